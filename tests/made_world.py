@@ -4,19 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from schemas.base import JsonObject
 from schemas.expectation import parse_expectation
+from schemas.field import DataField, Kind, Widget
 from schemas.look import Layout, Listing, Look
 from schemas.task import Task
-from schemas.world import (
-    DataField,
-    Entity,
-    Kind,
-    Picture,
-    Transition,
-    View,
-    Widget,
-    Workflow,
-    World,
-)
+from schemas.world import Entity, Picture, Transition, View, Workflow, World
 
 _PRODUCT = Entity(
     name="product",

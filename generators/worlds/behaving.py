@@ -18,7 +18,8 @@ from schemas.behaviour import (
     Place,
     Told,
 )
-from schemas.world import DataField, Entity, View, World
+from schemas.field import DataField
+from schemas.world import Entity, View, World
 
 _MORE = ("Show more", "Load more", "More results", "Show the next ones")
 _ACTIONS = ("Actions", "⋯", "Options", "What to do")

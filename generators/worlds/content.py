@@ -20,8 +20,9 @@ from generators.worlds.recipes import (
     parse_recipe,
 )
 from schemas.errors import BadTasks
+from schemas.field import DataField, Kind
 from schemas.look import Amounts
-from schemas.world import DataField, Entity, Kind, World
+from schemas.world import Entity, World
 
 if TYPE_CHECKING:
     from faker import Generator

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from schemas.world import DataField, Entity, Kind, View, World
+from schemas.field import DataField, Kind
+from schemas.world import Entity, View, World
 
 Value = str | int | None
 """What a field of a row holds; None: nothing."""

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import date
 from functools import cache
 
+from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days
-from schemas.world import DataField, Kind, World
+from schemas.world import World
 
 Titles = Mapping[str, Mapping[int, str]]
 """By entity, the titles of its rows by id."""

@@ -27,9 +27,10 @@ from generators.worlds.family import (
 from generators.worlds.looks import draw_font, draw_look, kit_packages
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
 from schemas.errors import BadTasks
+from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days, Words
 from schemas.patterns import Section, Shape, Thread
-from schemas.world import DataField, Entity, Kind, Transition, View, Workflow, World
+from schemas.world import Entity, Transition, View, Workflow, World
 
 FOLDER = Path(__file__).with_name("families")
 """Where the families' files are."""

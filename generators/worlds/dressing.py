@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from random import Random
 
-from schemas.world import DataField, Entity, Kind, Widget
+from schemas.field import DataField, Kind, Widget
+from schemas.world import Entity
 
 _FEW, _MANY = 5, 12
 """So many choices at most have a button each, and so many a list without a search, which is told one by keys."""

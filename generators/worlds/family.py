@@ -14,9 +14,10 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from schemas.base import Record
 from schemas.errors import BadTasks
+from schemas.field import Kind
 from schemas.look import Words
 from schemas.patterns import Label, Name, Shape
-from schemas.world import Kind, Picture
+from schemas.world import Picture
 
 
 def _split(value: object) -> object:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
 from generators.worlds.display import read_amount, read_day, show_day, show_value
+from schemas.field import DataField, Kind
 from schemas.look import Amounts
 from schemas.patterns import Thread
-from schemas.world import DataField, Entity, Kind, World
+from schemas.world import Entity, World
 
 Choices = Mapping[str, Mapping[str, str]]
 """By field, what may be chosen: the words of each choice by what a form sends for it, in their order."""

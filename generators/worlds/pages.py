@@ -19,7 +19,8 @@ from generators.worlds.display import Titles, show
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
-from schemas.world import DataField, Entity, Kind, Transition, View, World
+from schemas.field import DataField, Kind
+from schemas.world import Entity, Transition, View, World
 
 _HERE = Path(__file__).parent
 _MARKS = {

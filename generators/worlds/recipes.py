@@ -11,7 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 from math import prod
 from typing import NamedTuple
 
-from schemas.world import DataField, Entity, Kind, World
+from schemas.field import DataField, Kind
+from schemas.world import Entity, World
 
 NUMBERS = range(1_000, 10_000)
 """What the source `number` draws from."""

@@ -45,7 +45,8 @@ from generators.worlds.visit import (
     show_row,
     visit_of,
 )
-from schemas.world import Entity, Kind, View, World
+from schemas.field import Kind
+from schemas.world import Entity, View, World
 
 _PAGE_DIGITS = 9
 

@@ -36,8 +36,9 @@ from generators.worlds.visit import (
     show_row,
     visit_of,
 )
+from schemas.field import Kind
 from schemas.patterns import Shape
-from schemas.world import Entity, Kind, View, World
+from schemas.world import Entity, View, World
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),

@@ -14,7 +14,8 @@ from generators.tasks.worlds.moves import put, save
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows, Value
 from schemas.action import Answer, Goto
-from schemas.world import WIDGETS, DataField, Entity, Kind, View, World
+from schemas.field import WIDGETS, DataField, Kind
+from schemas.world import Entity, View, World
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,9 @@ from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
 from generators.worlds.forms import asked_fields, form_parts, new_row
 from schemas.expectation import Expectation, RowRule
+from schemas.field import DataField, Kind
 from schemas.reference import ReferenceStep
-from schemas.world import DataField, Entity, Kind, Transition, View
+from schemas.world import Entity, Transition, View
 
 _TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT})
 _MAX_OPTIONAL = 2

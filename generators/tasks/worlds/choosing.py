@@ -12,7 +12,8 @@ from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, quoted,
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
 from schemas.expectation import Expectation, Matches, Number
-from schemas.world import DataField, Entity, Kind
+from schemas.field import DataField, Kind
+from schemas.world import Entity
 
 _SUMMED = range(3, 9)
 _CHOSEN = range(3, 30)

@@ -28,7 +28,8 @@ from generators.tasks.worlds.values import new_value
 from generators.tasks.worlds.writing import conditional, delete, edit, move
 from generators.worlds.database import Row
 from schemas.expectation import Expectation
-from schemas.world import DataField, Kind, View
+from schemas.field import DataField, Kind
+from schemas.world import View
 
 IMPOSSIBLE = "impossible"
 """The answer where a task cannot be done."""

@@ -18,8 +18,9 @@ from generators.tasks.worlds.setting import NUMBERS, Setting, rank
 from generators.tasks.worlds.task import WorldTask
 from generators.worlds.database import Row
 from generators.worlds.page_reader import Chunk, PageReader
+from schemas.field import DataField, Kind
 from schemas.reference import Do
-from schemas.world import DataField, Entity, Kind
+from schemas.world import Entity
 
 _MAX_ROW_LINKS = 60
 """Links to rows on one page."""

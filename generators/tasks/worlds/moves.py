@@ -12,8 +12,9 @@ from generators.worlds.behaving import fact_parts
 from generators.worlds.database import Row, Value
 from generators.worlds.display import show_value
 from schemas.behaviour import Cookies, Facts, Paging
+from schemas.field import DataField, Widget
 from schemas.reference import Do, ReferenceStep
-from schemas.world import DataField, Entity, View, Widget
+from schemas.world import Entity, View
 
 Steps = tuple[ReferenceStep, ...]
 """Steps of a reference, in their order."""

@@ -19,7 +19,8 @@ from generators.tasks.worlds.setting import (
     term,
 )
 from generators.worlds.database import Row
-from schemas.world import DataField, Entity, Kind, View
+from schemas.field import DataField, Kind
+from schemas.world import Entity, View
 
 NEAR_MISSES = 5
 """Rows that miss a part by one condition: where a list has as many, no part has fewer."""

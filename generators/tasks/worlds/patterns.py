@@ -8,9 +8,10 @@ from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row
 from generators.worlds.forms import new_message
 from schemas.expectation import RowRule
+from schemas.field import DataField
 from schemas.patterns import Shape, Thread
 from schemas.reference import Do, ReferenceStep
-from schemas.world import DataField, Entity, Transition, View
+from schemas.world import Entity, Transition, View
 
 
 def views_of(setting: Setting, shape: Shape) -> list[View]:

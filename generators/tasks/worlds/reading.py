@@ -21,7 +21,8 @@ from generators.tasks.worlds.setting import (
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
 from schemas.expectation import Expectation, Matcher, Number, OneOf
-from schemas.world import DataField, Entity, Kind, View
+from schemas.field import DataField, Kind
+from schemas.world import Entity, View
 
 _FACTS = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
 _OWN_FACTS = _FACTS - {Kind.LINK}

@@ -13,7 +13,8 @@ from random import Random
 
 from generators.worlds.database import Row, Rows, Value
 from generators.worlds.display import show
-from schemas.world import DataField, Entity, Kind, View, World
+from schemas.field import DataField, Kind
+from schemas.world import Entity, View, World
 
 MAX_TURNS = 5
 """How often a reference turns a page of a list, at most."""

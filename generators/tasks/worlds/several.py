@@ -23,7 +23,7 @@ from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
 from schemas.expectation import Expectation, RowRule
-from schemas.world import Kind
+from schemas.field import Kind
 
 _EDITED, _GONE, _MOVED = range(3, 7), range(2, 6), range(2, 7)
 _COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}

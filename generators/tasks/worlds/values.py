@@ -7,8 +7,9 @@ from random import Random
 
 from generators.tasks.worlds.setting import Setting, is_plain
 from generators.worlds.database import Value
+from schemas.field import DataField, Kind
 from schemas.look import Amounts
-from schemas.world import DataField, Entity, Kind
+from schemas.world import Entity
 
 NOTES = (
     "Checked by phone this morning.",

@@ -26,7 +26,7 @@ from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row
 from schemas.expectation import Expectation, RowRule
-from schemas.world import Kind
+from schemas.field import Kind
 
 _COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
 

@@ -29,8 +29,9 @@ from generators.worlds.database import Row, Rows, make_database
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.server import WorldServer
 from schemas.expectation import Expectation, RowRule
+from schemas.field import DataField
 from schemas.reference import Do
-from schemas.world import DataField, Entity, View, World
+from schemas.world import Entity, View, World
 
 SEEDS = range(7)
 """Of each family's worlds here."""

@@ -12,8 +12,9 @@ from generators.worlds.content import Row, Rows, draw_rows, titles_of
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.recipes import earlier_of, holder_of
 from schemas.errors import BadTasks
+from schemas.field import DataField, Kind
 from schemas.look import Amounts
-from schemas.world import DataField, Entity, Kind, World
+from schemas.world import Entity, World
 
 SEEDS = range(0, 200, 24)
 """The worlds of each family whose rows are looked at."""

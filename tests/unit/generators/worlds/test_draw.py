@@ -12,9 +12,10 @@ from source_tree import ROOT
 from generators.worlds.draw import FAMILIES, LOCALES, draw_world
 from generators.worlds.looks import FONTS, KITS
 from schemas.errors import BadTasks
+from schemas.field import DataField, Kind, Widget
 from schemas.look import Layout, Listing
 from schemas.patterns import Shape
-from schemas.world import DataField, Entity, Kind, Widget, World
+from schemas.world import Entity, World
 
 SEEDS = 100
 """How many worlds of each family are looked at."""

@@ -7,7 +7,7 @@ import pytest
 from generators.worlds.content import draw_rows
 from generators.worlds.draw import FAMILIES, FOLDER, make_world, read_family
 from schemas.errors import BadTasks
-from schemas.world import Kind
+from schemas.field import Kind
 
 GOOD = """
 title = "{North|South} Tools"
