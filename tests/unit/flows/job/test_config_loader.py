@@ -1,3 +1,4 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,7 @@ def test_the_demo_is_as_large_as_it_promises() -> None:
 
     assert len({task.template_id for task in tasks}) >= 60
     assert config.tasks.attempts >= 2
-    assert len(tasks) * config.tasks.attempts >= 240
+    assert len(tasks) * config.tasks.attempts >= 150
+    assert Counter(task.site for task in tasks)["worlds"] >= 16
     assert set(count_by_policy(config, tasks)) == {"teacher", "clumsy"}
     assert config.browser.sessions == 16

@@ -328,12 +328,18 @@ def _filmed(data: _Published) -> Iterator[str]:
             yield f"* {step['step']}: the final state"
 
 
+def _sheeted(data: _Published) -> Iterator[str]:
+    """Yield what the card should say of its contact sheet: the different first pictures of trajectories."""
+    first = {row["screenshot_sha256"] for row in data.rows("steps") if row["step"] == 0}
+    yield f"The first pages of {len(first)} trajectories, no two equal"
+
+
 def test_every_figure_of_the_card_is_that_of_the_published_files(data: _Published) -> None:
     text = " ".join(data.card.split("---\n", 2)[2].partition("\n## Columns")[0].split())
     assert 'data[0]["screenshot"]' in text
     text = text.replace('data[0]["screenshot"]', "")
 
-    for parts in (_filmed, _held, _proved, _acted, _limited):
+    for parts in (_filmed, _sheeted, _held, _proved, _acted, _limited):
         for sentence in parts(data):
             said = " ".join(sentence.split())
             assert said in text, said
