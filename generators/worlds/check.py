@@ -30,6 +30,9 @@ _EACH = 3
 _PAGES = 80
 """Pages that are read at most."""
 
+_RAISED = "raised"
+"""In place of the media type of an answer: the server raised what its body says."""
+
 _REDIRECTS = 5
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 _CSS_ADDRESS = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
@@ -78,6 +81,11 @@ class Answer(NamedTuple):
     def text(self) -> str:
         """Its text."""
         return self.body.decode(errors="replace")
+
+    @property
+    def said(self) -> str:
+        """Its status, with what the server raised where it did."""
+        return f"{self.status}: {self.text}" if self.kind == _RAISED else str(self.status)
 
 
 @dataclass
@@ -140,7 +148,11 @@ class Opened:
             else:
                 out.extend(message.get("body", b""))
 
-        await self._application(scope, receive, send)
+        try:
+            await self._application(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - whatever a server raises is its error
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            return Answer(status, _RAISED, "", repr(error).encode())
         found = {name.decode().lower(): value.decode() for name, value in begun["headers"]}
         kind = found.get("content-type", "").partition(";")[0]
         return Answer(begun["status"], kind, found.get("location", ""), bytes(out))
@@ -208,14 +220,10 @@ class Trial:
         waiting, seen, kinds = deque(["/"]), {"/"}, Counter[str]()
         while waiting:
             address = waiting.popleft()
-            try:
-                at, answer = await opened.open(address)
-            except Exception as error:  # noqa: BLE001 - whatever a server raises is its error
-                crawl.broken.append(Broken(WorldGate.LIVE, f"{address}: {error!r}"))
-                continue
+            at, answer = await opened.open(address)
             crawl.asked += 1
             if answer.status != HTTPStatus.OK:
-                crawl.broken.append(Broken(WorldGate.LIVE, f"{address}: answers {answer.status}"))
+                crawl.broken.append(Broken(WorldGate.LIVE, f"{address}: answers {answer.said}"))
             kind = _kind(at)
             if kinds[kind] >= _EACH or len(crawl.pages) >= _PAGES:
                 continue
@@ -256,16 +264,12 @@ class Trial:
             said = [(key, "" if is_empty else text) for key, text in form.fields]
             body = urlencode([*said, *([(name, value)] if name else [])])
             crawl.sent += 1
-            try:
-                if form.method == "post":
-                    answer = await opened.ask(target, body.encode())
-                else:
-                    answer = await opened.ask(f"{urlsplit(target).path}?{body}")
-            except Exception as error:  # noqa: BLE001 - whatever a server raises is its error
-                crawl.broken.append(Broken(WorldGate.LIVE, f"{page}: a form fails: {error!r}"))
-                continue
+            if form.method == "post":
+                answer = await opened.ask(target, body.encode())
+            else:
+                answer = await opened.ask(f"{urlsplit(target).path}?{body}")
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in gone:
-                because = f"{page}: the form to {target} answers {answer.status}"
+                because = f"{page}: the form to {target} answers {answer.said}"
                 crawl.broken.append(Broken(WorldGate.LIVE, because))
 
     async def gates(self, crawl: Crawl) -> AsyncIterator[Broken]:

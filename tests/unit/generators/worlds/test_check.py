@@ -112,5 +112,6 @@ async def test_a_server_that_fails_is_found() -> None:
     crawl = await trial.crawl()
 
     assert (
-        Broken(WorldGate.LIVE, "/product/2: RuntimeError('there is no such shelf')") in crawl.broken
+        Broken(WorldGate.LIVE, "/product/2: answers 500: RuntimeError('there is no such shelf')")
+        in crawl.broken
     )
