@@ -1,4 +1,4 @@
-"""Does what is learnt on worlds hold elsewhere? The scorer of `docs/training.md` answers, as in `bench/flywheel.py`.
+"""Measure how far what a scorer learns on worlds holds elsewhere, as `bench/flywheel.py` measures it.
 
 One arm learns from accepted episodes of the worlds of families that are in `train`, one from accepted episodes
 of MiniWoB++ alone, and one takes any candidate. Each is trained three times. All are scored on what none has
@@ -14,6 +14,8 @@ worlds as the fewest give, and scores the next action on the held-out families.
 The sizes are small unless they are asked for; full ones take hours:
 
     .venv/bin/python -m bench.transfer --rows ROWS --worlds 300 --tasks 2400 --play 200 --curve 10 30 100 300
+
+ROWS is the folder that the recorded rows are kept in.
 """
 
 import argparse

@@ -25,13 +25,12 @@ from generators.tasks.worlds.styles import Style, styled
 from generators.tasks.worlds.task import Difficulty, WorldTask, actions_of, measure, to_task
 from generators.tasks.worlds.wording import grammar
 from generators.worlds.content import draw_rows
-from generators.worlds.database import Row, Rows, make_database
+from generators.worlds.database import Rows, make_database
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.server import WorldServer
 from schemas.expectation import Expectation, RowRule
-from schemas.field import DataField
 from schemas.reference import Do
-from schemas.world import Entity, View, World
+from schemas.world import World
 
 SEEDS = range(7)
 """Of each family's worlds here."""
@@ -155,21 +154,6 @@ def test_other_seeds_draw_other_tasks() -> None:
     first, second = (draw_tasks(SHOP, shop_rows(), seed, 24) for seed in (0, 1))
 
     assert {task.instruction for task in first} != {task.instruction for task in second}
-
-
-def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
-    world, rows = _only(
-        "customer",
-        fields=("name", "city"),
-        can_add=False,
-        can_edit=False,
-        can_delete=False,
-    )
-
-    tasks = draw_tasks(world, rows, 0, 1_000)
-
-    assert {task.kind for task in tasks} == {"find", "impossible"}
-    assert 4 <= sum(task.kind == "find" for task in tasks) <= 6
 
 
 @pytest.mark.parametrize(
@@ -312,97 +296,6 @@ def test_difficulty_is_measured_by_the_plan() -> None:
     assert found == Difficulty(actions=7, pages=2, facts=1, decisions=1)
 
 
-def test_a_row_that_shares_its_title_is_not_named() -> None:
-    assert _named(_customers("Ada Lind", "ada lind", "Ada Lund")) == ["Ada Lund"]
-
-
-def test_a_row_whose_title_cannot_be_quoted_is_not_named() -> None:
-    assert _named(_customers('Ada "Lil" Lind', "Ada  Lond", "Ada Lund" * 20, "Ada Lund")) == [
-        "Ada Lund"
-    ]
-
-
-def test_a_row_far_down_a_list_without_a_search_is_not_named() -> None:
-    rows = _customers(*(f"Ada {number:02}" for number in range(30)))
-
-    assert len(_named(rows, page_size=3, searched=True)) == 30
-    assert len(_named(rows, page_size=3, searched=False)) == 18
-
-
-def test_rows_with_siblings_are_named_most_often() -> None:
-    rows = _customers("Dana Fox", "Ada Lind", "Eve Hart", "Ada Ek", "Bo Ray", "Cleo Ray")
-    entity, setting = SHOP.entity("customer"), Setting(SHOP, rows)
-    random = Random(0)
-
-    picked = [setting.pick(random, entity, rows["customer"]) for _ in range(400)]
-
-    alone = [row for row in picked if row["name"] in {"Dana Fox", "Eve Hart"}]
-    assert 10 <= len(alone) <= 60
-
-
-def test_a_choice_with_which_another_begins_is_not_chosen() -> None:
-    field = SHOP.entity("purchase").field("status")
-    field = field.model_copy(update={"choices": ("In", "In progress", "Out")})
-
-    assert [words for _, words in Setting(SHOP, {}).options(field)] == ["In progress", "Out"]
-
-
-def test_rows_that_tie_are_neither_compared_nor_the_largest() -> None:
-    rows = shop_rows()
-    for row in rows["product"]:
-        row["price"], row["stock"] = 500, 7
-    world, kept = _only("product", fields=("name", "price", "stock", "category"), rows=rows)
-    assert {"compare", "extreme"}.isdisjoint(task.kind for task in draw_tasks(world, kept, 0, 100))
-
-    rows["product"][0]["price"] = 600
-    kinds = {task.kind for task in draw_tasks(world, kept, 0, 100)}
-
-    assert {"compare", "extreme"} <= kinds
-
-
-def test_a_row_that_another_links_to_is_not_to_be_deleted() -> None:
-    rows = shop_rows()
-    tasks = [task for task in draw_tasks(SHOP, rows, 0, 500) if task.kind == "delete"]
-
-    removed = {(rule.table, rule.where["id"]) for task in tasks for rule in task.expect.removed}
-    assert ("customer", 8) in removed
-    assert not {("customer", row["customer"]) for row in rows["purchase"]} & removed
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "asked"),
-    [
-        ("description", None, False),
-        ("category", "Done", False),
-        ("category", "Kitchen", True),
-        ("stock", 1, False),
-        ("stock", 2, True),
-        ("price", 0, False),
-        ("price", 100, False),
-        ("price", 101, True),
-    ],
-)
-def test_answers_that_cost_nothing_are_not_asked_for(
-    field: str, value: str | int | None, *, asked: bool
-) -> None:
-    rows = shop_rows()
-    for row in rows["product"]:
-        row[field] = value
-    world, kept = _only("product", fields=("name", field), rows=rows)
-
-    assert asked is any(task.kind == "find" for task in draw_tasks(world, kept, 0, 50))
-
-
-def test_a_fact_that_the_instruction_would_give_away_is_not_asked_for() -> None:
-    rows = _customers("Oslo Lind", "Bergen Lind")
-    world, kept = _only("customer", fields=("name", "city"), rows=rows)
-
-    found = [task for task in draw_tasks(world, kept, 0, 50) if task.kind == "find"]
-
-    assert found
-    assert all("Bergen Lind" in task.instruction for task in found)
-
-
 def test_answers_are_accepted_as_people_write_them() -> None:
     tasks = draw_tasks(SHOP, shop_rows(), 0, 300)
 
@@ -432,34 +325,3 @@ def test_a_task_as_runs_attempt_it_begins_on_its_worlds_origin() -> None:
     assert made.parameters["difficulty"] == task.difficulty.model_dump()
     assert (made.seed, made.expect, made.reference) == (5, task.expect, task.reference)
     assert made.task_id != to_task(SHOP, task.model_copy(update={"instruction": "Else."})).task_id
-
-
-def _customers(*titles: str) -> Rows:
-    customers: list[Row] = [
-        {"id": n + 1, "name": title, "email": "a@b.c", "city": "Oslo", "joined": "2024-01-01"}
-        for n, title in enumerate(titles)
-    ]
-    return {"customer": customers}
-
-
-def _named(rows: Rows, **changes: object) -> list[str]:
-    entity = SHOP.entity("customer")
-    view = SHOP.view_of("customer")
-    assert view is not None
-    setting = Setting(SHOP, rows)
-    named = setting.named(view.model_copy(update=changes), entity)
-    return [setting.title(entity, row) for row in named]
-
-
-def _only(
-    name: str, *, fields: tuple[str, ...], rows: Rows | None = None, **changes: object
-) -> tuple[World, Rows]:
-    """Return the shop with one entity alone, of some of its fields."""
-    rows = shop_rows() if rows is None else rows
-    entity, view = SHOP.entity(name), SHOP.view_of(name)
-    assert view is not None
-    kept: tuple[DataField, ...] = tuple(entity.field(each) for each in fields)
-    one: Entity = entity.model_copy(update={"fields": kept, **changes})
-    seen: View = view.model_copy(update={"columns": fields, "filters": (), "sorts": ()})
-    world = SHOP.model_copy(update={"entities": (one,), "workflows": (), "views": (seen,)})
-    return world, {name: rows[name]}
