@@ -96,7 +96,7 @@ def test_the_same_version_again_asks_little_and_changes_nothing(hub: LocalHub) -
     assert (report.put, report.deleted) == (0, 0)
     assert hub.repo(DATASET).branches["main"] == head
     assert {name.split()[0] for name in hub.requests} == {"GET"}
-    assert hub.requests.total() < 10
+    assert hub.requests.total() <= 10
 
 
 def test_a_later_version_is_one_more_commit_and_moves_no_tag(hub: LocalHub) -> None:
