@@ -292,6 +292,27 @@ def _learning() -> Iterator[str]:
     yield f"tasks and {result['trainings']} trainings of each arm, in {show(result['seconds'], 's')}."
 
 
+def _transfer() -> Iterator[str]:
+    result = read_result("transfer")
+    families = ", ".join(f"`{name}`" for name in result["held_out_families"])
+    learnt, steps = result["learnt"], show(result["curve_steps"])
+    yield f"Learnt from {learnt['worlds']['steps']:,} steps in {result['worlds']} worlds, or from"
+    yield f"{learnt['miniwob']['steps']:,} of MiniWoB++; the families that are held out are {families}."
+    yield ""
+    yield "| scored on | steps | learnt from | next action | tasks played | success |"
+    yield "|---|---|---|---|---|---|"
+    for name, target in result["targets"].items():
+        for arm, found in target["next_action"].items():
+            success = _interval(target["success"][arm]) if target["success"] else ""
+            counts = show(target["steps"]), arm, _interval(found), show(target["played"])
+            yield line(name, *counts, success)
+    yield ""
+    yield f"The same number of steps, {steps}, of more and more worlds, scored on the held-out families:"
+    yield ""
+    yield from ("| worlds | next action |", "|---|---|")
+    yield from (line(count, _interval(found)) for count, found in result["curve"].items())
+
+
 def _interval(found: Result) -> str:
     return f"{show(found['mean'], '%')} [{show(found['low'], '%')}, {show(found['high'], '%')}]"
 
@@ -329,6 +350,7 @@ PARTS: Parts = {
     "reading": _reading,
     "republish": _republish,
     "learning": _learning,
+    "transfer": _transfer,
     "origins": _origins,
 }
 
