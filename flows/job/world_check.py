@@ -46,7 +46,32 @@ _LOOK = """(() => {
   const stays = e => { for (; e; e = e.parentElement)
     if (e.tagName === "DIALOG" || ["fixed", "sticky"].includes(getComputedStyle(e).position)) return true;
     return false; };
+  const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const ground = e => { for (const layers = []; ; e = e.parentElement) {
+    const style = e && getComputedStyle(e);
+    if (style && style.backgroundImage !== "none") return null;
+    const colour = style ? style.backgroundColor : "white";
+    layers.push(colour);
+    paint.fillStyle = colour;
+    if (e && !/^#/.test(paint.fillStyle)) continue;
+    return layers.reverse(); } };
+  const light = layers => { for (const each of layers) { paint.fillStyle = each; paint.fillRect(0, 0, 1, 1); }
+    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const contrast = e => { const under = ground(e);
+    if (!under) return 21;
+    const [one, other] = [light(under), light([...under, getComputedStyle(e).color])];
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05); };
   if (root.scrollWidth > innerWidth + 1) found.push(`the page is ${root.scrollWidth} px wide`);
+  const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), told = new Set();
+  while (text.nextNode()) {
+    const e = text.currentNode.parentElement;
+    if (!text.currentNode.data.trim() || told.has(e) || e.closest("option,script,style,[disabled]") || !e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
+    told.add(e);
+    const ratio = contrast(e);
+    if (ratio < 3) found.push(`'${words(e)}' has a contrast of ${ratio.toFixed(1)} to 1`);
+  }
   for (const e of document.body.querySelectorAll("a,button,select,textarea,input,h1,h2,h3,label,legend,th,td,dt,dd,p,li")) {
     const box = e.getClientRects()[0], style = getComputedStyle(e);
     if (!box || box.width < 3 || box.height < 3 || style.visibility !== "visible" || style.opacity === "0") continue;
@@ -61,7 +86,8 @@ _LOOK = """(() => {
   }
   return found.slice(0, 5);
 })()"""
-"""What is wider than the page, cut off, or covered by something that does not stay in place by design."""
+"""What is wider than the page, cut off, covered by something that does not stay in place by design, or of less than
+3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
 
 
 class WorldCheck(Record):
