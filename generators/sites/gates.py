@@ -41,7 +41,9 @@ MIN_LEAK_CHARS = 3
 
 
 _OFFERS = re.compile(" (or|oder|ou|o) ")
-"""What parts answers that an instruction offers to choose from."""
+"""What parts answers that a sentence of an instruction offers to choose from."""
+
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 class Gate(StrEnum):
@@ -172,7 +174,7 @@ async def _paid(task: Task, attempted: Attempted, state: ServerState, answer: st
 def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
     """Yield how a task gives its answer away, given the text of its start page.
 
-    An instruction may offer answers to choose from; a start page may show the answer where nothing else is
+    A sentence of the instruction may offer answers to choose from; a start page may show the answer where nothing else is
     to be done than to read it there.
     """
     if task.expect is None or task.expect.answer is None:
@@ -180,8 +182,10 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
     reads_at_once = task.reference is not None and all(
         step.do is Do.ANSWER for step in task.reference
     )
+    sentences = _SENTENCE.split(task.instruction)
+    stated = " ".join(each for each in sentences if not _OFFERS.search(each))
     for spelling in other_spellings(task.expect):
-        if _contains(task.instruction, spelling) and not _OFFERS.search(task.instruction):
+        if _contains(stated, spelling):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the instruction contains {spelling!r}")
             return
         shown = len(spelling) >= MIN_LEAK_CHARS and _contains(start_text, spelling)

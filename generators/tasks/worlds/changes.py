@@ -60,7 +60,7 @@ def draw_row(setting: Setting, random: Random, entity: Entity) -> Row | None:
             if value is None:
                 return None
             values[field.name] = value
-    if entity.title.name not in values or clashes(setting, entity, values):
+    if entity.title.name not in values or clashes(setting, entity, ({}, values)):
         return None
     return values
 
@@ -75,7 +75,7 @@ def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, numb
             values[field.name] = value
         if len(values) == number:
             break
-    if clashes(setting, entity, {**row, **values}):
+    if clashes(setting, entity, (row, values)):
         return {}
     return {field.name: values[field.name] for field in entity.fields if field.name in values}
 

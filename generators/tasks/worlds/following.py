@@ -21,6 +21,7 @@ from generators.tasks.worlds.moves import (
     to_view,
     turn,
 )
+from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.reading import find, join
 from generators.tasks.worlds.setting import MAX_TURNS, Setting, is_plain, quoted, term
 from generators.tasks.worlds.task import Draft
@@ -111,6 +112,8 @@ def repair(setting: Setting, random: Random) -> Draft | None:
         checked = [*random.sample(wrong, count), *random.sample(right, _CHECKED - count)]
         random.shuffle(checked)
         values: Row = {field.name: value}
+        if clashes(setting, entity, *((row, values) for row in checked if row in wrong)):
+            continue
         return Draft(
             {
                 **setting.names(view, entity),

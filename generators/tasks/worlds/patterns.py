@@ -99,10 +99,20 @@ def to_day(setting: Setting, view: View, day: str) -> Steps:
     return (*to_month(setting, view, day), click(f"{add}, {day}"))
 
 
-def clashes(setting: Setting, entity: Entity, values: Row) -> bool:
-    """Return whether another row has all of a row's values that keep rows of the entity apart."""
-    return bool(entity.apart) and any(
-        row["id"] != values.get("id")
-        and all(row[name] == values.get(name) for name in entity.apart)
-        for row in setting.rows_of(entity)
-    )
+def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
+    """Return whether rows, changed one after another, ever have what keeps rows of the entity apart in common.
+
+    Args:
+        setting: the world.
+        entity: of the rows.
+        pairs: a row as it is, without `id` if it is a new one, and its new values.
+    """
+    rows = [{**row} for row in setting.rows_of(entity)]
+    for row, values in pairs if entity.apart else ():
+        changed = {**row, **values}
+        rows = [one for one in rows if one["id"] != changed.get("id")]
+        if any(all(one[name] == changed.get(name) for name in entity.apart) for one in rows):
+            return True
+        if "id" in changed:
+            rows.append(changed)
+    return False

@@ -18,6 +18,7 @@ from generators.tasks.worlds.changes import (
 )
 from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
 from generators.tasks.worlds.parts import choice_of, draw_part, is_near, make_part, to_part, turns
+from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
@@ -52,6 +53,8 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
         if part is None or value is None:
             continue
         values: Row = {field.name: value}
+        if clashes(setting, entity, *((row, values) for row in part.rows)):
+            continue
         return Draft(
             {
                 **setting.names(view, entity),
@@ -201,6 +204,8 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
         if not can_put(setting, field, like[field.name]) or len(others) < _TWO:
             continue
         two, values = random.sample(others, 2), {field.name: like[field.name]}
+        if clashes(setting, entity, *((row, values) for row in two)):
+            continue
         return Draft(
             {
                 **setting.names(view, entity, like),
@@ -247,6 +252,8 @@ def swap(setting: Setting, random: Random) -> Draft | None:
             (one, {field.name: other[field.name]}),
             (other, {field.name: one[field.name]}),
         ]
+        if clashes(setting, entity, *reversed(pairs)):
+            continue
         return Draft(
             {
                 **setting.names(view, entity),

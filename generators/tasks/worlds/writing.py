@@ -64,7 +64,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
             continue
         field = random.choice(fields)
         values = {**values, field.name: like[field.name]}
-        if clashes(setting, entity, values):
+        if clashes(setting, entity, ({}, values)):
             continue
         rest = {name: value for name, value in values.items() if name != field.name}
         return Draft(
@@ -133,7 +133,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             continue
         condition, holds = found
         values: Row = {field.name: first if holds else other}
-        if clashes(setting, entity, {**row, **values}):
+        if clashes(setting, entity, (row, values)):
             continue
         return Draft(
             {

@@ -171,6 +171,10 @@ LOOKS = [{"do": "click", "on": "Harbours"}, *READS]
     ("given", "because"),
     [
         (leaks("Say Bremen.", ""), "the instruction contains 'Bremen'"),
+        (
+            leaks("Whose is Bremen? Should it be gone, or nobody's, say so.", ""),
+            "the instruction contains 'Bremen'",
+        ),
         (leaks("Which harbour?", "Bremen and others", reference=LOOKS), "the start page shows"),
         (leaks("Which harbour?", "BREMEN", reference=READS, kind="computed"), "the start page"),
     ],

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from made_world import SHOP, shop_rows
 
-from generators.tasks.worlds.draw import draw_tasks
+from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows
 from schemas.field import DataField
@@ -116,6 +117,68 @@ def test_a_fact_that_the_instruction_would_give_away_is_not_asked_for() -> None:
 
     assert found
     assert all("Bergen Lind" in task.instruction for task in found)
+
+
+_ORDERS = SHOP.entity("purchase").model_copy(update={"apart": ("quantity", "channel")})
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ([({}, {"quantity": 1, "channel": "Web"})], "a new row is like a stored one"),
+        ([(0, {"channel": "Phone"})], "a row becomes like one that stays"),
+        ([(0, {"quantity": 9}), (2, {"quantity": 9})], "two rows become alike"),
+        ([(0, {"channel": "Phone"}), (1, {"channel": "Web"})], "two are alike in between"),
+    ],
+)
+def test_rows_that_are_kept_apart_are_not_made_alike(
+    changes: list[tuple[int | Row, Row]], why: str
+) -> None:
+    assert clashes(*_kept_apart(changes)), why
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [({}, {"quantity": 9, "channel": "Web"})],
+        [(0, {"quantity": 9}), (1, {"quantity": 9})],
+        [(0, {"quantity": 1})],
+    ],
+)
+def test_rows_that_still_differ_may_be_changed(changes: list[tuple[int | Row, Row]]) -> None:
+    assert not clashes(*_kept_apart(changes))
+
+
+@pytest.mark.parametrize("kind", ["edit-many", "transfer", "swap", "repair"])
+def test_a_task_never_asks_for_two_rows_that_a_form_refuses(kind: str) -> None:
+    rows = shop_rows()
+    for number, row in enumerate(rows["purchase"]):
+        row.update(quantity=1 + number // 2, channel=("Web", "Phone")[number % 2])
+    entities = (*SHOP.entities[:2], _ORDERS)
+
+    asked = _changed_fields(Setting(SHOP, rows), kind)
+    kept = _changed_fields(Setting(SHOP.model_copy(update={"entities": entities}), rows), kind)
+
+    assert "channel" in asked
+    assert "channel" not in kept
+
+
+def _changed_fields(setting: Setting, kind: str) -> set[str]:
+    """Return which fields of orders tasks of a kind change."""
+    drafts = [KINDS[kind](setting, Random(number)) for number in range(400)]
+    rules = [rule for draft in drafts if draft is not None for rule in draft.expect.changed]
+    return {name for rule in rules if rule.table == "purchase" for name in rule.set}
+
+
+def _kept_apart(
+    changes: list[tuple[int | Row, Row]],
+) -> tuple[Setting, Entity, *tuple[tuple[Row, Row], ...]]:
+    """Return four orders of 1 or 2 pieces by web or phone, all different, and their changes."""
+    orders = shop_rows()["purchase"][:4]
+    for number, row in enumerate(orders):
+        row.update(quantity=1 + number // 2, channel=("Web", "Phone")[number % 2])
+    pairs = ((orders[row] if isinstance(row, int) else row, values) for row, values in changes)
+    return Setting(SHOP, {**shop_rows(), "purchase": orders}), _ORDERS, *pairs
 
 
 def _customers(*titles: str) -> Rows:

@@ -13,7 +13,6 @@ from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.moves import Steps, answer, click, fill, to_row, to_view
 from generators.tasks.worlds.patterns import (
     bulk_label,
-    clashes,
     do_to_all,
     drag_card,
     press_card,
@@ -314,19 +313,6 @@ async def test_what_another_row_has_taken_is_refused_and_the_rest_is_not() -> No
     assert f"This is taken already: {taken['code']}." in clash.text
     assert (same.status_code, added.status_code) == (200, 200)
     assert (len(after), after[0]["code"]) == (len(before) + 1, "RB-3")
-
-
-def test_a_row_clashes_with_others_and_not_with_itself() -> None:
-    setting = setting_of(draw_world("library", 3))
-    booking = setting.world.entity("booking")
-    taken, other = setting.rows_of(booking)[:2]
-    key = {name: taken[name] for name in booking.apart}
-
-    assert not clashes(setting, booking, taken)
-    assert clashes(setting, booking, key)
-    assert clashes(setting, booking, {**other, **key})
-    assert not clashes(setting, booking, {**key, "slot": "03:00"})
-    assert not clashes(setting, setting.world.entity("book"), {})
 
 
 @pytest.mark.parametrize("seed", range(5))
