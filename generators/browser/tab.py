@@ -43,6 +43,12 @@ LOAD_SECONDS = 20.0
 NAVIGATION_PORTIONS = 1_500
 """Portions of 10 ms after which a navigation that has not finished has failed."""
 
+FONT_PORTIONS = 100
+"""How often the clock's `settle_ms` passes at most until a page's fonts are there."""
+
+FONT_SECONDS = 0.01
+"""The same without a clock, in real time."""
+
 NAVIGATION_START_SECONDS = 2.0
 """How long a navigation may take to begin after the script that starts it."""
 
@@ -144,6 +150,8 @@ class PageTab:
             state = await self.call("[location.href, document.readyState]")
             if state == [url, "complete"]:
                 self._navigated = False
+                await self.channel.frame()
+                await self._wait_for_fonts()
                 return
         raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
 
@@ -244,7 +252,8 @@ class PageTab:
 
         Time passes only after the images have arrived, however long that takes. In the second frame
         the pointer meets what has moved under it; in the frame of a picture it would be met at a
-        point that the device scale factor has divided.
+        point that the device scale factor has divided. Fonts are requested by the first text that is drawn
+        with them, and time does not wait for all of them: some more of it passes until they are there.
 
         Raises:
             RolloutFailure: time does not pass.
@@ -252,6 +261,18 @@ class PageTab:
         await self.channel.frame()
         if self.clock is not None and self._spec.clock is not None:
             await self.clock.advance(self._spec.clock.settle_ms)
+            await self.channel.frame()
+        await self._wait_for_fonts()
+
+    async def _wait_for_fonts(self) -> None:
+        """Let time pass until the fonts of the text that was drawn are there, or for too long."""
+        for _ in range(FONT_PORTIONS):
+            if await self.call("document.fonts.status") != "loading":
+                return
+            if self.clock is None or self._spec.clock is None:
+                await asyncio.sleep(FONT_SECONDS)
+            else:
+                await self.clock.advance(self._spec.clock.settle_ms)
             await self.channel.frame()
 
     async def settle(self, *, wait_ms: int) -> None:

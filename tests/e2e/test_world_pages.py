@@ -1,15 +1,19 @@
-"""Pages of a world in Chromium: nothing on them is wider than the page, or than what it is in."""
+"""Pages of worlds in Chromium: their fonts are there, and nothing is wider than the page, or than what it is in."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 from made_world import SHOP, shop_rows, shop_task
 
+from flows.job.world_pages import open_world
+from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.gateway import Gateway
 from generators.sites.worlds import WorldsSite
+from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.looks import KITS, kit_packages
 from schemas.action import Goto
 from schemas.look import Layout, Listing
@@ -44,6 +48,9 @@ PAGES = {
     "delete": "/customer/1/delete",
     "missing": "/nowhere",
 }
+
+FONTS = "[document.fonts.status, [...document.fonts].some(one => one.status === 'loaded')]"
+"""Whether fonts are on their way, and whether any has come."""
 
 OVERFLOW = """
 (() => {
@@ -80,6 +87,21 @@ async def showing(
         async with chromium.session(spec) as session:
             await session.open(visit.start_url)
             yield session
+
+
+async def test_no_page_is_looked_at_before_its_fonts_are_there() -> None:
+    async def status(browsers: Browsers, family: str) -> list[object]:
+        world = draw_world(family, 12)
+        async with open_world(browsers, world) as session:
+            opened = await session.evaluate(FONTS)
+            await session.act(Goto(url=f"{world.origin}/{world.views[0].name}"))
+            return [opened, await session.evaluate(FONTS)]
+
+    async with open_browsers() as browsers:
+        async with asyncio.TaskGroup() as tasks:
+            found = [tasks.create_task(status(browsers, family)) for family in FAMILIES[:8]]
+
+    assert [one.result() for one in found] == [[["loaded", True]] * 2] * len(found)
 
 
 async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() -> None:
