@@ -26,13 +26,16 @@ class Do(StrEnum):
     """Press the key or chord `text`, as `Enter`."""
     DRAG = "drag"
     """Drag what `on` names to the middle of what the words `text` name, and let it go there."""
+    LOOK = "look"
+    """Scroll until all of what `on` names is in sight; nothing, if it is."""
     OPEN = "open"
     """Go to the address `text`, which may be a path of the task's site."""
     ANSWER = "answer"
     """End the task with the answer `text`."""
 
 
-_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG}
+_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.LOOK}
+_HAS_NO_TEXT = {Do.CLICK, Do.LOOK}
 
 
 class ReferenceStep(Record):
@@ -47,8 +50,7 @@ class ReferenceStep(Record):
     """Words that the same row, item, form or section has, where several things have the same name; None: the first
     such thing of the page."""
     text: str | None = None
-    """What is typed, chosen, pressed, opened or answered, or where it is dragged; None for a click."""
-
+    """What is typed, chosen, pressed, opened or answered, or where it is dragged; None for a click and a look."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """What somebody thinks before it: what is in sight, and why this is next; None: the attempt states no thought."""
 
@@ -57,7 +59,7 @@ class ReferenceStep(Record):
         if (self.on is None) is (self.do in _NAMES_A_THING):
             needs = "needs 'on', the name of a thing" if self.on is None else "is on nothing"
             raise ValueError(f"'{self.do.value}' {needs}")
-        if (self.text is None) is not (self.do is Do.CLICK):
+        if (self.text is None) is not (self.do in _HAS_NO_TEXT):
             raise ValueError(
                 f"'{self.do.value}' " + ("needs 'text'" if self.text is None else "has no 'text'")
             )

@@ -200,12 +200,12 @@ def reference_steps(draw: st.DrawFn) -> ReferenceStep:
     """Draw a step of a reference: what it has depends on what it does."""
     do = draw(st.sampled_from(Do))
     names = texts.filter(bool)
-    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG}
+    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.LOOK}
     return ReferenceStep(
         do=do,
         on=draw(names) if is_on else None,
         within=draw(st.none() | names) if is_on else None,
-        text=None if do is Do.CLICK else draw(texts),
+        text=None if do in {Do.CLICK, Do.LOOK} else draw(texts),
         why=draw(st.none() | names),
     )
 

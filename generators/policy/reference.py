@@ -24,6 +24,7 @@ from schemas.action import (
 )
 from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
+from schemas.observation import Box
 from schemas.reference import Do, ReferenceStep
 
 NAMING = ("aria-label", "placeholder", "title", "alt", "name")
@@ -46,6 +47,9 @@ _BUTTONS = {"submit", "button", "reset"}
 _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
 
+_SCROLLING = {"auto", "scroll"}
+"""Values of `overflow-y` of what the wheel scrolls."""
+
 _MARKS = {"#": "id", ".": "class"}
 
 MAX_ARROWS = 15
@@ -62,6 +66,7 @@ class ReferencePolicy:
         self._steps = tuple(steps)
         self._taken = 0
         self._scrolls = 0
+        self._came_to: tuple[str | None, Box] | None = None
         self._keys: list[Decision] = []
 
     @property
@@ -75,31 +80,41 @@ class ReferencePolicy:
         Raises:
             RolloutFailure: the page shows no thing of that name, or none that can be reached.
         """
-        if self._keys or self._taken >= len(self._steps):
-            return self._keys.pop(0) if self._keys else Decision(action=Answer())
-        step = self._steps[self._taken]
-        if step.on is None:
-            self._taken += 1
-            return _decide(_act_on_nothing(step, turn.observation.page.url), step.why)
-        if turn.reader is None:
-            raise AssertionError("a privileged policy is given a reader")
-        root = await turn.reader.read()
-        thing = self._find(root, step)
-        if thing.point is None:
-            return self._scroll(step, step.on, thing, root)
-        end = None
-        if step.do is Do.DRAG:
-            end = self._find(root, ReferenceStep(do=Do.CLICK, on=step.text))
-            if end.point is None:
-                return self._scroll(step, step.text, end, root)
-        self._taken, self._scrolls = self._taken + 1, 0
-        if step.do is Do.SELECT and _opens(thing):
+        if self._keys:
+            return self._keys.pop(0)
+        root: Node | None = None
+        while self._taken < len(self._steps):
+            step = self._steps[self._taken]
+            if step.on is None:
+                self._take()
+                return _decide(_act_on_nothing(step, turn.observation.page.url), step.why)
+            if turn.reader is None:
+                raise AssertionError("a privileged policy is given a reader")
+            root = await turn.reader.read() if root is None else root
+            ends = [self._find(root, step)]
+            if step.do is Do.DRAG:
+                ends.append(self._find(root, ReferenceStep(do=Do.CLICK, on=step.text)))
+            for name, end in zip((step.on, step.text), ends, strict=False):
+                scroll = self._scroll(step, name, end, root)
+                if scroll is not None:
+                    return scroll
+            self._take()
+            if step.do is not Do.LOOK:
+                return self._act(step, ends)
+        return Decision(action=Answer())
+
+    def _take(self) -> None:
+        self._taken, self._scrolls, self._came_to = self._taken + 1, 0, None
+
+    def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
+        points = [end.point for end in ends if end.point is not None]
+        if step.do is Do.SELECT and _opens(ends[0]):
             # Its options are on no picture: it is opened, led to the option by keys, and closed.
-            keys = (*_keys_to(thing, step.text or ""), Key(key="Enter"))
+            keys = (*_keys_to(ends[0], step.text or ""), Key(key="Enter"))
             led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
             self._keys = [_decide(key, led) for key in keys]
-            return _decide(Click(x=thing.point[0], y=thing.point[1]), step.why)
-        return _decide(_act_on(step, thing.point, None if end is None else end.point), step.why)
+            return _decide(Click(x=points[0][0], y=points[0][1]), step.why)
+        return _decide(_act_on(step, points[0], points[1] if points[1:] else None), step.why)
 
     def _find(self, root: Node, step: ReferenceStep) -> Node:
         thing = find(root, step)
@@ -111,22 +126,83 @@ class ReferencePolicy:
             )
         return thing
 
-    def _scroll(self, step: ReferenceStep, name: str | None, thing: Node, root: Node) -> Decision:
+    def _scroll(
+        self, step: ReferenceStep, name: str | None, thing: Node, root: Node
+    ) -> Decision | None:
+        """Return a scroll that brings more of a thing into sight; None: all of it is, or no more comes.
+
+        Raises:
+            RolloutFailure: none of it comes into sight.
+        """
+        holder = _holder(root, thing)
+        view = _view(root, holder)
+        if thing.point is not None and _is_within(thing, view):
+            return None
+        came_no_nearer = self._came_to == (name, thing.box)
+        self._came_to = (name, thing.box)
         self._scrolls += 1
+        if came_no_nearer and (thing.point is not None or step.do is Do.LOOK):
+            return None
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
                 f"step {self._taken + 1} of the reference: '{name}' cannot be brought into sight",
             )
         _, top, _, height = thing.box
-        offset = top + height / 2 - root.inner[1] / 2
-        down = offset > 0
-        amount = max(1, round(abs(offset)))
-        where = "further down" if down else "further up"
+        offset = top + height / 2 - view[1] - view[3] / 2
+        direction = Direction.DOWN if offset > 0 else Direction.UP
+        where = "further down" if offset > 0 else "further up"
         why = step.why and f"What I need next is not in sight; it should be {where} on this page."
-        return _decide(
-            Scroll(direction=Direction.DOWN if down else Direction.UP, amount=amount), why
+        scroll = Scroll(
+            direction=direction,
+            amount=max(1, round(abs(offset))),
+            x=None if holder is None else view[0] + view[2] / 2,
+            y=None if holder is None else view[1] + view[3] / 2,
         )
+        return _decide(scroll, step.why if step.do is Do.LOOK else why)
+
+
+def _holder(root: Node, thing: Node) -> Node | None:
+    """Return the innermost element around a thing that scrolls by itself; None: the page does."""
+    around = _path_to(root, thing)[1:-1]
+    return next(
+        (
+            one
+            for one in reversed(around)
+            if one.scroll is not None
+            and one.tag != "body"
+            and one.style.get("overflow-y") in _SCROLLING
+            and one.scroll[3] > one.inner[1] + 1
+        ),
+        None,
+    )
+
+
+def _view(root: Node, holder: Node | None) -> Box:
+    """Return the part of the window in which a thing can be in sight."""
+    width, height = root.inner
+    if holder is None:
+        return (0.0, 0.0, width, height)
+    left, top, wide, high = holder.box
+    start, end = max(0.0, top), min(height, top + high)
+    return (max(0.0, left), start, min(width, left + wide) - max(0.0, left), end - start)
+
+
+def _is_within(thing: Node, view: Box) -> bool:
+    """Return whether all of a thing's height is in a part of the window, or as much as there is room for."""
+    top, height = max(thing.box[1], view[1]), min(thing.box[3], view[3])
+    bottom = min(thing.box[1] + thing.box[3], view[1] + view[3])
+    return bottom - top >= height - 1
+
+
+def _path_to(root: Node, thing: Node) -> list[Node]:
+    """Return the elements from a root down to a thing; empty if it is not below."""
+    if root is thing:
+        return [root]
+    for child in root.children:
+        if path := _path_to(child, thing):
+            return [root, *path]
+    return []
 
 
 def _decide(action: Action, why: str | None) -> Decision:

@@ -216,6 +216,59 @@ async def test_what_is_out_of_sight_is_scrolled_to_and_given_up_if_it_does_not_c
         await policy.act(turn)
 
 
+async def test_what_is_in_sight_in_part_is_scrolled_to_as_far_as_it_comes() -> None:
+    cut = node("body", "", node("button", "Order", at=(5.0, 398.0), top=395.0))
+    nearer = node("body", "", node("button", "Order", at=(5.0, 396.0), top=394.0))
+    policy = ReferencePolicy([step(do="click", on="Order")])
+    taken = [
+        (await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))).action
+        for root in (cut, nearer, nearer)
+    ]
+
+    assert taken == [
+        Scroll(direction=Direction.DOWN, amount=200),
+        Scroll(direction=Direction.DOWN, amount=199),
+        Click(x=5, y=396),
+    ]
+
+
+async def test_what_is_in_a_part_that_scrolls_by_itself_is_scrolled_to_over_that_part() -> None:
+    button = node("button", "Order", at=AWAY, top=300.0)
+    panel = node("aside", "", button, top=40.0)
+    panel.box, panel.inner, panel.scroll = (
+        (100.0, 40.0, 200.0, 160.0),
+        (200.0, 160.0),
+        (0, 0, 200, 500),
+    )
+    panel.style = {"overflow-y": "auto"}
+    policy = ReferencePolicy([step(do="click", on="Order")])
+
+    first = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(node("body", "", panel))))
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=185, x=200, y=120)
+
+
+async def test_a_look_scrolls_to_what_is_out_of_sight_and_does_nothing_else() -> None:
+    away = node("body", "", node("p", "Total", at=AWAY, top=900.0), node("button", "Add"))
+    policy = ReferencePolicy(
+        [step(do="look", on="Total", why="I read on."), step(do="click", on="Add")]
+    )
+    taken = [
+        await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+        for root in (away, node("body", "", node("p", "Total"), node("button", "Add")))
+    ]
+
+    assert [type(one.action) for one in taken] == [Scroll, Click]
+    assert taken[0].thought == "I read on."
+
+
+async def test_a_look_goes_no_further_where_nothing_more_comes_into_sight() -> None:
+    away = node("body", "", node("p", "Total", at=AWAY, top=900.0), node("button", "Add"))
+    taken = await acted(step(do="look", on="Total"), step(do="click", on="Add"), root=away)
+
+    assert [type(one) for one in taken] == [Scroll, Click, Answer]
+
+
 async def test_a_drag_waits_until_both_of_its_ends_are_in_sight() -> None:
     card = node("li", "Lamp", at=(5.0, 6.0))
     below = node("body", "", card, node("section", "Done", at=AWAY, top=1_000.0))

@@ -20,7 +20,9 @@ class Document:
         self.children = list(children)
 
     async def read(self) -> Node:
-        return node("html", node("body", *self.children))
+        root = node("html", node("body", *self.children))
+        root.inner = (160.0, 210.0)
+        return root
 
 
 def _seen(template: str = "click-test") -> Observation:
