@@ -91,6 +91,8 @@ class WorldBrowser:
                 await self.open(text)
             case Do.ANSWER:
                 self.answer = text
+            case Do.LOOK:
+                self._find(step)
             case Do.CLICK:
                 await self._click(self._find(step))
             case Do.TYPE:
@@ -98,17 +100,21 @@ class WorldBrowser:
             case Do.SELECT:
                 _select(self._find(step), text)
             case Do.DRAG:
-                card = next(
-                    one for one in _path_to(self.root, self._find(step)) if "data-card" in one.attrs
-                )
-                forms = (one for one in card.walk() if one.attrs.get("data-to") == text)
-                await self._send(next(forms))
-            case Do.PRESS if self._focused is not None:
-                press(self._focused, text)
-            case Do.PRESS if text == "End":
-                await self._go_on()
+                await self._drag(self._find(step), text)
             case Do.PRESS:
-                raise AssertionError(f"no reference of a world does this: {step}")
+                await self._press(text)
+
+    async def _press(self, key: str) -> None:
+        if self._focused is not None:
+            press(self._focused, key)
+        elif key == "End":
+            await self._go_on()
+        else:
+            raise AssertionError(f"no reference of a world presses {key} here")
+
+    async def _drag(self, node: Node, state: str) -> None:
+        card = next(one for one in _path_to(self.root, node) if "data-card" in one.attrs)
+        await self._send(next(one for one in card.walk() if one.attrs.get("data-to") == state))
 
     async def _go_on(self) -> None:
         """Show the rows that follow at the end of an endless list, if any do."""

@@ -129,7 +129,9 @@ def _noise(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Noise
         name=_free(rng, _NAMES, taken),
         resume=_free(rng, _RESUME, taken),
         announcement=rng.choice(_ANNOUNCED) if rng.random() < _EACH_NOISE else "",
-        survey=rng.choice(_SURVEYS) if rng.random() < _EACH_NOISE else None,
+        survey=rng.choice(_SURVEYS)
+        if rng.random() < _EACH_NOISE and cookies is not Cookies.BAR  # it would cover the bar
+        else None,
         late=rng.random() < _EACH_NOISE,
     )
 

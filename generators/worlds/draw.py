@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from generators.worlds.behaving import behaving
 from generators.worlds.content import draw_rows, draw_text, make_faker
 from generators.worlds.database import Rows
 from generators.worlds.dressing import with_widgets
@@ -149,9 +150,12 @@ def _refusing(where: str) -> Iterator[None]:
 
 def make_world(family: Family, name: str, seed: int) -> World:
     """Return the world that a seed draws from a family of the given name."""
-    return _without_loose_dates(
-        _make(family, name, seed, lambda part: Random(f"{name}/{seed}/{part}"))
-    )
+
+    def stream(part: str) -> Random:
+        return Random(f"{name}/{seed}/{part}")
+
+    world = _without_loose_dates(_make(family, name, seed, stream))
+    return behaving(world, stream("behaviour"), stream("noise"))
 
 
 def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> World:

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_words, save_change
-from generators.tasks.worlds.moves import Steps, act, answer, click, to_list, to_row, turn
+from generators.tasks.worlds.moves import Steps, act, answer, click, read_on, to_list, to_row
 from generators.tasks.worlds.parts import Part, draw_part, narrowed, to_part, turns
 from generators.tasks.worlds.reading import is_asked_for
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, quoted, rank, term
@@ -280,29 +280,29 @@ def _is_sorted(ordered: _Ordered) -> bool:
     return ordered.field.name in ordered.part.view.sorts
 
 
-def _sorted_turns(setting: Setting, ordered: _Ordered, row: Row) -> int:
-    """Return how often the sorted list is turned until it shows a row; equals go by id, as the list has them."""
+def _in_list(setting: Setting, ordered: _Ordered) -> list[Row]:
+    """Return the rows of the sorted list as it has them: equals go by id, and what is empty is the smallest."""
     field, sign = ordered.field.name, -1 if ordered.is_large else 1
-    listed = sorted(
-        (one for one in narrowed(setting, ordered.part) if one[field] is not None),
-        key=lambda one: sign * rank(one[field]),
+    rows = narrowed(setting, ordered.part)
+    empty = [one for one in rows if one[field] is None]
+    others = sorted(
+        (one for one in rows if one[field] is not None), key=lambda one: sign * rank(one[field])
     )
-    empty = sum(one[field] is None for one in narrowed(setting, ordered.part))
-    before = listed.index(row) + (0 if ordered.is_large else empty)
-    return before // ordered.part.view.page_size
+    return [*others, *empty] if ordered.is_large else [*empty, *others]
 
 
 def _to_ordered(setting: Setting, ordered: _Ordered, rows: Sequence[Row]) -> Steps:
     """Return the way from any page to having seen which rows are the first in an order."""
     if not _is_sorted(ordered):
         return to_part(setting, ordered.part)
-    shown = max(_sorted_turns(setting, ordered, row) for row in rows)
-    if shown > MAX_TURNS:
-        return to_part(setting, ordered.part)
-    part = ordered.part
+    part, listed = ordered.part, _in_list(setting, ordered)
+    last = max(map(listed.index, rows))
+    turns_to = last // part.view.page_size
+    if turns_to > MAX_TURNS:
+        return to_part(setting, part)
     return (
         *to_list(setting, part.view, part.filters, sort=ordered.field, descending=ordered.is_large),
-        *turn(setting, shown),
+        *read_on(setting, part.view, listed[: last + 1], turns_to),
     )
 
 

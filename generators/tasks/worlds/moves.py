@@ -5,7 +5,7 @@ types or answers stands in the instruction or on a page that it has opened. How 
 steps that takes: what is in a menu or in a closed part of a page is opened before it is used or read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.behaving import fact_parts
@@ -22,6 +22,9 @@ Steps = tuple[ReferenceStep, ...]
 
 _MOST_LISTED = 4
 """What is typed into a combobox leaves so many choices at most, where words can tell them apart."""
+
+_SEEN = 3
+"""So many rows of a list are in sight together wherever one of them is."""
 
 _MOST_CLICKS = 3
 """A stepper's number that is further away is typed."""
@@ -40,6 +43,11 @@ def fill(on: str, text: str) -> ReferenceStep:
 def choose(on: str, option: str) -> ReferenceStep:
     """Return the choice of an option of a list."""
     return ReferenceStep(do=Do.SELECT, on=on, text=option)
+
+
+def see(on: str) -> ReferenceStep:
+    """Return that what has these words is brought into sight."""
+    return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()))
 
 
 def answer(text: str = "") -> ReferenceStep:
@@ -74,7 +82,7 @@ def to_row(
         view: the view.
         entity: whose row it is.
         row: the row.
-        reads: the fields that are brought into sight there, one after another; None: all.
+        reads: the fields that are brought into sight there, one after another; None: what its parts hold.
     """
     words, title = setting.world.words, setting.title(entity, row)
     searched = setting.is_searched(view, entity, row)
@@ -85,12 +93,21 @@ def to_row(
         *search,
         *turn(setting, turns),
         click(title),
-        *look(setting, entity, entity.fields if reads is None else reads),
+        *(
+            look(setting, entity, entity.fields, sees=False)
+            if reads is None
+            else look(setting, entity, reads)
+        ),
     )
 
 
-def look(setting: Setting, entity: Entity, fields: Iterable[DataField]) -> Steps:
-    """Return how fields are brought into sight on a row's page that was just opened, one after another."""
+def look(
+    setting: Setting, entity: Entity, fields: Iterable[DataField], *, sees: bool = True
+) -> Steps:
+    """Return how fields are brought into sight on a row's page that was just opened, one after another.
+
+    Without `sees` the parts of the page that hold them are opened, and the page is not scrolled.
+    """
     parts = fact_parts(setting.world, entity)
     part_of = {field.name: label for label, held in parts for field in held}
     steps, open_parts = list[ReferenceStep](), {parts[0][0]}
@@ -100,6 +117,8 @@ def look(setting: Setting, entity: Entity, fields: Iterable[DataField]) -> Steps
             steps.append(click(label))
             keeps = setting.world.behaviour.facts is Facts.ACCORDION
             open_parts = {*(open_parts if keeps else ()), label}
+        if sees:
+            steps.append(see(field.label))
     return tuple(steps)
 
 
@@ -162,6 +181,26 @@ def turn(setting: Setting, times: int) -> Steps:
         case _:
             step = press("End")
     return (step,) * times
+
+
+def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> Steps:
+    """Return how rows of a list, which is on its first page, are read from the first to the last.
+
+    Args:
+        setting: the world.
+        view: the list.
+        rows: the rows in the list's order, from its first.
+        turns: how often the list is turned on the way.
+    """
+    entity, steps = setting.world.entity(view.entity), list[ReferenceStep]()
+    for page in range(turns + 1):
+        steps += turn(setting, 1) if page else ()
+        titles = [
+            setting.title(entity, row)
+            for row in rows[page * view.page_size : (page + 1) * view.page_size]
+        ]
+        steps += map(see, dict.fromkeys((*titles[_SEEN - 1 :: _SEEN], *titles[-1:])))
+    return tuple(steps)
 
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:

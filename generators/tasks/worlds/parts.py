@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.moves import Steps, to_list, turn
+from generators.tasks.worlds.moves import Steps, read_on, to_list
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -151,7 +151,7 @@ def to_part(setting: Setting, part: Part) -> Steps:
     """Return the way from any page to having seen all rows of a part in its list."""
     return (
         *to_list(setting, part.view, part.filters),
-        *turn(setting, turns(setting, part)),
+        *read_on(setting, part.view, narrowed(setting, part), turns(setting, part)),
     )
 
 

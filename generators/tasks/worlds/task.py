@@ -17,8 +17,8 @@ START = "/"
 _SPARE, _TIMES = 10, 3
 """A task's step budget: so many times the actions of its reference, and some."""
 
-_ACTIONS = {Do.SELECT: 3}
-"""The actions of a step that takes several: a list is opened, told a name, and closed."""
+_ACTIONS = {Do.SELECT: 3, Do.LOOK: 0}
+"""The actions of a step that takes several, or none: a list is opened, told a name, and closed."""
 
 
 class Difficulty(Record):

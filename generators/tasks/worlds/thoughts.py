@@ -49,6 +49,10 @@ _SAID = {
         "The rows in sight are not all there are; I go to the end of the list for more.",
         "More rows come at the end of the list, so I go there.",
     ),
+    "look": (
+        "Not all that I have to read is in sight yet, so I go on.",
+        "This page goes on; I read the rest of it too.",
+    ),
     "named": (
         'The list shows "{on}", which the task names. I open it.',
         'There is "{on}", the one that the task is about, so I click on it.',
@@ -231,8 +235,8 @@ class _Walk:
                 return self._named.get(on) or ("part_of_choice" if is_part else self._filling(text))
             case Do.SELECT:
                 return "filter" if on in self._filters and not self._in_form else "choose"
-            case Do.DRAG:
-                return "drag"
+            case Do.DRAG | Do.LOOK:
+                return step.do.value
             case _:
                 return self._clicking(on, step.within)
 
@@ -246,7 +250,7 @@ class _Walk:
             self._in_form = view.shape is Shape.SETTINGS
         ends_form = purpose in {"save", "row", "named"}
         self._in_form = (self._in_form or purpose in {"add", "edit"}) and not ends_form
-        self._visited.add(on)
+        self._visited |= {on} if step.do is not Do.LOOK else set()
         self._known = f"{self._known}\n{on}\n{step.text}"
 
     def _filling(self, text: str) -> str:

@@ -32,7 +32,7 @@ from schemas.expectation import Expectation, RowRule
 from schemas.reference import Do
 from schemas.world import World
 
-SEEDS = range(3)
+SEEDS = range(2)
 """Of each family's worlds here."""
 
 MOST_KINDS = 20
@@ -248,7 +248,7 @@ def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
         before = ways[style][: -len(plan)]
         assert before
         assert ways[style][-len(plan) :] == plan
-        assert all(step.do in {Do.CLICK, Do.TYPE} for step in before)
+        assert all(step.do in {Do.CLICK, Do.TYPE, Do.LOOK} for step in before)
         assert "A-1040" not in {step.on for step in before}
     assert ways[Style.EXPLORING][0] != plan[0]
     assert ways[Style.WRONG_WORD][1].model_copy(update={"why": None}) == fill("Search", "Orders")
