@@ -1,11 +1,13 @@
 """What worlds cost, how unlike each other they are, and whether their tasks tell success from everything else.
 
-Each of the measurements is a word of the command line; without one all are made. None of them needs a browser.
+Each of the measurements is a word of the command line; without one all are made. `pictures` alone needs a browser.
 
 * `variety`: over world seeds of all families in turn, the distinct page graphs with their schemas, and the
   clusters of first pages by the shape of their DOM: a page is in a cluster if its runs of three tag paths and those
   of the cluster's first page have a Jaccard index of one half. Over tasks, the share of distinct
   goals once names and numbers are masked, and of distinct runs of four words.
+* `pictures`: the clusters of the first pages by their pictures, at 1024 × 768: a page is in a cluster if its difference
+  hash of 256 bits is at most 40 bits from that of the cluster's first page.
 * `making`: CPU seconds from a seed to its rows and its database, the worst of them.
 * `visits`: opening a visit to its first page served, median and 99th percentile, and the memory of many visits
   that are open at once in one process.
@@ -30,14 +32,17 @@ from typing import Any
 
 from bench.measuring.process import alone, pss_mb
 from bench.measuring.result import report
+from flows.job.world_pages import open_world
+from flows.resources.browsers import open_browsers
+from generators.browser.picture import read_picture
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.near_misses import near_misses
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.draw import draw_tasks
-from generators.tasks.worlds.task import WorldTask, to_task
+from generators.tasks.worlds.task import WorldTask, actions_of, to_task
 from generators.worlds.check import Trial
 from generators.worlds.database import Row, Rows, make_database
-from generators.worlds.draw import FAMILIES, draw_whole
+from generators.worlds.draw import FAMILIES, draw_whole, draw_world
 from schemas.expectation import Expectation, RowRule
 from schemas.world import World
 
@@ -45,14 +50,18 @@ WORLDS, TASKS, VISITS = 40, 400, 100
 """Sizes by default; `--full` has those of the stated limits."""
 
 FULL_WORLDS, FULL_TASKS, FULL_VISITS = 1_000, 10_000, 1_000
-MIN_DISTINCT, MIN_CLUSTERS = 0.99, 400
+MAX_ENDING = 800
+"""Tasks of which ends are made, at most: each has about twenty."""
+MIN_DISTINCT, MIN_CLUSTERS, MIN_PICTURES = 0.99, 400, 300
 MIN_GOALS, MIN_DISTINCT_4 = 0.95, 0.5
 MAX_MAKING_SECONDS = 1.0
 MAX_OPEN_MS, MAX_OPEN_P99_MS, MAX_VISIT_MB = 15.0, 60.0, 1.0
 MIN_STEPS, MIN_LONG_STEPS, MIN_LONGEST_STEPS = 9, 18, 40
-"""Of references: the median, the fourth quintile and the longest."""
+"""Actions of references: the median, the fourth quintile and the longest."""
 
 _JACCARD, _SHINGLE = 0.5, 3
+_BITS = 40
+"""Of 256 in which difference hashes of one cluster differ at most."""
 _FIRST_SEED = 500_000
 """Of the worlds that are measured: seeds that nothing else uses."""
 
@@ -139,7 +148,7 @@ async def variety(worlds: int, tasks: int, visits: int) -> dict[str, object]:
             goals[masked(task)] += 1
             said = task.instruction.split()
             words.update(tuple(said[at : at + 4]) for at in range(len(said) - 3))
-            steps.append(len(task.reference))
+            steps.append(actions_of(task.reference))
     found = clusters(pages)
     long = statistics.quantiles(steps, n=5)[-1]
     figures: dict[str, object] = {
@@ -153,15 +162,36 @@ async def variety(worlds: int, tasks: int, visits: int) -> dict[str, object]:
         "min_goals": MIN_GOALS,
         "distinct_4": round(len(words) / words.total(), 4),
         "min_distinct_4": MIN_DISTINCT_4,
-        "steps_median": statistics.median(steps),
-        "steps_fourth_quintile": long,
-        "steps_longest": max(steps),
+        "actions_median": statistics.median(steps),
+        "actions_fourth_quintile": long,
+        "actions_longest": max(steps),
     }
     held = len(graphs) >= MIN_DISTINCT * worlds and len(words) >= MIN_DISTINCT_4 * words.total()
     if worlds >= FULL_WORLDS:
         held = held and found >= MIN_CLUSTERS and len(goals) >= MIN_GOALS * goals.total()
     is_long = statistics.median(steps) >= MIN_STEPS and long >= MIN_LONG_STEPS
     return {**figures, "held": held and is_long and max(steps) >= MIN_LONGEST_STEPS}
+
+
+async def pictures(worlds: int, tasks: int, visits: int) -> dict[str, object]:
+    """Return how unlike first pages look."""
+    del tasks, visits
+    firsts, apart = list[int](), list[int]()
+    async with open_browsers() as browsers:
+        for each in named(worlds):
+            async with open_world(browsers, draw_world(*each)) as session:
+                picture = (await session.observe()).screenshot.bytes
+            found = int(read_picture(picture).difference_hash, 16)
+            apart.append(min(((found ^ first).bit_count() for first in firsts), default=256))
+            if apart[-1] > _BITS:
+                firsts.append(found)
+    return {
+        "worlds": worlds,
+        "picture_clusters": len(firsts),
+        "min_picture_clusters": MIN_PICTURES,
+        "bits_to_nearest_median": statistics.median(apart),
+        "held": worlds < FULL_WORLDS or len(firsts) >= MIN_PICTURES,
+    }
 
 
 async def making(worlds: int, tasks: int, visits: int) -> dict[str, object]:
@@ -220,7 +250,8 @@ def wanted(rows: Rows, expect: Expectation) -> Rows:
     """Return the rows that a task of a world asks for."""
     after: Rows = {name: [dict(row) for row in each] for name, each in rows.items()}
     for rule in expect.added:
-        after[rule.table].append(_values(rule.where))
+        last = max((int(row["id"] or 0) for row in after[rule.table]), default=0)
+        after[rule.table].append({"id": last + 1, **_values(rule.where)})
     for rule in expect.changed:
         for row in after[rule.table]:
             if _fits(row, rule):
@@ -254,7 +285,8 @@ async def pays(world: World, rows: Rows, task: WorldTask, state: Any, answer: st
 async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
     """Return how many near misses are accepted, and how many equivalent ends are not."""
     del visits
-    counts = Counter[str]()
+    counts, tasks = Counter[str](), min(tasks, MAX_ENDING)
+    worlds = min(worlds, tasks)
     for family, seed in named(worlds):
         world, rows = draw_whole(family, seed)
         keys = dict.fromkeys(rows, "id")
@@ -288,7 +320,13 @@ async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
     }
 
 
-MEASURES = {"variety": variety, "making": making, "visits": visits, "near_misses": ends}
+MEASURES = {
+    "variety": variety,
+    "pictures": pictures,
+    "making": making,
+    "visits": visits,
+    "near_misses": ends,
+}
 
 
 def measure(name: str, worlds: int, tasks: int, count: int) -> dict[str, object]:

@@ -317,6 +317,40 @@ def _interval(found: Result) -> str:
     return f"{show(found['mean'], '%')} [{show(found['low'], '%')}, {show(found['high'], '%')}]"
 
 
+def _worlds() -> Iterator[str]:
+    results = [read_result(path.stem) for path in sorted(RESULTS.glob("worlds*.json"))]
+    yield line("figure", *("measured" for _ in results), "limit")
+    yield "|---" * (2 + len(results)) + "|"
+    for part, key, name, limit in WORLDS:
+        sign = "≥" if limit.startswith("min") else "≤"
+        stated = f"{sign} {show(results[0][part][limit])}" if limit else ""
+        yield line(name, *(show(each[part][key]) for each in results), stated)
+
+
+WORLDS = (
+    ("variety", "worlds", "worlds", ""),
+    ("variety", "graphs", "distinct page graphs and schemas, of all", "min_graphs"),
+    ("variety", "dom_clusters", "clusters of first pages by the shape of their DOM", ""),
+    ("pictures", "picture_clusters", "the same by their pictures", ""),
+    ("variety", "tasks", "tasks", ""),
+    ("variety", "goals", "distinct goals without names and numbers, of all", "min_goals"),
+    ("variety", "distinct_4", "distinct runs of four words, of all", "min_distinct_4"),
+    ("variety", "actions_median", "actions of a reference, median", ""),
+    ("variety", "actions_fourth_quintile", "the same, fourth quintile", ""),
+    ("variety", "actions_longest", "the same, longest", ""),
+    ("making", "cpu_s_worst", "CPU seconds from a seed to a database, the worst", "max_cpu_s"),
+    ("visits", "visits", "visits open at once", ""),
+    ("visits", "open_ms", "ms until the first page is served, median", "max_open_ms"),
+    ("visits", "open_p99_ms", "the same, 99th percentile", "max_open_p99_ms"),
+    ("visits", "visit_mb", "MB of a visit", "max_visit_mb"),
+    ("near_misses", "near_misses", "ends that look like success and are none", ""),
+    ("near_misses", "accepted", "of them accepted", ""),
+    ("near_misses", "equivalents", "other ends that are success", ""),
+    ("near_misses", "rejected", "of them rejected", ""),
+)
+"""Figures of `worlds`: part, key, what it is, and the key of its limit; empty: none at every size."""
+
+
 def _republish() -> Iterator[str]:
     result = read_result("republish")
     cases = {
@@ -351,6 +385,7 @@ PARTS: Parts = {
     "republish": _republish,
     "learning": _learning,
     "transfer": _transfer,
+    "worlds": _worlds,
     "origins": _origins,
 }
 
