@@ -97,9 +97,8 @@ async def test_no_page_is_looked_at_before_its_fonts_are_there() -> None:
             await session.act(Goto(url=f"{world.origin}/{world.views[0].name}"))
             return [opened, await session.evaluate(FONTS)]
 
-    async with open_browsers() as browsers:
-        async with asyncio.TaskGroup() as tasks:
-            found = [tasks.create_task(status(browsers, family)) for family in FAMILIES[:8]]
+    async with open_browsers() as browsers, asyncio.TaskGroup() as tasks:
+        found = [tasks.create_task(status(browsers, family)) for family in FAMILIES[:8]]
 
     assert [one.result() for one in found] == [[["loaded", True]] * 2] * len(found)
 
