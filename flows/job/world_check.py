@@ -40,7 +40,7 @@ _DIGESTS = (
     "print(json.dumps([world_digest(*each) for each in json.load(sys.stdin)]))"
 )
 
-_LOOK = """(() => {
+LOOK = """(() => {
   const found = [], root = document.documentElement;
   const words = e => (e.innerText || e.value || e.name || e.tagName).trim().slice(0, 40);
   const stays = e => { for (; e; e = e.parentElement)
@@ -157,7 +157,7 @@ class WorldKeeper:
         kinds = {_kind(page): page for page in reversed(crawl.pages)}
         for page in kinds.values():
             async with open_world(self.browsers, world, page) as session:
-                found = await session.evaluate(_LOOK)
+                found = await session.evaluate(LOOK)
                 for said in found if isinstance(found, list) else ():
                     yield _Wrong(WorldGate.USABLE, f"{page}: {said}")
 
