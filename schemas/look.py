@@ -109,6 +109,29 @@ class Layout(StrEnum):
     """A dark strip at the left with the navigation, the user above the page."""
 
 
+class Ground(StrEnum):
+    """What a page's content lies on."""
+
+    PAGE = "page"
+    """On the page itself."""
+    SHEET = "sheet"
+    """On one sheet with a border."""
+    RULED = "ruled"
+    """Under a bar in the accent's colour, set in from the left."""
+    ASIDE = "aside"
+    """Beside a column with hints, which a narrow window does not show."""
+
+
+class Foot(StrEnum):
+    """What is at the end of a page."""
+
+    NOTHING = "nothing"
+    LINE = "line"
+    """The name of the website and the year."""
+    COLUMNS = "columns"
+    """Three columns: the name, the opening hours, and where to ask."""
+
+
 class Listing(StrEnum):
     """How a view shows its rows."""
 
@@ -164,6 +187,10 @@ class Look(Record):
     """Where a page's parts are."""
     listing: Listing
     """How a view shows its rows."""
+    ground: Ground = Ground.PAGE
+    """What a page's content lies on."""
+    foot: Foot = Foot.LINE
+    """What is at the end of a page."""
     accent: str = Field(pattern=_COLOUR)
     """The colour of what can be acted on, as `#1a2b3c`."""
     surface: str = Field(pattern=_COLOUR)

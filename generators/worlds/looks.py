@@ -12,7 +12,7 @@ from typing import NamedTuple
 from generators.worlds.packages.lock import locked
 from schemas.base import Record
 from schemas.errors import Refusal
-from schemas.look import Block, Layout, Listing, Look
+from schemas.look import Block, Foot, Ground, Layout, Listing, Look
 
 FOLDER = Path(__file__).with_name("kits")
 """Where the kits are."""
@@ -114,6 +114,8 @@ def draw_look(font: str, rng: Random) -> Look:
         kit=rng.choice(KITS),
         layout=rng.choice(list(Layout)),
         listing=rng.choice(list(Listing)),
+        ground=rng.choice(list(Ground)),
+        foot=rng.choice(list(Foot)),
         accent=_colour(hue, 0.6 if dark else 0.4, rng.uniform(0.45, 0.9)),
         surface=_colour(rng.choice((hue, rng.random())), brightness, rng.uniform(0.05, 0.35)),
         dark=dark,
