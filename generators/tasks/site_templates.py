@@ -12,7 +12,7 @@ from generators.sites import miniwob, worlds
 from generators.sites.installable.registry import what_is_missing
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.registry import SITES
-from generators.tasks.worlds.draw import KINDS, draw_task
+from generators.tasks.worlds.draw import draw_task, kinds_of
 from generators.worlds.draw import FAMILIES
 from generators.worlds.packages.lock import not_here
 from schemas.application import Application
@@ -118,7 +118,7 @@ def _worlds() -> SiteOffer:
     templates = {
         f"{family}/{kind}": Template(start_url="", tags=(kind,), feasible=True)
         for family in FAMILIES
-        for kind in KINDS
+        for kind in kinds_of(family)
     }
     return SiteOffer(
         worlds.NAME, templates=templates, draw=draw_task, judges_state=True, missing=not_here()

@@ -113,6 +113,14 @@ def split_of(family: str) -> str:
     return _shipped(family).split
 
 
+def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
+    """Return whether worlds of a shipped family can have views of a shape, or messages under rows."""
+    shipped = _shipped(family)
+    if pattern is Thread:
+        return bool(shipped.threads)
+    return any(view.shape is pattern for view in shipped.views.values())
+
+
 @cache
 def _shipped(name: str) -> Family:
     return read_family(FOLDER / f"{name}.toml")

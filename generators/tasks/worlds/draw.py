@@ -12,6 +12,7 @@ from generators.sites.gates import leak_gates
 from generators.tasks.worlds.choosing import CHOOSING
 from generators.tasks.worlds.following import FOLLOWING
 from generators.tasks.worlds.moves import Steps, around_noise
+from generators.tasks.worlds.patterned import NEEDS, PATTERNED
 from generators.tasks.worlds.reading import READING
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.several import SEVERAL
@@ -21,12 +22,12 @@ from generators.tasks.worlds.thoughts import think
 from generators.tasks.worlds.wording import word
 from generators.tasks.worlds.writing import WRITING
 from generators.worlds.database import Rows
-from generators.worlds.draw import draw_whole, split_of
+from generators.worlds.draw import draw_whole, has_pattern, split_of
 from schemas.errors import BadTasks
 from schemas.task import Task
 from schemas.world import World
 
-KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING}
+KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING, **PATTERNED}
 """The kinds of tasks, by name."""
 
 _WORLDS = 20
@@ -55,6 +56,11 @@ def draw_tasks(world: World, rows: Rows, seed: int, count: int) -> list[WorldTas
             drawn.append(task)
             turns.append(tasks)
     return drawn
+
+
+def kinds_of(family: str) -> list[str]:
+    """Return the kinds of tasks that worlds of a shipped family can have."""
+    return [kind for kind in KINDS if kind not in NEEDS or has_pattern(family, NEEDS[kind])]
 
 
 def draw_task(template_id: str, seed: int) -> Task:

@@ -118,8 +118,8 @@ _SAID = {
         '"{on}" is not yet as it should be; I click on it.',
     ),
     "count": (
-        'The number is not yet right: "{on}".',
-        '"{on}" brings the number closer to what it should be.',
+        "The number is not yet right; the button beside it brings it closer.",
+        "One click on this button changes the number by one, so that it comes closer to what it should be.",
     ),
     "key": (
         "I move on with the key {text}.",

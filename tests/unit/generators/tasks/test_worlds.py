@@ -17,9 +17,10 @@ from world_browser import WorldBrowser
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.answers import normalise, read_number
 from generators.sites.state import ServerState, judge_states
-from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.draw import KINDS, draw_tasks, kinds_of
 from generators.tasks.worlds.moves import answer, choose, click, fill, to_row
 from generators.tasks.worlds.parts import NEAR_MISSES, draw_part
+from generators.tasks.worlds.patterned import NEEDS
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.styles import Style, styled
 from generators.tasks.worlds.task import Difficulty, WorldTask, actions_of, measure, to_task
@@ -118,6 +119,27 @@ async def test_references_do_their_tasks_and_nothing_does_not(family: str, seed:
         assert list(leak_gates(to_task(world, task), read[0])) == []
 
 
+@pytest.mark.parametrize("kind", NEEDS)
+async def test_kinds_on_patterns_are_done_where_families_have_them(kind: str) -> None:
+    families = [family for family in FAMILIES if kind in kinds_of(family)]
+
+    assert families
+    assert len(families) < len(FAMILIES)
+    for family in families:
+        drawn = 0
+        for seed in range(4):
+            world = draw_world(family, 200 + seed)
+            rows = draw_rows(world)
+            tasks = [
+                one for one in draw_tasks(world, rows, seed, 4 * len(KINDS)) if one.kind == kind
+            ]
+            for task in tasks:
+                attempted, _ = await _Visit(world, rows).attempt(task)
+                assert await _reward(world, task, attempted) == 1, task.instruction
+            drawn += len(tasks)
+        assert drawn, family
+
+
 @pytest.mark.parametrize("family", ["made", *FAMILIES])
 async def test_near_misses_are_rejected_and_other_spellings_accepted(family: str) -> None:
     world = SHOP if family == "made" else draw_world(family, 100)
@@ -142,10 +164,11 @@ async def test_a_task_of_another_row_is_not_done_by_its_reference() -> None:
 
 
 def test_kinds_take_turns_and_no_goal_comes_twice() -> None:
-    tasks = draw_tasks(SHOP, shop_rows(), 0, 5 * len(KINDS))
+    possible = KINDS.keys() - NEEDS.keys()  # the shop has no settings, messages or boards
+    tasks = draw_tasks(SHOP, shop_rows(), 0, 5 * len(possible))
 
     kinds = [task.kind for task in tasks]
-    assert {kinds.count(kind) for kind in KINDS} == {5}
+    assert {kinds.count(kind) for kind in possible} == {5}
     goals = [task.model_dump_json(exclude={"instruction"}) for task in tasks]
     assert len(set(goals)) == len(goals)
 
