@@ -8,7 +8,7 @@ from random import Random
 
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
-from generators.tasks.worlds.moves import answer, click, look, to_list, to_row, turn
+from generators.tasks.worlds.moves import answer, click, look, read_on, to_list, to_row
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -168,7 +168,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             Expectation(answer=reply),
             (
                 *to_list(setting, view, filters, sort=sort, descending=wants_large),
-                *turn(setting, turns),
+                *read_on(setting, view, [best] if can_sort else rows, turns),
                 answer(reply),
             ),
             "computed",
@@ -177,7 +177,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
 
 
 def count(setting: Setting, random: Random) -> Draft | None:
-    """Ask how many rows have one or two choices; the list is turned to its end."""
+    """Ask how many rows have one or two choices; the list is read to its end."""
     for view, entity in setting.places(random):
         names = list(dict.fromkeys((*view.filters, *view.columns)))
         fields = [
@@ -188,7 +188,8 @@ def count(setting: Setting, random: Random) -> Draft | None:
         told = random.sample(fields, random.randint(1, min(2, len(fields))))
         wanted = {field.name: random.choice(field.choices) for field in told}
         filters = {name: choice for name, choice in wanted.items() if name in view.filters}
-        turns = (len(_listed(setting, entity, filters)) - 1) // view.page_size
+        listed = _listed(setting, entity, filters)
+        turns = (len(listed) - 1) // view.page_size
         number = len(_listed(setting, entity, wanted))
         if number < _FEWEST or turns > MAX_TURNS or not _can_filter(setting, entity, filters):
             continue
@@ -198,7 +199,11 @@ def count(setting: Setting, random: Random) -> Draft | None:
                 answer=Number(number=number),
                 facts=tuple(setting.title(entity, row) for row in _listed(setting, entity, wanted)),
             ),
-            (*to_list(setting, view, filters), *turn(setting, turns), answer(str(number))),
+            (
+                *to_list(setting, view, filters),
+                *read_on(setting, view, listed, turns),
+                answer(str(number)),
+            ),
             "computed",
         )
     return None
