@@ -27,8 +27,8 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
-_KEPT = {**HEADERS, "Cache-Control": "public, max-age=31536000, immutable"}
-"""A package's file is always the same; a browser that leaves is forgotten with its cache."""
+KEPT = {**HEADERS, "Cache-Control": "public, max-age=31536000, immutable"}
+"""Of what is the same on every page of a visit, whose browser is forgotten with its cache."""
 
 
 def package_file(address: str, pinned: Iterable[str]) -> Response:
@@ -42,7 +42,7 @@ def package_file(address: str, pinned: Iterable[str]) -> Response:
     if content is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     return Response(
-        content, headers={**_KEPT, "Content-Type": _TYPES[PurePosixPath(address).suffix]}
+        content, headers={**KEPT, "Content-Type": _TYPES[PurePosixPath(address).suffix]}
     )
 
 
@@ -56,7 +56,7 @@ def own_file(name: str) -> Response:
     if content is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     return Response(
-        content, headers={**HEADERS, "Content-Type": _TYPES[PurePosixPath(name).suffix]}
+        content, headers={**KEPT, "Content-Type": _TYPES[PurePosixPath(name).suffix]}
     )
 
 

@@ -26,7 +26,7 @@ from generators.worlds.database import (
     open_database,
     read_tables,
 )
-from generators.worlds.files import HEADERS, own_file, package_file
+from generators.worlds.files import HEADERS, KEPT, own_file, package_file
 from generators.worlds.forms import Choices, form_texts, new_row
 from generators.worlds.frame import ANSWERS, frame_of, remember, take_answer, way_back
 from generators.worlds.pages import Pages
@@ -129,7 +129,7 @@ async def _home(request: Request) -> Response:
 
 
 async def _style(request: Request) -> Response:
-    return Response(visit_of(request).pages.style(), media_type="text/css", headers=HEADERS)
+    return Response(visit_of(request).pages.style(), media_type="text/css", headers=KEPT)
 
 
 async def _picture(request: Request) -> Response:
