@@ -17,6 +17,7 @@ from schemas.behaviour import Behaviour, Noise
 from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
+from schemas.permissions import Permissions
 
 SITE = "worlds"
 """The site that serves all worlds, as tasks name it."""
@@ -152,6 +153,8 @@ class World(Record):
     """When its clock stands still."""
     user: Label
     """Who is signed in."""
+    role: str = Field(default="", max_length=80)
+    """What pages show beside the name as the role of who is signed in; empty: none."""
     entities: tuple[Entity, ...] = Field(min_length=1, max_length=20)
     """What it is about."""
     workflows: tuple[Workflow, ...] = ()
@@ -160,6 +163,8 @@ class World(Record):
     """The views in the order of the navigation."""
     threads: tuple[Thread, ...] = ()
     """The messages that rows have, at most one kind for each entity."""
+    permissions: Permissions | None = None
+    """What one role alone may do; None: everybody may do everything."""
     words: Words = Words()
     """What it calls what it offers everywhere."""
     look: Look
@@ -232,6 +237,8 @@ class World(Record):
         yield from self._broken_workflows(set(names))
         for thread in self.threads:
             yield from self._broken_thread(thread, set(names))
+        if self.permissions is not None:
+            yield from self._broken_permissions(self.permissions)
 
     def _broken_views(self, names: set[str]) -> Iterator[str]:
         for view in self.views:
@@ -265,6 +272,17 @@ class World(Record):
             for step in flow.transitions:
                 for state in {*step.before, step.after} - states:
                     yield f"workflow of '{flow.entity}': '{flow.field}' has no choice '{state}'"
+
+    def _broken_permissions(self, permissions: Permissions) -> Iterator[str]:
+        fields = {
+            entity.name: {field.name: field for field in entity.fields} for entity in self.entities
+        }
+        yield from permissions.problems(fields)
+        flow = self.workflow(permissions.entity)
+        steps = {step.name for step in flow.transitions} if flow is not None else set[str]()
+        for one in permissions.reserved:
+            if one.step is not None and one.step not in steps:
+                yield f"permissions: '{permissions.entity}' has no step '{one.step}'"
 
     def _broken_thread(self, thread: Thread, names: set[str]) -> Iterator[str]:
         place = f"thread of '{thread.entity}'"

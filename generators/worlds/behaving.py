@@ -82,7 +82,7 @@ _FEWEST_IN_MENUS = 3
 
 def behaving(world: World, how: Random, noise: Random) -> World:
     """Return a world with the behaviour and the noise that two sources of randomness draw for it."""
-    taken = _words_of(world)
+    taken = words_of(world)
     return world.model_copy(
         update={
             "behaviour": _behaviour(how, world.views, taken),
@@ -150,7 +150,7 @@ def fact_parts(world: World, entity: Entity) -> list[tuple[str, tuple[DataField,
     return [(behaviour.parts[0], first), *zip(labels, held, strict=False)]
 
 
-def _words_of(world: World) -> set[str]:
+def words_of(world: World) -> set[str]:
     """Return the words that name things on a world's pages, in small letters."""
     of_entities = (
         word

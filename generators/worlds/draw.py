@@ -26,6 +26,7 @@ from generators.worlds.family import (
     parse_family,
 )
 from generators.worlds.looks import draw_font, draw_look, kit_packages
+from generators.worlds.permissions import with_roles
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
 from schemas.errors import BadTasks
 from schemas.field import DataField, Kind
@@ -163,6 +164,8 @@ def make_world(family: Family, name: str, seed: int) -> World:
         return Random(f"{name}/{seed}/{part}")
 
     world = _without_loose_dates(_make(family, name, seed, stream))
+    users, leaders = family.roles.user, family.roles.leader
+    world = with_roles(world, users, leaders, Random(f"roles {name} {seed}"))
     return behaving(world, stream("behaviour"), stream("noise"))
 
 

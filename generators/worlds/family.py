@@ -139,6 +139,15 @@ class FamilyView(Record):
     """How likely a world has it."""
 
 
+class FamilyRoles(Record):
+    """What roles may be called, each with a consonant first: pages write `a` before them."""
+
+    user: Alternatives = ("Clerk", "Trainee")
+    """The role of those who may not do everything."""
+    leader: Alternatives = ("Manager", "Supervisor", "Team lead")
+    """The role of those who may."""
+
+
 class Family(Record):
     """What a seed draws a world from."""
 
@@ -154,6 +163,8 @@ class Family(Record):
     """The workflows by entity."""
     threads: dict[Name, FamilyThread] = Field(default_factory=dict)
     """The messages by the entity whose rows have them."""
+    roles: FamilyRoles = FamilyRoles()
+    """The roles."""
     views: dict[Name, FamilyView] = Field(min_length=1)
     """The views by name."""
 

@@ -19,6 +19,7 @@ from generators.worlds.display import Titles, show
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
+from generators.worlds.permissions import Withheld
 from schemas.field import DataField, Kind
 from schemas.world import Entity, Transition, View, World
 
@@ -152,6 +153,7 @@ class Pages:
         linked: Sequence[tuple[Entity, Sequence[Row]]],
         messages: Sequence[Row] = (),
         message: str = "",
+        held: Sequence[Withheld] = (),
     ) -> str:
         """Return the page of a row.
 
@@ -163,6 +165,7 @@ class Pages:
             linked: the rows that link to it, by their entity, without its messages.
             messages: those of its thread, in their order.
             message: what just went wrong; empty: nothing.
+            held: what may not be done with it.
         """
         return self._page(
             "row.html",
@@ -183,6 +186,8 @@ class Pages:
             thread=self._world.thread(entity.name),
             messages=self._written(entity, messages),
             message=message,
+            withheld=held,
+            hidden={one.rule.name for one in held if one.rule.hidden},
         )
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
@@ -294,6 +299,12 @@ class Pages:
             id=row["id"],
             message=message,
         )
+
+    def reserved(self, entity: Entity, row: Row, one: Withheld) -> str:
+        """Return the page that says who may do something with a row, and that asks for it."""
+        heading = f"{one.label}: {row[entity.title.name]}"
+        at, number = self._view_name(entity), row["id"]
+        return self._page("reserved.html", heading, at=at, entity=entity, id=number, one=one)
 
     def list_address(self, entity: Entity) -> str:
         """Return the path of the first view of an entity, or of the start page where it has none; lists go first."""

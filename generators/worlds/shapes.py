@@ -217,10 +217,22 @@ async def do_to_all(request: Request, visit: WorldVisit, view: View) -> Response
     label = bulk_actions(visit.world, entity).get(action)
     if label is None:
         raise HTTPException(HTTPStatus.BAD_REQUEST)
-    message = _do_to_rows(visit, entity, action, rows) if rows else "Nothing was selected."
+    message = _held(visit, entity, action, rows) if rows else "Nothing was selected."
+    message = message or _do_to_rows(visit, entity, action, rows)
     if message:
         return answer(visit.pages.notice(label, message), HTTPStatus.CONFLICT)
     return go_to(f"/{view.name}")
+
+
+def _held(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:
+    """Return why something may not be done to all rows; empty: it may."""
+    what, _, rest = action.partition(":")
+    name = {"delete": "delete", "do": f"do-{rest}"}.get(what, "edit")
+    for row in rows:
+        held = visit.reserved(entity, row, name)
+        if held is not None:
+            return f"{row[entity.title.name]}: {held.sentence} Nothing was changed."
+    return ""
 
 
 def _do_to_rows(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:

@@ -19,6 +19,7 @@ from generators.worlds.files import HEADERS
 from generators.worlds.forms import Choices, Filled, asked_fields, field_choices, new_row, read_form
 from generators.worlds.frame import Memory
 from generators.worlds.pages import SURE, Pages
+from generators.worlds.permissions import Withheld, withheld
 from schemas.world import Entity, Transition, View, World
 
 MAX_BODY_BYTES = 1_000_000
@@ -46,10 +47,24 @@ class WorldVisit:
         return field_choices(self.world, entity, self.titles(entity))
 
     def steps(self, entity: Entity, row: Row) -> list[Transition]:
-        """Return the steps of a workflow that a row may take."""
+        """Return the steps of a workflow that a row may take, without those that are reserved to another role."""
+        held = {one.rule.step for one in self.withheld(entity, row)}
         flow = self.world.workflow(entity.name)
         steps = flow.transitions if flow is not None else ()
-        return [step for step in steps if flow is not None and row[flow.field] in step.before]
+        return [
+            step
+            for step in steps
+            if flow is not None and row[flow.field] in step.before and step.name not in held
+        ]
+
+    def withheld(self, entity: Entity, row: Row) -> list[Withheld]:
+        """Return what the role of who is signed in may not do with a row."""
+        return withheld(self.world, entity, row)
+
+    def reserved(self, entity: Entity, row: Row, name: str) -> Withheld | None:
+        """Return what may not be done with a row, by its name; None: it may be done."""
+        held = (one for one in self.withheld(entity, row) if one.rule.name == name)
+        return next(held, None)
 
 
 def visit_of(request: Request) -> WorldVisit:
@@ -100,6 +115,10 @@ def show_row(
     thread = visit.world.thread(entity.name)
     linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
     written = thread.messages if thread is not None else None
+    held = visit.withheld(entity, row)
+    flow = visit.world.workflow(entity.name)
+    shown = {one.rule.step for one in held if not one.rule.hidden}
+    refused = [step for step in (flow.transitions if flow else ()) if step.name in shown]
     messages = [one for other, rows in linked if other.name == written for one in rows]
     if thread is not None:
         day = thread.day
@@ -109,7 +128,8 @@ def show_row(
             entity,
             row,
             titles=visit.titles(entity),
-            steps=visit.steps(entity, row),
+            steps=[*visit.steps(entity, row), *refused],
+            held=held,
             linked=[(other, rows) for other, rows in linked if other.name != written],
             messages=messages,
             message=message,

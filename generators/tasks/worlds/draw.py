@@ -9,6 +9,7 @@ from functools import lru_cache
 from random import Random
 
 from generators.sites.gates import leak_gates
+from generators.tasks.worlds.asking import ASKING, oversteps
 from generators.tasks.worlds.choosing import CHOOSING
 from generators.tasks.worlds.following import FOLLOWING
 from generators.tasks.worlds.leaks import shortcut_that_pays
@@ -28,7 +29,7 @@ from schemas.errors import BadTasks
 from schemas.task import Task
 from schemas.world import World
 
-KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING, **PATTERNED}
+KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING, **PATTERNED, **ASKING}
 """The kinds of tasks, by name."""
 
 _WORLDS = 20
@@ -100,7 +101,7 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         random = Random(stream)
         number, failed = number + 1, failed + 1
         draft = KINDS[kind](setting, random)
-        if draft is None:
+        if draft is None or oversteps(setting, draft):
             continue
         style = draw_style(Random(f"style {stream}"))
         same = KINDS[kind](turning, Random(stream)) if style is Style.TURNING else None

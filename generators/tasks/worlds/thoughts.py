@@ -9,6 +9,7 @@ from random import Random
 
 from generators.tasks.worlds.moves import Steps
 from generators.tasks.worlds.setting import Setting
+from generators.worlds.permissions import act_label
 from schemas.patterns import Shape
 from schemas.reference import Do, ReferenceStep
 
@@ -90,6 +91,10 @@ _SAID = {
     "step": (
         'The page offers "{on}", which is the step that is needed here.',
         'To bring it on I click "{on}".',
+    ),
+    "ask": (
+        'My role may not do this itself; "{on}" asks for it.',
+        'Somebody else has to allow this, so I click "{on}".',
     ),
     "fill": (
         'The task gives "{text}" for "{on}", so I put it in.',
@@ -311,6 +316,12 @@ def _named(setting: Setting) -> Mapping[str, str]:
         **{words.add.format(one=entity.one): "add" for entity in world.entities},
         **dict.fromkeys((noise.accept, noise.decline, noise.refuse, noise.resume), "in_the_way"),
     }
+    permissions = world.permissions
+    if permissions is not None and permissions.requests is not None:
+        entity = world.entity(permissions.entity)
+        for rule in permissions.reserved:
+            label = act_label(world, entity, rule)
+            named[f"{permissions.requests.ask}: {label}"] = "ask"
     if behaviour.actions is not None:
         named[behaviour.actions] = "menu"
     if behaviour.sure is not None:
