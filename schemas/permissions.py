@@ -96,14 +96,14 @@ class Permissions(Record):
     def _broken_requests(
         self, asked: Requests, fields: Mapping[str, Mapping[str, DataField]]
     ) -> Iterator[str]:
-        needed = {
-            asked.act: Kind.CHOICE,
-            asked.link: Kind.LINK,
-            asked.author: Kind.TEXT,
-            asked.day: Kind.DATE,
-        }
+        needed = (
+            (asked.act, Kind.CHOICE),
+            (asked.link, Kind.LINK),
+            (asked.author, Kind.TEXT),
+            (asked.day, Kind.DATE),
+        )
         held = fields.get(asked.entity, {})
-        for name, kind in needed.items():
+        for name, kind in needed:
             if name not in held or held[name].kind is not kind:
                 yield f"permissions: '{asked.entity}' has no {kind.value} '{name}'"
             elif kind is Kind.LINK and held[name].target != self.entity:
