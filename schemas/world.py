@@ -6,7 +6,7 @@ views show them, by which words everything is called and how all of it looks. No
 draws a specification from a seed is in `generators/worlds`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from hashlib import sha256
 
@@ -18,6 +18,7 @@ from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
 from schemas.permissions import Permissions
+from schemas.records import History, Manual
 
 SITE = "worlds"
 """The site that serves all worlds, as tasks name it."""
@@ -165,6 +166,10 @@ class World(Record):
     """The messages that rows have, at most one kind for each entity."""
     permissions: Permissions | None = None
     """What one role alone may do; None: everybody may do everything."""
+    manual: Manual | None = None
+    """The procedures that it has in writing; None: none."""
+    history: History | None = None
+    """The past changes of an entity's rows; None: none are shown."""
     words: Words = Words()
     """What it calls what it offers everywhere."""
     look: Look
@@ -237,8 +242,26 @@ class World(Record):
         yield from self._broken_workflows(set(names))
         for thread in self.threads:
             yield from self._broken_thread(thread, set(names))
+        yield from self._broken_records()
+
+    def _broken_records(self) -> Iterator[str]:
+        fields = {
+            entity.name: {field.name: field for field in entity.fields} for entity in self.entities
+        }
         if self.permissions is not None:
-            yield from self._broken_permissions(self.permissions)
+            yield from self.permissions.problems(fields)
+            steps = ((self.permissions.entity, one.step) for one in self.permissions.reserved)
+            yield from self._broken_steps("permissions", steps)
+        if self.manual is not None:
+            yield from self.manual.problems(fields)
+            told = ((one.entity, one.step) for one in self.manual.procedures)
+            yield from self._broken_steps("manual", told)
+            if self.manual.entity in fields:
+                count = self.entity(self.manual.entity).rows
+                if count != len(self.manual.procedures):
+                    yield f"manual: {count} rows for {len(self.manual.procedures)} procedures"
+        if self.history is not None:
+            yield from self.history.problems(fields)
 
     def _broken_views(self, names: set[str]) -> Iterator[str]:
         for view in self.views:
@@ -273,16 +296,12 @@ class World(Record):
                 for state in {*step.before, step.after} - states:
                     yield f"workflow of '{flow.entity}': '{flow.field}' has no choice '{state}'"
 
-    def _broken_permissions(self, permissions: Permissions) -> Iterator[str]:
-        fields = {
-            entity.name: {field.name: field for field in entity.fields} for entity in self.entities
-        }
-        yield from permissions.problems(fields)
-        flow = self.workflow(permissions.entity)
-        steps = {step.name for step in flow.transitions} if flow is not None else set[str]()
-        for one in permissions.reserved:
-            if one.step is not None and one.step not in steps:
-                yield f"permissions: '{permissions.entity}' has no step '{one.step}'"
+    def _broken_steps(self, place: str, steps: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+        for entity, step in steps:
+            flow = self.workflow(entity)
+            known = {one.name for one in flow.transitions} if flow is not None else set[str]()
+            if step is not None and step not in known:
+                yield f"{place}: '{entity}' has no step '{step}'"
 
     def _broken_thread(self, thread: Thread, names: set[str]) -> Iterator[str]:
         place = f"thread of '{thread.entity}'"

@@ -150,6 +150,15 @@ def fact_parts(world: World, entity: Entity) -> list[tuple[str, tuple[DataField,
     return [(behaviour.parts[0], first), *zip(labels, held, strict=False)]
 
 
+def draw_pair(
+    world: World, pairs: Sequence[tuple[str, str]], random: Random
+) -> tuple[str, str] | None:
+    """Return what one and several of a further entity are called; None: all words name something else."""
+    taken = words_of(world)
+    free = [pair for pair in pairs if not taken & {one.casefold() for one in pair}]
+    return random.choice(free) if free else None
+
+
 def words_of(world: World) -> set[str]:
     """Return the words that name things on a world's pages, in small letters."""
     of_entities = (

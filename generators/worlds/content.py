@@ -11,6 +11,8 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from generators.worlds.histories import fill_history
+from generators.worlds.manuals import procedure_text
 from generators.worlds.recipes import (
     NUMBERS,
     TEXTS,
@@ -98,7 +100,18 @@ def draw_rows(world: World) -> Rows:
                     days = _days(world, rows, entity, field, row)
                     row[field.name] = None if days is None else _date(world, days)
         _keep_apart(entity, rows[entity.name])
+    _write_down(world, rows)
     return rows
+
+
+def _write_down(world: World, rows: Rows) -> None:
+    """Put into rows what follows from the specification and from other rows: procedures and past changes."""
+    manual = world.manual
+    for row, one in zip(rows[manual.entity], manual.procedures, strict=True) if manual else ():
+        row[world.entity(manual.entity).title.name] = one.title
+        row[manual.text] = procedure_text(world, one)
+    if world.history is not None:
+        fill_history(world, world.history, rows)
 
 
 def _keep_apart(entity: Entity, rows: Sequence[Row]) -> None:

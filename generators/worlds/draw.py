@@ -25,7 +25,9 @@ from generators.worlds.family import (
     name_entity,
     parse_family,
 )
+from generators.worlds.histories import with_history
 from generators.worlds.looks import draw_font, draw_look, kit_packages
+from generators.worlds.manuals import with_manual
 from generators.worlds.permissions import with_roles
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
 from schemas.errors import BadTasks
@@ -166,6 +168,8 @@ def make_world(family: Family, name: str, seed: int) -> World:
     world = _without_loose_dates(_make(family, name, seed, stream))
     users, leaders = family.roles.user, family.roles.leader
     world = with_roles(world, users, leaders, Random(f"roles {name} {seed}"))
+    world = with_manual(world, Random(f"manual {name} {seed}"))
+    world = with_history(world, Random(f"history {name} {seed}"))
     return behaving(world, stream("behaviour"), stream("noise"))
 
 

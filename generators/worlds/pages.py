@@ -154,6 +154,7 @@ class Pages:
         messages: Sequence[Row] = (),
         message: str = "",
         held: Sequence[Withheld] = (),
+        past: Sequence[Row] = (),
     ) -> str:
         """Return the page of a row.
 
@@ -166,6 +167,7 @@ class Pages:
             messages: those of its thread, in their order.
             message: what just went wrong; empty: nothing.
             held: what may not be done with it.
+            past: its past changes, in the order of their days.
         """
         return self._page(
             "row.html",
@@ -187,8 +189,26 @@ class Pages:
             messages=self._written(entity, messages),
             message=message,
             withheld=held,
+            history=self._world.history,
+            past=self._past(past),
             hidden={one.rule.name for one in held if one.rule.hidden},
         )
+
+    def _past(self, changes: Sequence[Row]) -> list[dict[str, str]]:
+        """Return the past changes of a row as its page shows them."""
+        history = self._world.history
+        if history is None:
+            return []
+        return [
+            {
+                "id": str(one["id"]),
+                "title": str(one[self._world.entity(history.changes).title.name]),
+                "day": show(self._world, history.changes, history.day, one[history.day], {}),
+                "author": str(one[history.author]),
+                "said": f"{one[history.field]}: {one[history.before]} → {one[history.after]}",
+            }
+            for one in changes
+        ]
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
         """Return the messages of a row as its page shows them."""

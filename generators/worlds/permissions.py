@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.worlds.behaving import words_of
+from generators.worlds.behaving import draw_pair, words_of
 from generators.worlds.database import Row
 from generators.worlds.display import show_value
 from generators.worlds.forms import new_row
@@ -174,11 +174,9 @@ def _permissions(
     entity, rules = random.choice(places)
     kept = tuple(random.sample(rules, random.randint(1, len(rules))))
     permissions = Permissions(entity=entity.name, leader=leader, reserved=kept)
-    taken = words_of(world)
-    words = [pair for pair in _REQUESTS if not taken & {one.casefold() for one in pair}]
-    if not words or random.random() >= _ASKING:
+    words = draw_pair(world, _REQUESTS, random)
+    if words is None or random.random() >= _ASKING:
         return permissions, None, None
-    one, many = random.choice(words)
     asked = Requests(
         entity="permission_request",
         act="asked_for",
@@ -188,10 +186,10 @@ def _permissions(
         ask=random.choice(_ASKS).format(leader=leader),
     )
     labels = [act_label(world, entity, rule) for rule in kept]
-    made = _request_entity(asked, (one, many), entity, labels, random)
+    made = _request_entity(asked, words, entity, labels, random)
     view = View(
         name="permission_requests",
-        label=many,
+        label=words[1],
         entity=made.name,
         columns=(made.title.name, asked.act, asked.link),
         searched=random.random() < _HIDDEN,

@@ -115,6 +115,11 @@ def show_row(
     thread = visit.world.thread(entity.name)
     linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
     written = thread.messages if thread is not None else None
+    history = visit.world.history
+    kept = history.changes if history is not None and history.entity == entity.name else None
+    past = [one for other, rows in linked if other.name == kept for one in rows]
+    if history is not None:
+        past.sort(key=lambda one: str(one[history.day]))
     held = visit.withheld(entity, row)
     flow = visit.world.workflow(entity.name)
     shown = {one.rule.step for one in held if not one.rule.hidden}
@@ -130,7 +135,8 @@ def show_row(
             titles=visit.titles(entity),
             steps=[*visit.steps(entity, row), *refused],
             held=held,
-            linked=[(other, rows) for other, rows in linked if other.name != written],
+            linked=[(other, rows) for other, rows in linked if other.name not in {written, kept}],
+            past=past,
             messages=messages,
             message=message,
         ),

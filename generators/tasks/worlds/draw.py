@@ -16,6 +16,7 @@ from generators.tasks.worlds.leaks import shortcut_that_pays
 from generators.tasks.worlds.moves import Steps, around_noise
 from generators.tasks.worlds.patterned import NEEDS, PATTERNED
 from generators.tasks.worlds.reading import READING
+from generators.tasks.worlds.scheduling import SCHEDULING
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.several import SEVERAL
 from generators.tasks.worlds.styles import Style, draw_style, styled
@@ -23,13 +24,24 @@ from generators.tasks.worlds.task import Draft, WorldTask, measure, to_task
 from generators.tasks.worlds.thoughts import think
 from generators.tasks.worlds.wording import word
 from generators.tasks.worlds.writing import WRITING
+from generators.tasks.worlds.written import WRITTEN
 from generators.worlds.database import Rows
 from generators.worlds.draw import draw_whole, has_pattern, split_of
 from schemas.errors import BadTasks
 from schemas.task import Task
 from schemas.world import World
 
-KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING, **PATTERNED, **ASKING}
+KINDS = {
+    **READING,
+    **WRITING,
+    **CHOOSING,
+    **SEVERAL,
+    **FOLLOWING,
+    **PATTERNED,
+    **ASKING,
+    **WRITTEN,
+    **SCHEDULING,
+}
 """The kinds of tasks, by name."""
 
 _WORLDS = 20

@@ -158,6 +158,7 @@ NEEDS: Mapping[str, Shape | type[Thread]] = {
     "write-message": Thread,
     "write-fact": Thread,
     "move-card": Shape.BOARD,
+    "schedule": Shape.CALENDAR,
 }
 """What a family must have for each of them: views of a shape, or messages."""
 

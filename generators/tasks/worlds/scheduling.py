@@ -1,0 +1,139 @@
+"""A kind of task on calendars: a new row on the first day that is free, as the calendar shows."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import NamedTuple
+
+from generators.tasks.worlds.changes import adds, can_put, draw_row, fill_form, in_words
+from generators.tasks.worlds.moves import Steps, answer, click, see
+from generators.tasks.worlds.patterns import clashes, to_month, views_of
+from generators.tasks.worlds.setting import Setting, quoted, term
+from generators.tasks.worlds.task import Draft
+from generators.worlds.database import Row
+from schemas.field import DataField, Kind
+from schemas.patterns import Shape
+from schemas.world import Entity, View
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+_MOST_MONTHS, _WEEK = 2, 7
+_TAKEN = 2
+"""So many rows take the days before the free one, where a calendar has such days."""
+
+_SHOWN = frozenset({Kind.CHOICE, Kind.LINK})
+
+
+class _Free(NamedTuple):
+    """The first free day after a day of a calendar, in the same month."""
+
+    start: date
+    """The day from which on one is looked for: it is taken."""
+    day: date
+    taken: tuple[Row, ...]
+    """The rows that take the days before it."""
+    weekly: bool
+    """Whether one week after another is looked at."""
+    key: DataField | None
+    """What those rows have in common with the new one; None: nothing, all rows count."""
+
+
+def schedule(setting: Setting, random: Random) -> Draft | None:
+    """Ask for a new row on the first day from a day on that has no row, or none of somebody or something."""
+    for view in views_of(setting, Shape.CALENDAR):
+        entity = setting.world.entity(view.entity)
+        if view.day is None or not entity.can_add or entity.wizard:
+            continue
+        drawn = draw_row(setting, random, entity)
+        fields = [entity.field(name) for name in entity.apart]
+        keys = [one for one in fields if one.kind in _SHOWN]
+        key = random.choice(keys) if keys else None
+        like = random.choice(setting.rows_of(entity))
+        if drawn is None or (key is not None and not can_put(setting, key, like[key.name])):
+            continue
+        values = drawn if key is None else {**drawn, key.name: like[key.name]}
+        found = list(_free(setting, view, entity, values, key))
+        longest = max((len(one.taken) for one in found), default=0)
+        among = [one for one in found if len(one.taken) >= min(longest, _TAKEN)]
+        if not among:
+            continue
+        free = random.choice(among)
+        values = {
+            field.name: free.day.isoformat() if field.name == view.day else values[field.name]
+            for field in entity.fields
+            if field.name in values or field.name == view.day
+        }
+        if not clashes(setting, entity, ({}, values)):
+            return _draft(setting, view, entity, values, free)
+    return None
+
+
+def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Free) -> Draft:
+    rest: Row = {name: value for name, value in values.items() if name != view.day}
+    held = entity.field(view.day or "")
+    started = setting.shown(entity, held, free.start.isoformat())
+    which = term(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
+    without = entity.many
+    if free.key is not None:
+        common = in_words(setting, entity, {free.key.name: values[free.key.name]})
+        without = f"{entity.many} {term('with')} {common}"
+    return Draft(
+        {
+            "site": setting.world.title,
+            "view": view.label,
+            "one": entity.one,
+            "many": entity.many,
+            "stated": in_words(setting, entity, rest),
+            "start": quoted(started),
+            "which": which,
+            "day_field": held.label,
+            "without": without,
+        },
+        adds(setting, entity, values),
+        (*_look(setting, view, entity, free), *fill_form(setting, entity, rest), answer()),
+    )
+
+
+def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
+    """Return how the days of a calendar are read, and the form for the free one is opened."""
+    titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
+    add = setting.world.words.add.format(one=entity.one)
+    return (
+        *to_month(setting, view, free.start.isoformat()),
+        *map(see, titles),
+        click(f"{add}, {free.day.isoformat()}"),
+    )
+
+
+def _free(
+    setting: Setting, view: View, entity: Entity, values: Row, key: DataField | None
+) -> Iterator[_Free]:
+    """Yield the first free days after each taken day near the world's own."""
+    rows = setting.rows_of(entity)
+    mine = [row for row in rows if key is None or row[key.name] == values[key.name]]
+    by_day = dict[str, list[Row]]()
+    for row in mine:
+        by_day.setdefault(str(row[view.day or ""]), []).append(row)
+    now = setting.world.at.date()
+    for text in sorted(by_day):
+        start = date.fromisoformat(text)
+        months = 12 * (start.year - now.year) + start.month - now.month
+        if start < now or months > _MOST_MONTHS:
+            continue
+        for step in (1, _WEEK):
+            days = list(_taken(by_day, start, step))
+            free = start + timedelta(days=step * len(days))
+            if free.month == start.month and (step == 1 or start.weekday() < len(_WEEKDAYS)):
+                taken = tuple(row for day in days for row in by_day[day])
+                yield _Free(start, free, taken, weekly=step == _WEEK, key=key)
+
+
+def _taken(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Iterator[str]:
+    """Yield the days from a day on, so many apart, until one is free."""
+    day = start
+    while day.isoformat() in by_day:
+        yield day.isoformat()
+        day += timedelta(days=step)
+
+
+SCHEDULING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {"schedule": schedule}
+"""The kinds, by name; each returns None where what it drew makes no task."""
