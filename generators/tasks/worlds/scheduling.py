@@ -97,11 +97,10 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     """Return how the days of a calendar are read, and the form for the free one is opened."""
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
-    return (
-        *to_month(setting, view, free.start.isoformat()),
-        *map(see, titles),
-        click(f"{add}, {free.day.isoformat()}"),
-    )
+    number = quoted(str(free.day.day))
+    why = f"The days before it are taken, so I click on the number {number} in the calendar."
+    day = click(f"{add}, {free.day.isoformat()}").model_copy(update={"why": why})
+    return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
 
 
 def _free(
