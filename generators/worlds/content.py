@@ -107,9 +107,10 @@ def draw_rows(world: World) -> Rows:
 def _write_down(world: World, rows: Rows) -> None:
     """Put into rows what follows from the specification and from other rows: procedures and past changes."""
     manual = world.manual
-    for row, one in zip(rows[manual.entity], manual.procedures, strict=True) if manual else ():
-        row[world.entity(manual.entity).title.name] = one.title
-        row[manual.text] = procedure_text(world, one)
+    if manual is not None:
+        title = world.entity(manual.entity).title.name
+        for row, one in zip(rows[manual.entity], manual.procedures, strict=True):
+            row.update({title: one.title, manual.text: procedure_text(world, one)})
     if world.history is not None:
         fill_history(world, world.history, rows)
 

@@ -18,13 +18,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from generators.worlds.database import (
     Chosen,
-    Row,
     add_row,
     change_row,
     delete_row,
     linked_rows,
     list_rows,
-    next_id,
     open_database,
     read_tables,
 )
@@ -32,8 +30,8 @@ from generators.worlds.files import HEADERS, KEPT, own_file, package_file
 from generators.worlds.forms import Choices, form_texts, new_row
 from generators.worlds.frame import ANSWERS, frame_of, remember, take_answer, way_back
 from generators.worlds.pages import Pages
-from generators.worlds.permissions import Withheld, new_request
 from generators.worlds.pictures import draw_bars, draw_row
+from generators.worlds.reserved import ask, may_not
 from generators.worlds.shapes import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
 from generators.worlds.visit import (
     WorldVisit,
@@ -79,7 +77,7 @@ class WorldServer:
                 Route("/{entity}/{id:int}/delete", _delete, methods=both),
                 Route("/{entity}/{id:int}/reply", reply, methods=post),
                 Route("/{entity}/{id:int}/do/{step}", _take_step, methods=post),
-                Route("/{entity}/{id:int}/ask/{act}", _ask, methods=post),
+                Route("/{entity}/{id:int}/ask/{act}", ask, methods=post),
             ],
             exception_handlers={HTTPException: _refuse},
         )
@@ -254,7 +252,7 @@ async def _edit(request: Request) -> Response:
     if not entity.can_edit:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     if (held := visit.reserved(entity, row, Act.EDIT)) is not None:
-        return _may_not(request, entity, row, held)
+        return may_not(request, entity, row, held)
     if request.method != "POST":
         return show_form(visit, entity, row, texts=form_texts(entity, row))
     given = await read_body(request)
@@ -273,7 +271,7 @@ async def _delete(request: Request) -> Response:
     if not entity.can_delete:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     if (held := visit.reserved(entity, row, Act.DELETE)) is not None:
-        return _may_not(request, entity, row, held)
+        return may_not(request, entity, row, held)
     if request.method != "POST":
         return answer(visit.pages.delete(entity, row))
     linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
@@ -297,35 +295,9 @@ async def _take_step(request: Request) -> Response:
         message = f"{step.label}: this cannot be done now."
         return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
     if (held := visit.reserved(entity, row, f"do-{step.name}")) is not None:
-        return _may_not(request, entity, row, held)
+        return may_not(request, entity, row, held)
     change_row(visit.database, entity, int(row["id"] or 0), {flow.field: step.after})
     came_from = request.query_params.get("from")
     if any(view.name == came_from for view in visit.world.views):
         return go_to(f"/{came_from}")
     return go_to(f"/{entity.name}/{row['id']}")
-
-
-def _may_not(request: Request, entity: Entity, row: Row, held: Withheld) -> Response:
-    """Answer that the role of who is signed in may not do something with a row."""
-    page = visit_of(request).pages.reserved(entity, row, held)
-    return answer(page, HTTPStatus.FORBIDDEN if request.method == "POST" else HTTPStatus.OK)
-
-
-async def _ask(request: Request) -> Response:
-    """Ask for what may not be done with a row: a request more."""
-    visit = visit_of(request)
-    entity, row = find(request)
-    permissions, held = (
-        visit.world.permissions,
-        visit.reserved(entity, row, request.path_params["act"]),
-    )
-    if permissions is None or permissions.requests is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    if held is None:
-        message = "Nobody has to be asked for this."
-        return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
-    asked, number = visit.world.entity(permissions.requests.entity), int(row["id"] or 0)
-    made = next_id(visit.database, asked)
-    added = new_request(visit.world, permissions.requests, number, made, held.label)
-    add_row(visit.database, asked, added)
-    return go_to(f"/{entity.name}/{number}")

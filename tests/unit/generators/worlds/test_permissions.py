@@ -153,7 +153,7 @@ def test_a_reserved_step_names_it() -> None:
 )
 def test_permissions_of_nothing_are_refused(change: JsonObject, problem: str) -> None:
     made = _reserving(_HIDDEN).model_dump()
-    requests = made["permissions"]["requests"] | change.pop("requests", {})  # type: ignore[operator]
+    requests = made["permissions"]["requests"] | change.pop("requests", {})
     made["permissions"] |= {**change, "requests": requests}
     with pytest.raises(ValidationError, match=problem):
         World.model_validate(made)
