@@ -62,6 +62,8 @@ class Words(Record):
     """The button that makes a number one more."""
     decrease: Label = "Decrease {field}"
     """The button that makes a number one less."""
+    untag: Label = "Remove {tag}"
+    """The button that takes one of several choices away again."""
     ascending: Label = "{field}, ascending"
     """The choice that sorts by a field, the smallest first."""
     descending: Label = "{field}, descending"

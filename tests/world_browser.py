@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
-from world_widgets import click_widget, press, select_option, write
+from world_widgets import click_widget, draw_removals, press, select_option, write
 
 from generators.browser.protocol import Node
 from generators.policy.reference import find
@@ -48,7 +48,9 @@ class _Reader(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        self.texts += data.split()
+        if data.startswith(",") and self.texts:
+            self.texts[-1] += ","
+        self.texts += data.removeprefix(",").split()
         self._open[-1].own_text += data
         for node in self._open:
             node.text += data
@@ -174,6 +176,7 @@ class WorldBrowser:
         self.url = str(reply.url)
         page = _Reader(reply.text)
         self.root = page.root
+        draw_removals(self.root)
         self.read.append(" ".join(page.texts))
 
 
@@ -213,6 +216,9 @@ def _sent(node: Node) -> tuple[str, str] | None:
         return name, node.text.removeprefix("\n").replace("\n", "\r\n")
     if node.tag == "select":
         options = [one for one in node.walk() if one.tag == "option"]
+        if "multiple" in node.attrs:
+            several = [one.text for one in options if "selected" in one.attrs]
+            return (name, ", ".join(several)) if several else None
         chosen = next((one for one in options if "selected" in one.attrs), options[0])
         return name, chosen.attrs.get("value", chosen.text.strip())
     return name, node.attrs.get("value", "")

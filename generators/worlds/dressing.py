@@ -9,6 +9,9 @@ from schemas.world import Entity
 _FEW, _MANY = 5, 12
 """So many choices at most have a button each, and so many a list without a search, which is told one by keys."""
 
+_BOXES = 8
+"""So many tags at most have a box each."""
+
 _ROW_CHARS = 42
 """The words of the buttons of one row, characters, at most."""
 
@@ -36,6 +39,8 @@ def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
     match field.kind:
         case Kind.CHOICE:
             weights = _of_choices(field)
+        case Kind.TAGS:
+            weights = {Widget.CHECKBOXES: 2 if len(field.choices) <= _BOXES else 0, Widget.TAGS: 3}
         case Kind.LINK if counts.get(field.target or "", 0) <= _MANY:
             weights = {Widget.SELECT: 2, Widget.COMBOBOX: 1}
         case Kind.LINK:

@@ -234,6 +234,7 @@ _SLOTS = {
     "ascending": "{field}",
     "descending": "{field}",
     "tick": "{title}",
+    "untag": "{tag}",
 }
 """What some words have to hold."""
 

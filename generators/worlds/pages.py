@@ -19,7 +19,7 @@ from generators.worlds.display import Titles, show
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
-from schemas.field import DataField, Kind
+from schemas.field import DataField, Kind, tags_of
 from schemas.world import Entity, Transition, View, World
 
 _HERE = Path(__file__).parent
@@ -45,6 +45,10 @@ class Fact(NamedTuple):
     shown: str
     href: str
     """The page of the row that a link leads to; empty: the field leads nowhere."""
+    tags: tuple[str, ...] = ()
+    """The tags that it holds."""
+    is_state: bool = False
+    """Whether it is the state of a workflow."""
 
 
 @cache
@@ -308,7 +312,7 @@ class Pages:
         self, entity: Entity, fields: Sequence[DataField], row: Row, titles: Titles
     ) -> list[Fact]:
         """Return fields of a row as pages show them; `titles` are of the rows that links lead to."""
-        out = list[Fact]()
+        out, flow = list[Fact](), self._world.workflow(entity.name)
         for field in fields:
             value = row[field.name]
             leads = field.target is not None and value is not None
@@ -318,6 +322,8 @@ class Pages:
                     label=field.label,
                     shown=show(self._world, entity.name, field.name, value, titles),
                     href=f"/{field.target}/{value}" if leads else "",
+                    tags=tags_of(value) if field.kind is Kind.TAGS else (),
+                    is_state=flow is not None and flow.field == field.name,
                 )
             )
         return out

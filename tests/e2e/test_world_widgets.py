@@ -14,7 +14,7 @@ from generators.tasks.worlds.moves import put, save
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows, Value
 from schemas.action import Answer, Goto
-from schemas.field import WIDGETS, DataField, Kind
+from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind
 from schemas.world import Entity, View, World
 
 pytestmark = pytest.mark.browser
@@ -26,6 +26,7 @@ VALUES: dict[Kind, tuple[Value, Value, Value]] = {
     Kind.MONEY: (1_000, 1_250, 99),
     Kind.DATE: ("2026-02-27", "2026-04-01", "2026-03-31"),
     Kind.CHOICE: ("Kitchen", "Textiles", "Lighting"),
+    Kind.TAGS: ("Kitchen", "Kitchen, Textiles", "Lighting, Textiles"),
     Kind.FLAG: (0, 1, 0),
     Kind.LINK: (1, 3, 2),
 }
@@ -39,7 +40,7 @@ FIELDS = tuple(
         label=f"{kind.value} {widget.value}".replace("_", " ").capitalize(),
         kind=kind,
         widget=widget,
-        choices=("Lighting", "Kitchen", "Textiles") if kind is Kind.CHOICE else (),
+        choices=("Lighting", "Kitchen", "Textiles") if kind in HAVE_CHOICES else (),
         target="maker" if kind is Kind.LINK else None,
         least=-60 if kind is Kind.DATE else 0,
         most={Kind.INTEGER: 40, Kind.DATE: 60}.get(kind, 5_000),

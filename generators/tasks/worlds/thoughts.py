@@ -113,6 +113,10 @@ _SAID = {
         'Of the choices for "{within}" I take "{on}".',
         '"{on}" is the right choice for "{within}".',
     ),
+    "untag": (
+        '"{within}" has one that does not belong there: "{on}".',
+        'One of what "{within}" holds has to go, so I click "{on}".',
+    ),
     "toggle": (
         'The task wants "{on}" changed, so I click on it.',
         '"{on}" is not yet as it should be; I click on it.',
@@ -260,7 +264,7 @@ class _Walk:
 
     def _clicking(self, on: str, within: str | None) -> str:
         if within is not None:
-            return "option"
+            return self._named[on] if self._named.get(on) == "untag" else "option"
         if on in self._named:
             is_again = self._named[on] == "view" and on in self._visited
             return "again" if is_again else self._named[on]
@@ -296,6 +300,12 @@ def _named(setting: Setting) -> Mapping[str, str]:
             for entity in world.entities
             for field in entity.fields
             for way in (words.increase, words.decrease)
+        },
+        **{
+            words.untag.format(tag=choice): "untag"
+            for entity in world.entities
+            for field in entity.fields
+            for choice in field.choices
         },
         words.search: "search",
         words.apply: "apply",
