@@ -50,6 +50,8 @@ class Widget(StrEnum):
     """A line to type into; of a date in the form `2026-03-09`."""
     TEXTAREA = "textarea"
     """Several lines to type into."""
+    RICHTEXT = "richtext"
+    """A sheet to write on, under a row of buttons that put lines into a list, or take back what was done."""
     SELECT = "select"
     """A native list that opens."""
     RADIOS = "radios"
@@ -60,6 +62,8 @@ class Widget(StrEnum):
     """The choices in one row of buttons, of which one is pressed."""
     COMBOBOX = "combobox"
     """A line to type into, under which the choices that hold what was typed are listed."""
+    DROP = "drop"
+    """The choices in a tray, of which one is dragged into a box."""
     CHECKBOXES = "checkboxes"
     """A box to tick for each choice."""
     TAGS = "tags"
@@ -76,11 +80,18 @@ class Widget(StrEnum):
 
 WIDGETS: dict[Kind, tuple[Widget, ...]] = {
     Kind.TEXT: (Widget.INPUT,),
-    Kind.LONG_TEXT: (Widget.TEXTAREA,),
+    Kind.LONG_TEXT: (Widget.TEXTAREA, Widget.RICHTEXT),
     Kind.INTEGER: (Widget.INPUT, Widget.STEPPER, Widget.SLIDER),
     Kind.MONEY: (Widget.INPUT,),
     Kind.DATE: (Widget.INPUT,),
-    Kind.CHOICE: (Widget.SELECT, Widget.RADIOS, Widget.CARDS, Widget.SEGMENTS, Widget.COMBOBOX),
+    Kind.CHOICE: (
+        Widget.SELECT,
+        Widget.RADIOS,
+        Widget.CARDS,
+        Widget.SEGMENTS,
+        Widget.COMBOBOX,
+        Widget.DROP,
+    ),
     Kind.TAGS: (Widget.CHECKBOXES, Widget.TAGS),
     Kind.FLAG: (Widget.CHECKBOX, Widget.SWITCH, Widget.RADIOS, Widget.SEGMENTS),
     Kind.LINK: (Widget.SELECT, Widget.RADIOS, Widget.COMBOBOX),

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
-from world_widgets import click_widget, draw_removals, press, select_option, write
+from world_widgets import click_widget, draw_removals, drop, press, select_option, write
 
 from generators.browser.protocol import Node
 from generators.policy.reference import find
@@ -115,7 +115,10 @@ class WorldBrowser:
             raise AssertionError(f"no reference of a world presses {key} here")
 
     async def _drag(self, node: Node, state: str) -> None:
-        card = next(one for one in _path_to(self.root, node) if "data-card" in one.attrs)
+        path = _path_to(self.root, node)
+        if drop(path, state):
+            return
+        card = next(one for one in path if "data-card" in one.attrs)
         await self._send(next(one for one in card.walk() if one.attrs.get("data-to") == state))
 
     async def _go_on(self) -> None:

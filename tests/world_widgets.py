@@ -15,7 +15,7 @@ def draw_removals(root: Node) -> None:
         said = field.attrs.get("data-remove")
         for option in _options(field) if said and field.tag == "select" else ():
             option.attrs["title"] = said.format(tag=option.text)
-            option.shown = "selected" in option.attrs
+            option.shown = "selected" in option.attrs or "data-drop" in field.attrs
 
 
 def write(field: Node, text: str) -> None:
@@ -26,6 +26,15 @@ def write(field: Node, text: str) -> None:
         return
     assert field.tag in {"input", "textarea"}, f"nothing can be typed into {field}"
     field.attrs["value"] = field.text = text
+
+
+def drop(path: Sequence[Node], text: str) -> bool:
+    """Drag a choice into a box with a text; return whether the last of the path is one."""
+    field = path[-2]
+    if field.attrs.get("data-drop") != text:
+        return False
+    select_option(_options(field), path[-1])
+    return True
 
 
 def press(slider: Node, key: str) -> None:

@@ -235,6 +235,7 @@ _SLOTS = {
     "descending": "{field}",
     "tick": "{title}",
     "untag": "{tag}",
+    "drop": "{field}",
 }
 """What some words have to hold."""
 

@@ -45,6 +45,11 @@ def choose(on: str, option: str) -> ReferenceStep:
     return ReferenceStep(do=Do.SELECT, on=on, text=option)
 
 
+def drag(on: str, to: str, *, within: str | None = None) -> ReferenceStep:
+    """Return that what has some words is dragged to what has others."""
+    return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to)
+
+
 def see(on: str) -> ReferenceStep:
     """Return that what has these words is brought into sight."""
     return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()))
@@ -245,6 +250,8 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
                 fill(field.label, _part(setting, field, words)),
                 click(words, within=field.label),
             )
+        case Widget.DROP:
+            steps = (drag(words, box_of(setting, field), within=field.label),)
         case Widget.CHECKBOXES | Widget.TAGS:
             steps = _tag(setting, field, value, before)
         case Widget.SLIDER if isinstance(value, int):
@@ -270,6 +277,11 @@ def _part(setting: Setting, field: DataField, words: str) -> str:
         ),
         words,
     )
+
+
+def box_of(setting: Setting, field: DataField) -> str:
+    """Return what stands in the box that a field's choice is dragged into."""
+    return setting.world.words.drop.format(field=field.label)
 
 
 def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Steps:

@@ -154,6 +154,10 @@ _SAID = {
         'The card "{on}" belongs to "{text}", so I drag it there.',
         'I take "{on}" and put it under "{text}".',
     ),
+    "attach": (
+        'For "{within}" I drag "{on}" into the box.',
+        '"{on}" belongs to "{within}": I pull it from the tray into the box.',
+    ),
     "read": (
         'The page says "{text}", which is what was asked for.',
         'I have found it: "{text}".',
@@ -239,6 +243,8 @@ class _Walk:
                 return self._named.get(on) or ("part_of_choice" if is_part else self._filling(text))
             case Do.SELECT:
                 return "filter" if on in self._filters and not self._in_form else "choose"
+            case Do.DRAG if step.within is not None:
+                return "attach"
             case Do.DRAG | Do.LOOK:
                 return step.do.value
             case _:
