@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 
-
 _LISTING = {"combobox", "tags"}
 """Widgets that list what holds the words which are typed into them."""
 

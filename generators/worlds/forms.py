@@ -6,11 +6,11 @@ that a field needs and has not got, is answered by a message beside the field, a
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
 from generators.worlds.display import read_amount, read_day, show_day, show_value
+from generators.worlds.tips import EXAMPLE
 from schemas.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.patterns import Thread
@@ -150,10 +150,8 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
         if field.required:
             raise _Wrong(f"{field.label} is required.")
         return "" if field.kind in _TEXTS else None
-    if field.kind is Kind.TAGS:
-        return _read_tags(field, text)
-    if field.name in choices and text not in choices[field.name]:
-        raise _Wrong("Choose one of the list.")
+    if field.name in choices:
+        text = _chosen(field, text, choices[field.name])
     match field.kind:
         case Kind.INTEGER:
             value: Value = _read_integer(field, text)
@@ -170,12 +168,12 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
     return value
 
 
-def _read_tags(field: DataField, text: str) -> str:
-    """Return the tags of a text in the order of the field's choices, each once."""
-    given = {tag.strip() for tag in tags_of(text)}
-    if not given <= {*field.choices}:
-        raise _Wrong("Choose from the list.")
-    return TAG_PARTING.join(choice for choice in field.choices if choice in given)
+def _chosen(field: DataField, text: str, choices: Mapping[str, str]) -> str:
+    """Return what was chosen, of tags each once in the order of the choices."""
+    given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
+    if not given <= choices.keys():
+        raise _Wrong("Choose one of the list.")
+    return TAG_PARTING.join(choice for choice in choices if choice in given)
 
 
 def _read_integer(field: DataField, text: str) -> int:
@@ -205,5 +203,5 @@ def _example(world: World, field: DataField) -> str:
 def _read_date(world: World, text: str) -> str:
     day = read_day(world, text)
     if day is None:
-        raise _Wrong(f"Enter a date as {show_day(world, date(2026, 3, 9))}.")
+        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE)}.")
     return day.isoformat()

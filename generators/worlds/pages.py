@@ -5,7 +5,7 @@ Pages name everything by the words of the specification. What they show of a row
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -19,6 +19,7 @@ from generators.worlds.display import Titles, show
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
+from generators.worlds.tips import tip_of
 from schemas.field import DataField, Kind, tags_of
 from schemas.world import Entity, Transition, View, World
 
@@ -183,11 +184,21 @@ class Pages:
                 for number, (label, fields) in enumerate(fact_parts(self._world, entity))
             ],
             steps=steps,
+            trail=self._trail(entity, row),
             linked=linked,
             thread=self._world.thread(entity.name),
             messages=self._written(entity, messages),
             message=message,
         )
+
+    def _trail(self, entity: Entity, row: Row) -> list[tuple[str, str]]:
+        """Return the way to a row's page, each page with its address; empty where pages do not show it."""
+        if not self._world.behaviour.trail:
+            return []
+        way = [(self._world.words.home, "/")]
+        name = self._view_name(entity)
+        way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
+        return [*way, (str(row[entity.title.name]), "")]
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
         """Return the messages of a row as its page shows them."""
@@ -336,6 +347,7 @@ class Pages:
             at=at,
             frame=self._frame,
             styles=self._styles,
+            tip=partial(tip_of, self._world),
             **content,
         )
         return page.replace(' class=""', "")  # a kit need not have classes for everything

@@ -290,8 +290,13 @@ def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Ste
     gone = [tag for tag in there if tag not in wanted]
     new = [tag for tag in wanted if tag not in there]
     if field.asked_with is Widget.CHECKBOXES:
-        return tuple(click(tag, within=field.label) for tag in field.choices if tag in {*gone, *new})
-    chosen = ((fill(field.label, _part(setting, field, tag)), click(tag, within=field.label)) for tag in new)
+        return tuple(
+            click(tag, within=field.label) for tag in field.choices if tag in {*gone, *new}
+        )
+    chosen = (
+        (fill(field.label, _part(setting, field, tag)), click(tag, within=field.label))
+        for tag in new
+    )
     removed = (click(setting.world.words.untag.format(tag=tag), within=field.label) for tag in gone)
     return (*removed, *(step for pair in chosen for step in pair))
 

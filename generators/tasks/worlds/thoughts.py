@@ -9,6 +9,7 @@ from random import Random
 
 from generators.tasks.worlds.moves import Steps
 from generators.tasks.worlds.setting import Setting
+from schemas.field import Widget
 from schemas.patterns import Shape
 from schemas.reference import Do, ReferenceStep
 
@@ -114,8 +115,12 @@ _SAID = {
         '"{on}" is the right choice for "{within}".',
     ),
     "untag": (
-        '"{within}" has one that does not belong there: "{on}".',
-        'One of what "{within}" holds has to go, so I click "{on}".',
+        "One of what is chosen here does not belong to it; the sign in its box takes it away.",
+        "This one has to go, so I click the sign that removes it.",
+    ),
+    "box": (
+        'The box "{on}" is not yet as the task wants "{within}", so I click on it.',
+        'For "{within}" the box "{on}" has to change; I click on it.',
     ),
     "toggle": (
         'The task wants "{on}" changed, so I click on it.',
@@ -225,6 +230,12 @@ class _Walk:
         self._titles = {
             title for entity in setting.world.entities for title in setting.titles(entity)
         }
+        self._boxed = {
+            field.label
+            for entity in setting.world.entities
+            for field in entity.fields
+            if field.asked_with is Widget.CHECKBOXES
+        }
         self._known = goal
         self._visited = set[str]()
         self._filters = set[str]()
@@ -243,10 +254,8 @@ class _Walk:
                 return self._named.get(on) or ("part_of_choice" if is_part else self._filling(text))
             case Do.SELECT:
                 return "filter" if on in self._filters and not self._in_form else "choose"
-            case Do.DRAG if step.within is not None:
-                return "attach"
             case Do.DRAG | Do.LOOK:
-                return step.do.value
+                return step.do.value if step.within is None else "attach"
             case _:
                 return self._clicking(on, step.within)
 
@@ -270,7 +279,8 @@ class _Walk:
 
     def _clicking(self, on: str, within: str | None) -> str:
         if within is not None:
-            return self._named[on] if self._named.get(on) == "untag" else "option"
+            is_sign = self._named.get(on) == "untag"
+            return "untag" if is_sign else "box" if within in self._boxed else "option"
         if on in self._named:
             is_again = self._named[on] == "view" and on in self._visited
             return "again" if is_again else self._named[on]
