@@ -10,7 +10,7 @@ from made_world import SHOP, shop_rows
 from pydantic import JsonValue
 from typing_extensions import override
 
-from generators.worlds.database import make_database
+from generators.worlds.database import Rows, make_database
 from generators.worlds.server import WorldServer
 from schemas.world import World
 
@@ -90,10 +90,13 @@ class Hands:
 
 @asynccontextmanager
 async def visiting(
-    server: WorldServer | None = None, name: str = "one", world: World = SHOP
+    server: WorldServer | None = None,
+    name: str = "one",
+    world: World = SHOP,
+    rows: Rows | None = None,
 ) -> AsyncIterator[Hands]:
     server = server or WorldServer("visit")
-    server.open(world, make_database(world, shop_rows()), name)
+    server.open(world, make_database(world, rows or shop_rows()), name)
     transport = httpx2.ASGITransport(server)
     async with httpx2.AsyncClient(
         transport=transport, base_url=world.origin, cookies={"visit": name}

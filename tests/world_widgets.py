@@ -11,8 +11,8 @@ _LISTING = {"combobox", "tags"}
 def draw_removals(root: Node) -> None:
     """Give each field of tags the buttons that take what it holds away."""
     for field in list(root.walk()):
-        said = field.attrs.get("data-remove")
-        for option in _options(field) if said and field.tag == "select" else ():
+        said = field.attrs.get("data-remove", "")
+        for option in _options(field) if said else ():
             option.attrs["title"] = said.format(tag=option.text)
             option.shown = "selected" in option.attrs or "data-drop" in field.attrs
 
