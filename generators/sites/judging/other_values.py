@@ -86,7 +86,7 @@ def another(value: JsonValue) -> JsonValue:
     return other
 
 
-def other_lists(value: JsonValue, parts: Collection[str]) -> Iterator[str]:
+def other_lists(value: Found, parts: Collection[str]) -> Iterator[str]:
     """Yield the text of a list without one of its parts, and with one more, the first of `parts` that it lacks."""
     held = value.split(_PARTING) if isinstance(value, str) else []
     if len(held) > 1:
@@ -96,7 +96,7 @@ def other_lists(value: JsonValue, parts: Collection[str]) -> Iterator[str]:
         yield _PARTING.join((*held, more))
 
 
-def parts_of(values: Iterable[JsonValue]) -> list[str]:
+def parts_of(values: Iterable[Found]) -> list[str]:
     """Return the parts of the lists among texts, each once; none where no text is a list."""
     texts = [value.split(_PARTING) for value in values if isinstance(value, str)]
     if all(len(text) < 2 for text in texts):  # noqa: PLR2004 - a list has two parts
