@@ -136,6 +136,8 @@ class Behaviour(Record):
     """Whether the head stays in sight when the page is scrolled."""
     tips: bool = False
     """Whether fields of forms say what they take when the pointer is over a sign beside them."""
+    trail: bool = False
+    """Whether a row's page begins with the way to it: the first page, its list, and itself."""
 
 
 class Noise(Record):

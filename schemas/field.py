@@ -23,10 +23,24 @@ class Kind(StrEnum):
     """A day, as `2026-03-09`."""
     CHOICE = "choice"
     """One of the field's `choices`, in its own words."""
+    TAGS = "tags"
+    """Some of the field's `choices`, in their order and parted by `TAG_PARTING`; null: none of them."""
     FLAG = "flag"
     """Yes or no, 1 or 0."""
     LINK = "link"
     """The id of a row of the field's `target`; null: of none."""
+
+
+HAVE_CHOICES = frozenset({Kind.CHOICE, Kind.TAGS})
+"""The kinds whose fields have choices of their own."""
+
+TAG_PARTING = ", "
+"""What stands between two tags; no choice of tags holds it."""
+
+
+def tags_of(value: str | int | None) -> tuple[str, ...]:
+    """Return the tags that a field of tags holds."""
+    return tuple(str(value).split(TAG_PARTING)) if value else ()
 
 
 class Widget(StrEnum):
@@ -36,6 +50,8 @@ class Widget(StrEnum):
     """A line to type into; of a date in the form `2026-03-09`."""
     TEXTAREA = "textarea"
     """Several lines to type into."""
+    RICHTEXT = "richtext"
+    """A sheet to write on, under a row of buttons that put lines into a list, or take back what was done."""
     SELECT = "select"
     """A native list that opens."""
     RADIOS = "radios"
@@ -46,6 +62,12 @@ class Widget(StrEnum):
     """The choices in one row of buttons, of which one is pressed."""
     COMBOBOX = "combobox"
     """A line to type into, under which the choices that hold what was typed are listed."""
+    DROP = "drop"
+    """The choices in a tray, of which one is dragged into a box."""
+    CHECKBOXES = "checkboxes"
+    """A box to tick for each choice."""
+    TAGS = "tags"
+    """Each of what was chosen in a box of its own with a sign that removes it, and a line to type others into."""
     CHECKBOX = "checkbox"
     """A box to tick."""
     SWITCH = "switch"
@@ -58,11 +80,19 @@ class Widget(StrEnum):
 
 WIDGETS: dict[Kind, tuple[Widget, ...]] = {
     Kind.TEXT: (Widget.INPUT,),
-    Kind.LONG_TEXT: (Widget.TEXTAREA,),
+    Kind.LONG_TEXT: (Widget.TEXTAREA, Widget.RICHTEXT),
     Kind.INTEGER: (Widget.INPUT, Widget.STEPPER, Widget.SLIDER),
     Kind.MONEY: (Widget.INPUT,),
     Kind.DATE: (Widget.INPUT,),
-    Kind.CHOICE: (Widget.SELECT, Widget.RADIOS, Widget.CARDS, Widget.SEGMENTS, Widget.COMBOBOX),
+    Kind.CHOICE: (
+        Widget.SELECT,
+        Widget.RADIOS,
+        Widget.CARDS,
+        Widget.SEGMENTS,
+        Widget.COMBOBOX,
+        Widget.DROP,
+    ),
+    Kind.TAGS: (Widget.CHECKBOXES, Widget.TAGS),
     Kind.FLAG: (Widget.CHECKBOX, Widget.SWITCH, Widget.RADIOS, Widget.SEGMENTS),
     Kind.LINK: (Widget.SELECT, Widget.RADIOS, Widget.COMBOBOX),
 }
@@ -81,7 +111,7 @@ class DataField(Record):
     content: str = ""
     """The recipe that its values are drawn by (`generators/worlds/content.py`); empty: the kind's own."""
     choices: tuple[Label, ...] = ()
-    """The values of a choice, in the order in which pages list them; empty for other kinds."""
+    """The values of a choice or the tags, in the order in which pages list them; empty for other kinds."""
     target: Name | None = None
     """The entity that a link leads to; None for other kinds."""
     least: int = 0
@@ -102,8 +132,15 @@ class DataField(Record):
 
     @model_validator(mode="after")
     def _check(self) -> "DataField":
-        if (self.kind is Kind.CHOICE) is not bool(self.choices):
-            raise ValueError(f"field '{self.name}': a choice has choices, and no other kind has")
+        if (self.kind in HAVE_CHOICES) is not bool(self.choices):
+            raise ValueError(
+                f"field '{self.name}': a choice and tags have choices, and no other kind has"
+            )
+        parted = next((one for one in self.choices if TAG_PARTING in one), None)
+        if self.kind is Kind.TAGS and parted is not None:
+            raise ValueError(
+                f"field '{self.name}': '{TAG_PARTING}' parts tags, so none may hold it, got '{parted}'"
+            )
         if (self.kind is Kind.LINK) is not (self.target is not None):
             raise ValueError(f"field '{self.name}': a link has a target, and no other kind has")
         if self.least > self.most:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
-from world_widgets import click_widget, press, select_option, write
+from world_widgets import click_widget, draw_removals, drop, press, select_option, write
 
 from generators.browser.protocol import Node
 from generators.policy.reference import find
@@ -48,7 +48,9 @@ class _Reader(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        self.texts += data.split()
+        if data.startswith(",") and self.texts:
+            self.texts[-1] += ","
+        self.texts += data.removeprefix(",").split()
         self._open[-1].own_text += data
         for node in self._open:
             node.text += data
@@ -113,7 +115,10 @@ class WorldBrowser:
             raise AssertionError(f"no reference of a world presses {key} here")
 
     async def _drag(self, node: Node, state: str) -> None:
-        card = next(one for one in _path_to(self.root, node) if "data-card" in one.attrs)
+        path = _path_to(self.root, node)
+        if drop(path, state):
+            return
+        card = next(one for one in path if "data-card" in one.attrs)
         await self._send(next(one for one in card.walk() if one.attrs.get("data-to") == state))
 
     async def _go_on(self) -> None:
@@ -174,6 +179,7 @@ class WorldBrowser:
         self.url = str(reply.url)
         page = _Reader(reply.text)
         self.root = page.root
+        draw_removals(self.root)
         self.read.append(" ".join(page.texts))
 
 
@@ -213,6 +219,9 @@ def _sent(node: Node) -> tuple[str, str] | None:
         return name, node.text.removeprefix("\n").replace("\n", "\r\n")
     if node.tag == "select":
         options = [one for one in node.walk() if one.tag == "option"]
+        if "multiple" in node.attrs:
+            several = [one.text for one in options if "selected" in one.attrs]
+            return (name, ", ".join(several)) if several else None
         chosen = next((one for one in options if "selected" in one.attrs), options[0])
         return name, chosen.attrs.get("value", chosen.text.strip())
     return name, node.attrs.get("value", "")

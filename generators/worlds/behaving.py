@@ -76,16 +76,22 @@ _SHARES: dict[StrEnum, float] = {
 }
 """How often worlds have each, in proportion to the others that they could have in its place."""
 
+_TIPS, _TRAIL = 0.35, 0.4
 _MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08, 0.3, 0.35, 0.3
 _FEWEST_IN_MENUS = 3
 
 
 def behaving(world: World, how: Random, noise: Random) -> World:
     """Return a world with the behaviour and the noise that two sources of randomness draw for it."""
-    taken = words_of(world)
+    taken, behaviour = words_of(world), _behaviour(how, world.views, words_of(world))
+    signs = Random(f"signs {world.family} {world.seed}")
+    tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
+    in_panel = behaviour.rows is Place.PANEL  # the list stands beside it
     return world.model_copy(
         update={
-            "behaviour": _behaviour(how, world.views, taken),
+            "behaviour": behaviour.model_copy(
+                update={"tips": tips, "trail": trail and not in_panel}
+            ),
             "noise": _noise(noise, world.views, taken),
         }
     )

@@ -22,7 +22,7 @@ from generators.worlds.recipes import (
     parse_recipe,
 )
 from schemas.errors import BadTasks
-from schemas.field import DataField, Kind
+from schemas.field import TAG_PARTING, DataField, Kind
 from schemas.look import Amounts
 from schemas.world import Entity, World
 
@@ -45,7 +45,7 @@ _LATIN_END = 0x250
 """The first code of a letter after those that are Latin ones with marks."""
 
 _MISSING = 0.2
-"""The share of rows that lack a date, a number, a choice or a link which they need not have."""
+"""The share of rows that lack a date, a number, a choice, tags or a link which they need not have."""
 
 _TRIES = 10_000
 """How often a title is drawn until it differs from all before it."""
@@ -231,6 +231,8 @@ def _values(
             values: list[str | int] = [rng.randint(field.least, field.most) for _ in mine]
         case Kind.MONEY:
             values = list(_amounts(world, field, entity.rows, rng))
+        case Kind.TAGS:
+            values = [_some_tags(field, rng) for _ in mine]
         case _:
             known = field.choices or range(1, _target(world, field).rows + 1)
             weights = [rng.randint(1, 4) for _ in known]
@@ -238,6 +240,13 @@ def _values(
     return (
         values if field.required else [one if rng.random() > _MISSING else None for one in values]
     )
+
+
+def _some_tags(field: DataField, rng: Random) -> str:
+    """Return a few of a field's tags in their order, most often two."""
+    count = min(rng.choice((1, 2, 2, 3)), len(field.choices))
+    places = sorted(rng.sample(range(len(field.choices)), count))
+    return TAG_PARTING.join(field.choices[place] for place in places)
 
 
 def _amounts(world: World, field: DataField, count: int, rng: Random) -> Iterator[int]:

@@ -1,5 +1,6 @@
 """What the forms of a world ask for each field with, drawn from a seed among what goes with its kind."""
 
+import re
 from collections.abc import Mapping
 from random import Random
 
@@ -9,11 +10,17 @@ from schemas.world import Entity
 _FEW, _MANY = 5, 12
 """So many choices at most have a button each, and so many a list without a search, which is told one by keys."""
 
+_BOXES = 8
+"""So many tags at most have a box each."""
+
 _ROW_CHARS = 42
 """The words of the buttons of one row, characters, at most."""
 
 _MOST_POSITIONS = 40
 """Of a slider: its handle goes from one to the next by a key."""
+
+_FILE = re.compile(r"\.[a-z]{3,4}$")
+"""How the names of files end."""
 
 _Weights = Mapping[Widget, int]
 
@@ -36,6 +43,8 @@ def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
     match field.kind:
         case Kind.CHOICE:
             weights = _of_choices(field)
+        case Kind.TAGS:
+            weights = {Widget.CHECKBOXES: 2 if len(field.choices) <= _BOXES else 0, Widget.TAGS: 3}
         case Kind.LINK if counts.get(field.target or "", 0) <= _MANY:
             weights = {Widget.SELECT: 2, Widget.COMBOBOX: 1}
         case Kind.LINK:
@@ -47,13 +56,15 @@ def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
         case Kind.INTEGER:
             weights = {Widget.INPUT: 3, Widget.STEPPER: 2}
         case Kind.LONG_TEXT:
-            weights = {Widget.TEXTAREA: 1}
+            weights = {Widget.TEXTAREA: 3, Widget.RICHTEXT: 2}
         case _:
             weights = {Widget.INPUT: 1}
     return weights
 
 
 def _of_choices(field: DataField) -> _Weights:
+    if all(map(_FILE.search, field.choices)):
+        return {Widget.SELECT: 1, Widget.DROP: 4}
     if len(field.choices) > _MANY:
         return {Widget.COMBOBOX: 1}
     if len(field.choices) > _FEW or not field.required:  # a button that is pressed cannot be let go

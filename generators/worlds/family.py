@@ -245,6 +245,8 @@ _SLOTS = {
     "ascending": "{field}",
     "descending": "{field}",
     "tick": "{title}",
+    "untag": "{tag}",
+    "drop": "{field}",
 }
 """What some words have to hold."""
 

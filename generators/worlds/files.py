@@ -55,9 +55,7 @@ def own_file(name: str) -> Response:
     content = _own_files().get(name)
     if content is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    return Response(
-        content, headers={**KEPT, "Content-Type": _TYPES[PurePosixPath(name).suffix]}
-    )
+    return Response(content, headers={**KEPT, "Content-Type": _TYPES[PurePosixPath(name).suffix]})
 
 
 @cache

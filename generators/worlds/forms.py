@@ -6,12 +6,12 @@ that a field needs and has not got, is answered by a message beside the field, a
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
 from generators.worlds.display import read_amount, read_day, show_day, show_value
-from schemas.field import DataField, Kind
+from generators.worlds.tips import EXAMPLE
+from schemas.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.patterns import Thread
 from schemas.world import Entity, World
@@ -81,7 +81,7 @@ def _default(world: World, field: DataField) -> Value:
             return field.least
         case Kind.DATE:
             return world.at.date().isoformat()
-        case Kind.CHOICE:
+        case Kind.CHOICE | Kind.TAGS:
             return field.choices[0]
         case Kind.FLAG:
             return 0
@@ -95,7 +95,7 @@ def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int
     """Return what may be chosen in each field that has choices; `titles` are of the rows of each entity, by id."""
     out = dict[str, dict[str, str]]()
     for field in entity.fields:
-        if field.kind is Kind.CHOICE:
+        if field.kind in HAVE_CHOICES:
             out[field.name] = {choice: choice for choice in field.choices}
         elif field.kind is Kind.FLAG:
             out[field.name] = {"1": world.words.yes, "0": world.words.no}
@@ -126,7 +126,7 @@ def read_form(
     Args:
         world: the specification.
         entity: whose row it is.
-        given: texts by field; a box that is not ticked sends none.
+        given: texts by field, those of several boxes as tags are parted; a box that is not ticked sends none.
         choices: what may be chosen, as `field_choices` returns it.
         before: the row as it is, which keeps what nobody has changed; None: it is a new one.
     """
@@ -150,8 +150,8 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
         if field.required:
             raise _Wrong(f"{field.label} is required.")
         return "" if field.kind in _TEXTS else None
-    if field.name in choices and text not in choices[field.name]:
-        raise _Wrong("Choose one of the list.")
+    if field.name in choices:
+        text = _chosen(field, text, choices[field.name])
     match field.kind:
         case Kind.INTEGER:
             value: Value = _read_integer(field, text)
@@ -166,6 +166,14 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
         case _:
             value = text
     return value
+
+
+def _chosen(field: DataField, text: str, choices: Mapping[str, str]) -> str:
+    """Return what was chosen, of tags each once in the order of the choices."""
+    given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
+    if not given <= choices.keys():
+        raise _Wrong("Choose one of the list.")
+    return TAG_PARTING.join(choice for choice in choices if choice in given)
 
 
 def _read_integer(field: DataField, text: str) -> int:
@@ -195,5 +203,5 @@ def _example(world: World, field: DataField) -> str:
 def _read_date(world: World, text: str) -> str:
     day = read_day(world, text)
     if day is None:
-        raise _Wrong(f"Enter a date as {show_day(world, date(2026, 3, 9))}.")
+        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE)}.")
     return day.isoformat()

@@ -5,7 +5,7 @@ Pages name everything by the words of the specification. What they show of a row
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -20,7 +20,8 @@ from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
 from generators.worlds.permissions import Withheld
-from schemas.field import DataField, Kind
+from generators.worlds.tips import tip_of
+from schemas.field import DataField, Kind, tags_of
 from schemas.world import Entity, Transition, View, World
 
 _HERE = Path(__file__).parent
@@ -46,6 +47,10 @@ class Fact(NamedTuple):
     shown: str
     href: str
     """The page of the row that a link leads to; empty: the field leads nowhere."""
+    tags: tuple[str, ...] = ()
+    """The tags that it holds."""
+    is_state: bool = False
+    """Whether it is the state of a workflow."""
 
 
 @cache
@@ -184,6 +189,7 @@ class Pages:
                 for number, (label, fields) in enumerate(fact_parts(self._world, entity))
             ],
             steps=steps,
+            trail=self._trail(entity, row),
             linked=linked,
             thread=self._world.thread(entity.name),
             messages=self._written(entity, messages),
@@ -209,6 +215,15 @@ class Pages:
             }
             for one in changes
         ]
+
+    def _trail(self, entity: Entity, row: Row) -> list[tuple[str, str]]:
+        """Return the way to a row's page, each page with its address; empty where pages do not show it."""
+        if not self._world.behaviour.trail:
+            return []
+        way = [(self._world.words.home, "/")]
+        name = self._view_name(entity)
+        way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
+        return [*way, (str(row[entity.title.name]), "")]
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
         """Return the messages of a row as its page shows them."""
@@ -339,7 +354,7 @@ class Pages:
         self, entity: Entity, fields: Sequence[DataField], row: Row, titles: Titles
     ) -> list[Fact]:
         """Return fields of a row as pages show them; `titles` are of the rows that links lead to."""
-        out = list[Fact]()
+        out, flow = list[Fact](), self._world.workflow(entity.name)
         for field in fields:
             value = row[field.name]
             leads = field.target is not None and value is not None
@@ -349,6 +364,8 @@ class Pages:
                     label=field.label,
                     shown=show(self._world, entity.name, field.name, value, titles),
                     href=f"/{field.target}/{value}" if leads else "",
+                    tags=tags_of(value) if field.kind is Kind.TAGS else (),
+                    is_state=flow is not None and flow.field == field.name,
                 )
             )
         return out
@@ -361,6 +378,7 @@ class Pages:
             at=at,
             frame=self._frame,
             styles=self._styles,
+            tip=partial(tip_of, self._world),
             **content,
         )
         return page.replace(' class=""', "")  # a kit need not have classes for everything

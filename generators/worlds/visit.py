@@ -20,6 +20,7 @@ from generators.worlds.forms import Choices, Filled, asked_fields, field_choices
 from generators.worlds.frame import Memory
 from generators.worlds.pages import SURE, Pages
 from generators.worlds.permissions import Withheld, withheld
+from schemas.field import TAG_PARTING
 from schemas.world import Entity, Transition, View, World
 
 MAX_BODY_BYTES = 1_000_000
@@ -207,12 +208,15 @@ def show_form(
 
 
 async def read_body(request: Request) -> dict[str, str]:
-    """Return the fields of a form; of a field that is there twice the last.
+    """Return the fields of a form; a field that is there several times has its texts as tags are parted.
 
     Raises:
         HTTPException: it is too large, or no form.
     """
-    return dict(await read_pairs(request))
+    given = dict[str, str]()
+    for name, text in await read_pairs(request):
+        given[name] = TAG_PARTING.join((given[name], text)) if name in given else text
+    return given
 
 
 async def read_pairs(request: Request) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Every widget of a form, operated in Chromium by the steps that references plan for it, twice alike."""
+"""Every widget of a form, operated in Chromium by the steps that references plan for it, twice alike; and its tip."""
 
 from hashlib import sha256
 
@@ -13,8 +13,9 @@ from generators.sites.worlds import WorldsSite
 from generators.tasks.worlds.moves import put, save
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows, Value
-from schemas.action import Answer, Goto
-from schemas.field import WIDGETS, DataField, Kind
+from schemas.action import Answer, Goto, Hover
+from schemas.behaviour import Behaviour
+from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind
 from schemas.world import Entity, View, World
 
 pytestmark = pytest.mark.browser
@@ -26,6 +27,7 @@ VALUES: dict[Kind, tuple[Value, Value, Value]] = {
     Kind.MONEY: (1_000, 1_250, 99),
     Kind.DATE: ("2026-02-27", "2026-04-01", "2026-03-31"),
     Kind.CHOICE: ("Kitchen", "Textiles", "Lighting"),
+    Kind.TAGS: ("Kitchen", "Kitchen, Textiles", "Lighting, Textiles"),
     Kind.FLAG: (0, 1, 0),
     Kind.LINK: (1, 3, 2),
 }
@@ -39,7 +41,7 @@ FIELDS = tuple(
         label=f"{kind.value} {widget.value}".replace("_", " ").capitalize(),
         kind=kind,
         widget=widget,
-        choices=("Lighting", "Kitchen", "Textiles") if kind is Kind.CHOICE else (),
+        choices=("Lighting", "Kitchen", "Textiles") if kind in HAVE_CHOICES else (),
         target="maker" if kind is Kind.LINK else None,
         least=-60 if kind is Kind.DATE else 0,
         most={Kind.INTEGER: 40, Kind.DATE: 60}.get(kind, 5_000),
@@ -120,3 +122,32 @@ async def test_each_widget_is_given_values_and_looks_the_same_twice() -> None:
 
     assert first[0] == [shown(1), shown(2)]
     assert again == first
+
+
+TIP = "getComputedStyle(document.querySelector('.w-tip'), '::after').content"
+TIP_AT = """
+(() => {
+  const box = document.querySelector(".w-tip").getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})()
+"""
+
+
+async def test_a_tip_is_in_sight_while_the_pointer_is_over_its_sign() -> None:
+    told = WORLD.model_copy(update={"behaviour": Behaviour(tips=True)})
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = WorldsSite(gateway, lambda _: (told, rows()))
+        async with site.open(shop_task(told)) as visit:
+            spec = visit.session_spec(viewport_width=1_024, viewport_height=768)
+            async with chromium.session(spec) as session:
+                await session.open(visit.start_url)
+                await session.act(Goto(url=f"{told.origin}/thing/1/edit"))
+                before, at = await session.evaluate(TIP), await session.evaluate(TIP_AT)
+                assert isinstance(at, list)
+                x, y = (float(str(one)) for one in at)
+                await session.act(Hover(x=x, y=y))
+                over = await session.evaluate(TIP)
+                await session.act(Hover(x=1, y=1))
+                after = await session.evaluate(TIP)
+
+    assert (before, over, after) == ("none", '"A whole number from 0 to 40."', "none")

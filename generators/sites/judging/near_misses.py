@@ -18,7 +18,14 @@ from pydantic import JsonValue
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.compare import changed_fields
 from generators.sites.judging.matching import value_matches
-from generators.sites.judging.other_values import another, put, unlike, wrong_answers
+from generators.sites.judging.other_values import (
+    another,
+    other_lists,
+    parts_of,
+    put,
+    unlike,
+    wrong_answers,
+)
 from generators.sites.judging.reference_end import ReferenceEnd
 from generators.sites.judging.rules import (
     changed_as_told,
@@ -35,6 +42,8 @@ from schemas.json_pointer import ABSENT, find, split_pointer
 
 _NO_KEYS: Mapping[str, str] = MappingProxyType({})
 _MAX_TABLES = 5
+_MAX_ROWS = 40
+"""Rows of a table whose lists are looked at for a part that a list lacks."""
 
 
 class MissKind(StrEnum):
@@ -153,6 +162,7 @@ class _WrongEnds:
             if not isinstance(matcher, Anything) and field not in key_fields:
                 off = change.model_copy(update={"after": _off(change.after, field, matcher)})
                 yield self._field_off(change, off, field)
+                yield from self._lists_off(change, field, matcher)
         again = self._end.add_again(change)
         if not fits_where(rule, again):
             what = f"{named} is added under another key"
@@ -169,6 +179,7 @@ class _WrongEnds:
                 fields = changed_fields(change.before, after)
                 off = change.model_copy(update={"after": after, "fields": fields})
                 yield self._field_off(change, off, field)
+                yield from self._lists_off(change, field, matcher)
         for other in self._other_rows(rule):
             after = other.before
             for field in rule.set:
@@ -197,6 +208,17 @@ class _WrongEnds:
     def _field_off(self, change: Change, off: Change, field: str) -> _WrongState:
         what = f"{field} of row {row_name(change)} of {change.at} is another"
         return MissKind.ONE_FIELD_OFF, what, self._end.edited(drop=change, add=off)
+
+    def _lists_off(self, change: Change, field: str, matcher: Matcher) -> Iterator[_WrongState]:
+        """Yield the ends in which the text of a list has a part fewer, and one of another row's more."""
+        rows = islice(self._end.untouched(change.at), _MAX_ROWS)
+        parts = parts_of(member(row.before, field) for row in rows)
+        for text in other_lists(member(change.after, field), parts):
+            if isinstance(matcher, str) and not value_matches(matcher, text):
+                after = put(change.after, field_parts(field), text)
+                fields = changed_fields(change.before, after) if change.fields else change.fields
+                off = change.model_copy(update={"after": after, "fields": fields})
+                yield self._field_off(change, off, field)
 
     def _without_value(self, at: str, matcher: Matcher) -> Iterator[_WrongState]:
         if isinstance(matcher, Anything):

@@ -4,7 +4,7 @@ Near misses are made of them. A value stays of its kind where it can, because a 
 is what a policy really leaves behind.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from pydantic import JsonValue
@@ -14,6 +14,9 @@ from generators.sites.judging.matching import values_equal
 from generators.sites.judging.tables import RowKey
 from schemas.expectation import Anything, Contains, Matcher, Matches, Number
 from schemas.json_pointer import ABSENT, Found
+
+_PARTING = ", "
+"""What stands between the parts of a list in a text."""
 
 _UNLIKE = "¬ neither this nor that"
 
@@ -81,6 +84,24 @@ def another(value: JsonValue) -> JsonValue:
         case _:
             other = _UNLIKE
     return other
+
+
+def other_lists(value: Found, parts: Collection[str]) -> Iterator[str]:
+    """Yield the text of a list without one of its parts, and with one more, the first of `parts` that it lacks."""
+    held = value.split(_PARTING) if isinstance(value, str) else []
+    if len(held) > 1:
+        yield _PARTING.join(held[1:])
+    more = next((part for part in parts if part not in held), None)
+    if held and more is not None:
+        yield _PARTING.join((*held, more))
+
+
+def parts_of(values: Iterable[Found]) -> list[str]:
+    """Return the parts of the lists among texts, each once; none where no text is a list."""
+    texts = [value.split(_PARTING) for value in values if isinstance(value, str)]
+    if all(len(text) < 2 for text in texts):  # noqa: PLR2004 - a list has two parts
+        return []
+    return list(dict.fromkeys(part for text in texts for part in text))
 
 
 def wrong_answers(matcher: Matcher) -> Iterator[str | None]:

@@ -10,7 +10,7 @@ from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
 from generators.worlds.forms import asked_fields, form_parts, new_row
 from schemas.expectation import Expectation, RowRule
-from schemas.field import DataField, Kind
+from schemas.field import DataField, Kind, tags_of
 from schemas.reference import ReferenceStep
 from schemas.world import Entity, Transition, View
 
@@ -41,6 +41,8 @@ def can_put(setting: Setting, field: DataField, value: Value) -> bool:
     """Return whether a form can be given a value, and an instruction can state it."""
     if value is None or value == "":
         return False
+    if field.kind is Kind.TAGS:
+        return {*tags_of(value)} <= dict(setting.options(field)).keys() and is_plain(str(value))
     if field.kind in {Kind.CHOICE, Kind.FLAG, Kind.LINK}:
         return value in dict(setting.options(field))
     return is_plain(str(value))

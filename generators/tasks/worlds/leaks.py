@@ -282,6 +282,7 @@ def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, 
             if _has(instruction, field.label) and field.kind in {
                 *NUMBERS,
                 Kind.CHOICE,
+                Kind.TAGS,
                 Kind.TEXT,
                 Kind.LINK,
             }:

@@ -12,7 +12,7 @@ from generators.worlds.behaving import fact_parts
 from generators.worlds.database import Row, Value
 from generators.worlds.display import show_value
 from schemas.behaviour import Cookies, Facts, Paging
-from schemas.field import DataField, Widget
+from schemas.field import DataField, Widget, tags_of
 from schemas.reference import Do, ReferenceStep
 from schemas.world import Entity, View
 
@@ -43,6 +43,11 @@ def fill(on: str, text: str) -> ReferenceStep:
 def choose(on: str, option: str) -> ReferenceStep:
     """Return the choice of an option of a list."""
     return ReferenceStep(do=Do.SELECT, on=on, text=option)
+
+
+def drag(on: str, to: str, *, within: str | None = None) -> ReferenceStep:
+    """Return that what has some words is dragged to what has others."""
+    return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to)
 
 
 def see(on: str) -> ReferenceStep:
@@ -245,6 +250,10 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
                 fill(field.label, _part(setting, field, words)),
                 click(words, within=field.label),
             )
+        case Widget.DROP:
+            steps = (drag(words, box_of(setting, field), within=field.label),)
+        case Widget.CHECKBOXES | Widget.TAGS:
+            steps = _tag(setting, field, value, before)
         case Widget.SLIDER if isinstance(value, int):
             steps = _slide(field, value)
         case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
@@ -268,6 +277,28 @@ def _part(setting: Setting, field: DataField, words: str) -> str:
         ),
         words,
     )
+
+
+def box_of(setting: Setting, field: DataField) -> str:
+    """Return what stands in the box that a field's choice is dragged into."""
+    return setting.world.words.drop.format(field=field.label)
+
+
+def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Steps:
+    """Return how tags become others: those that are too many are taken away, and then the others chosen."""
+    wanted, there = tags_of(value), tags_of(before)
+    gone = [tag for tag in there if tag not in wanted]
+    new = [tag for tag in wanted if tag not in there]
+    if field.asked_with is Widget.CHECKBOXES:
+        return tuple(
+            click(tag, within=field.label) for tag in field.choices if tag in {*gone, *new}
+        )
+    chosen = (
+        (fill(field.label, _part(setting, field, tag)), click(tag, within=field.label))
+        for tag in new
+    )
+    removed = (click(setting.world.words.untag.format(tag=tag), within=field.label) for tag in gone)
+    return (*removed, *(step for pair in chosen for step in pair))
 
 
 def _slide(field: DataField, value: int) -> Steps:

@@ -24,7 +24,7 @@ from schemas.expectation import Expectation, Matcher, Number, OneOf
 from schemas.field import DataField, Kind
 from schemas.world import Entity, View
 
-_FACTS = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
+_FACTS = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 _OWN_FACTS = _FACTS - {Kind.LINK}
 _WORDS = {True: ("larger", "largest"), False: ("smaller", "smallest")}
 _DAYS = {True: ("later", "latest"), False: ("earlier", "earliest")}

@@ -151,12 +151,12 @@ class Setting:
         return [field for field in entity.fields[1:] if field.kind in kinds]
 
     def options(self, field: DataField) -> list[tuple[Value, str]]:
-        """Return what may be chosen in a field, each value with its words.
+        """Return what may be chosen in a field, of tags each by itself; each value with its words.
 
         A list is told a choice by its first letters, so that choices with which another begins are left out.
         """
         match field.kind:
-            case Kind.CHOICE:
+            case Kind.CHOICE | Kind.TAGS:
                 each: list[tuple[Value, str]] = [(choice, choice) for choice in field.choices]
             case Kind.FLAG:
                 each = [(1, self.world.words.yes), (0, self.world.words.no)]

@@ -27,7 +27,7 @@ from schemas.expectation import Expectation, RowRule
 from schemas.field import Kind
 
 _EDITED, _GONE, _MOVED = range(3, 7), range(2, 6), range(2, 7)
-_COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
+_COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 _SHARED = frozenset({Kind.CHOICE, Kind.DATE, Kind.FLAG, Kind.LINK, Kind.INTEGER})
 _TRIES = 8
 _TWO, _THREE = 2, 3

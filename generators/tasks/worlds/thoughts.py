@@ -10,6 +10,7 @@ from random import Random
 from generators.tasks.worlds.moves import Steps
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.permissions import act_label
+from schemas.field import Widget
 from schemas.patterns import Shape
 from schemas.reference import Do, ReferenceStep
 
@@ -118,6 +119,14 @@ _SAID = {
         'Of the choices for "{within}" I take "{on}".',
         '"{on}" is the right choice for "{within}".',
     ),
+    "untag": (
+        "One of what is chosen here does not belong to it; the sign in its box takes it away.",
+        "This one has to go, so I click the sign that removes it.",
+    ),
+    "box": (
+        'The box "{on}" is not yet as the task wants "{within}", so I click on it.',
+        'For "{within}" the box "{on}" has to change; I click on it.',
+    ),
     "toggle": (
         'The task wants "{on}" changed, so I click on it.',
         '"{on}" is not yet as it should be; I click on it.',
@@ -154,6 +163,10 @@ _SAID = {
     "drag": (
         'The card "{on}" belongs to "{text}", so I drag it there.',
         'I take "{on}" and put it under "{text}".',
+    ),
+    "attach": (
+        'For "{within}" I drag "{on}" into the box.',
+        '"{on}" belongs to "{within}": I pull it from the tray into the box.',
     ),
     "read": (
         'The page says "{text}", which is what was asked for.',
@@ -222,6 +235,12 @@ class _Walk:
         self._titles = {
             title for entity in setting.world.entities for title in setting.titles(entity)
         }
+        self._boxed = {
+            field.label
+            for entity in setting.world.entities
+            for field in entity.fields
+            if field.asked_with is Widget.CHECKBOXES
+        }
         self._known = goal
         self._visited = set[str]()
         self._filters = set[str]()
@@ -241,7 +260,7 @@ class _Walk:
             case Do.SELECT:
                 return "filter" if on in self._filters and not self._in_form else "choose"
             case Do.DRAG | Do.LOOK:
-                return step.do.value
+                return step.do.value if step.within is None else "attach"
             case _:
                 return self._clicking(on, step.within)
 
@@ -265,7 +284,8 @@ class _Walk:
 
     def _clicking(self, on: str, within: str | None) -> str:
         if within is not None:
-            return "option"
+            is_sign = self._named.get(on) == "untag"
+            return "untag" if is_sign else "box" if within in self._boxed else "option"
         if on in self._named:
             is_again = self._named[on] == "view" and on in self._visited
             return "again" if is_again else self._named[on]
@@ -301,6 +321,12 @@ def _named(setting: Setting) -> Mapping[str, str]:
             for entity in world.entities
             for field in entity.fields
             for way in (words.increase, words.decrease)
+        },
+        **{
+            words.untag.format(tag=choice): "untag"
+            for entity in world.entities
+            for field in entity.fields
+            for choice in field.choices
         },
         words.search: "search",
         words.apply: "apply",

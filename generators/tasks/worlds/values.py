@@ -7,7 +7,7 @@ from random import Random
 
 from generators.tasks.worlds.setting import Setting, is_plain
 from generators.worlds.database import Value
-from schemas.field import DataField, Kind
+from schemas.field import TAG_PARTING, DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.world import Entity
 
@@ -26,6 +26,8 @@ _STEPS = {False: 5, True: 100}
 
 _TRIES = 30
 _MIN_DIGITS = 3
+_FEW_TAGS = 3
+"""So many tags at most are asked for where there were none."""
 
 
 def new_value(
@@ -44,6 +46,8 @@ def new_value(
             return _one(random, NOTES, unlike)
         case Kind.INTEGER | Kind.MONEY | Kind.DATE:
             return _new_number(setting, random, field, unlike=unlike)
+        case Kind.TAGS:
+            return _new_tags(setting, random, field, unlike=unlike)
         case _:
             return _one(random, [value for value, _ in setting.options(field)], unlike)
 
@@ -51,6 +55,20 @@ def new_value(
 def _one(random: Random, among: Sequence[Value], unlike: Collection[Value]) -> Value:
     can = [value for value in among if value not in unlike]
     return random.choice(can) if can else None
+
+
+def _new_tags(
+    setting: Setting, random: Random, field: DataField, *, unlike: Collection[Value]
+) -> Value:
+    """Return tags that are one more or one fewer than those that are there; a few where none are."""
+    known = [str(value) for value, _ in setting.options(field)]
+    there = {tag for one in unlike for tag in tags_of(one)}
+    for _ in range(_TRIES):
+        some = there ^ {random.choice(known)} if there else {*random.choices(known, k=_FEW_TAGS)}
+        value = TAG_PARTING.join(tag for tag in field.choices if tag in some)
+        if value and value not in unlike:
+            return value
+    return None
 
 
 def _new_number(

@@ -28,7 +28,7 @@ from generators.worlds.database import Row
 from schemas.expectation import Expectation, RowRule
 from schemas.field import Kind
 
-_COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
+_COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 
 
 def create(setting: Setting, random: Random) -> Draft | None:

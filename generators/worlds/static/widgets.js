@@ -20,24 +20,27 @@
     return "Canvas";
   };
 
-  const combobox = (select) => {
-    const id = select.id;
-    const list = `${id}-list`;
-    const field = make("input", {
+  // The line to type into that stands in a field's place, and the list under it.
+  const lineFor = (select) => {
+    const [id, list] = [select.id, `${select.id}-list`];
+    const line = make("input", {
       type: "text", role: "combobox", id, class: select.dataset.class, autocomplete: "off",
       "aria-expanded": "false", "aria-controls": list, "aria-autocomplete": "list",
     });
     for (const name of ["aria-describedby", "aria-invalid"])
-      if (select.hasAttribute(name)) field.setAttribute(name, select.getAttribute(name));
-    const rows = make("ul", { role: "listbox", id: list, class: "w-list", hidden: "" });
-    const box = make("div", { class: "w-combobox" });
-    select.removeAttribute("id");
-    select.hidden = true;
-    select.style.setProperty("display", "none", "important");
-    select.after(box);
-    box.append(field, rows);
-    const chosen = () => select.options[select.selectedIndex];
-    const words = () => (chosen() ? chosen().text : "");
+      if (select.hasAttribute(name)) line.setAttribute(name, select.getAttribute(name));
+    return [line, make("ul", { role: "listbox", id: list, class: "w-list", hidden: "" })];
+  };
+  const replace = (field, box) => {
+    field.removeAttribute("id");
+    field.hidden = true;
+    field.style.setProperty("display", "none", "important");
+    field.after(box);
+  };
+
+  // Lists under a line what holds the words in it: `options()` may be chosen, `choose(option)` takes one, and `words()`
+  // stand in the line while nobody types.
+  const suggest = ({ line, rows, options, choose, words }) => {
     let at = -1;
     const mark = (next) => {
       [...rows.children].forEach((row, place) => row.setAttribute("aria-selected", String(place === next)));
@@ -46,22 +49,19 @@
     };
     const close = () => {
       rows.hidden = true;
-      field.setAttribute("aria-expanded", "false");
-      field.value = words();
-    };
-    const choose = (option) => {
-      select.value = option.value;
-      close();
-      changed(select);
+      line.setAttribute("aria-expanded", "false");
+      line.value = words();
     };
     const open = (sought) => {
       const wanted = sought.trim().toLowerCase();
-      const fitting = [...select.options].filter(
-        (option) => option.text && option.text.toLowerCase().includes(wanted));
+      const fitting = options().filter((option) => option.text && option.text.toLowerCase().includes(wanted));
       rows.replaceChildren(...fitting.map((option) => {
         const row = make("li", { role: "option" });
         row.textContent = option.text;
-        row.addEventListener("click", () => choose(option));
+        row.addEventListener("click", () => {
+          choose(option);
+          close();
+        });
         return row;
       }));
       if (!fitting.length) {
@@ -69,22 +69,22 @@
         row.textContent = "–";
         rows.append(row);
       }
-      rows.style.backgroundColor = groundOf(box);
+      rows.style.backgroundColor = groundOf(rows.parentElement);
       rows.hidden = false;
-      field.setAttribute("aria-expanded", "true");
+      line.setAttribute("aria-expanded", "true");
       rows.style.maxHeight = `${rows.firstElementChild.offsetHeight * SHOWN}px`;
       mark(fitting.length && wanted ? 0 : -1);
     };
-    field.value = words();
-    field.addEventListener("input", () => open(field.value));
-    field.addEventListener("click", () => {
+    line.value = words();
+    line.addEventListener("input", () => open(line.value));
+    line.addEventListener("click", () => {
       if (!rows.hidden) return;
-      field.select();
+      line.select();
       open("");
     });
-    field.addEventListener("blur", close);
+    line.addEventListener("blur", close);
     rows.addEventListener("mousedown", (event) => event.preventDefault());
-    field.addEventListener("keydown", (event) => {
+    line.addEventListener("keydown", (event) => {
       const { key } = event;
       if (key === "ArrowDown" || key === "ArrowUp") {
         event.preventDefault();
@@ -98,6 +98,23 @@
         event.stopPropagation();
         close();
       }
+    });
+  };
+
+  const combobox = (select) => {
+    const [line, rows] = lineFor(select);
+    const box = make("div", { class: "w-combobox" });
+    replace(select, box);
+    box.append(line, rows);
+    const chosen = () => select.options[select.selectedIndex];
+    suggest({
+      line, rows,
+      options: () => [...select.options],
+      choose: (option) => {
+        select.value = option.value;
+        changed(select);
+      },
+      words: () => (chosen() ? chosen().text : ""),
     });
   };
 
@@ -119,9 +136,10 @@
   };
 
   const WIDGETS = { combobox, slider, stepper };
+  window.worldWidgets = { WIDGETS, make, changed, lineFor, replace, suggest, start: (root) => start(root) };
   const start = (root) => {
     for (const field of root.querySelectorAll("[data-widget]")) {
-      if (field.dataset.started) continue;
+      if (field.dataset.started || !WIDGETS[field.dataset.widget]) continue;
       field.dataset.started = "yes";
       WIDGETS[field.dataset.widget](field);
     }

@@ -12,7 +12,7 @@ from generators.worlds.content import Row, Rows, draw_rows, titles_of
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.recipes import earlier_of, holder_of
 from schemas.errors import BadTasks
-from schemas.field import DataField, Kind
+from schemas.field import DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.world import Entity, World
 
@@ -50,6 +50,9 @@ def _fits(world: World, field: DataField, value: str | int | None) -> bool:
     match field.kind:
         case Kind.TEXT | Kind.LONG_TEXT:
             known = {" ".join(str(value).split()) or None}
+        case Kind.TAGS:
+            tags = tags_of(value)
+            return bool(tags) and [one for one in field.choices if one in tags] == [*tags]
         case Kind.CHOICE:
             known = field.choices
         case Kind.FLAG:
@@ -177,6 +180,7 @@ def _world(*fields: DataField, rows: int = 5) -> World:
         update={"entity": "thing", "columns": ("name",), "filters": (), "sorts": ()}
     )
     update = {"entities": (thing,), "views": (view,), "workflows": ()}
+    update |= dict.fromkeys(("permissions", "manual", "history"))
     return World.model_validate(ONE.model_copy(update=update).model_dump())
 
 

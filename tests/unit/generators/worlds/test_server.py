@@ -53,6 +53,7 @@ async def test_all_that_a_page_needs_is_its_own_and_no_other_script_may_run() ->
         "/_/own/world.css",
         "/_/own/widgets.css",
         "/_/own/widgets.js",
+        "/_/own/inputs.js",
         "/_/own/world.js",
     ]
     assert "default-src 'none'; script-src 'self';" in answer.headers["content-security-policy"]
@@ -172,7 +173,7 @@ async def test_a_rows_page_shows_every_field_where_it_leads_and_what_leads_here(
         "Product": '<a href="/product/6">Blanket, large</a>',
         "Quantity": "4",
         "Placed on": "2026-03-07",
-        "Status": "Packed",
+        "Status": '<span class="badge plain">Packed</span>',
         "Channel": "Phone",
         "Points": "10",
     }

@@ -177,3 +177,33 @@ def test_keys_of_several_members_and_no_keys_are_missed_as_well() -> None:
 def test_a_rule_about_no_table_is_an_error_here_too() -> None:
     with pytest.raises(BadExpectation, match="no table 'nowhere'"):
         _misses({"added": [{"table": "nowhere"}]}, BEFORE)
+
+
+@pytest.mark.parametrize("way", ["changed", "added"])
+def test_a_list_in_a_text_is_missed_by_a_part_fewer_and_by_one_more(way: str) -> None:
+    wanted = "Red, Blue, Black"
+    others: list[JsonValue] = [{"id": 2, "tags": "Green"}, {"id": 4, "tags": "Green, Blue"}]
+    first: list[JsonValue] = [{"id": 1, "tags": "Red, Blue"}] if way == "changed" else []
+    before: dict[str, JsonValue] = {"things": [*first, *others]}
+    after: dict[str, JsonValue] = {"things": [{"id": 1, "tags": wanted}, *others]}
+    rule: JsonValue = (
+        {"table": "things", "where": {"id": 1}, "set": {"tags": wanted}}
+        if way == "changed"
+        else {"table": "things", "where": {"id": 1, "tags": wanted}}
+    )
+
+    expectation, misses = _misses({way: [rule]}, after, before)
+
+    off = misses[MissKind.ONE_FIELD_OFF]
+    assert {"Blue, Black", f"{wanted}, Green"} <= {
+        tags for miss in off for tags in _texts(miss.state)
+    }
+    assert {_reward(expectation, miss, before) for miss in off} == {0.0}
+
+
+def _texts(state: JsonValue) -> list[str]:
+    """Return all texts in a state."""
+    if isinstance(state, str):
+        return [state]
+    inside = state.values() if isinstance(state, dict) else state if isinstance(state, list) else ()
+    return [text for value in inside for text in _texts(value)]

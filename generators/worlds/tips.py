@@ -1,0 +1,30 @@
+"""What forms say of a field when the pointer is over the sign beside it: what it takes."""
+
+from datetime import date
+
+from generators.worlds.display import show_day, show_value
+from schemas.field import DataField, Kind, Widget
+from schemas.world import World
+
+EXAMPLE = date(2026, 3, 9)
+"""The day by which pages show how dates are written."""
+
+
+def tip_of(world: World, field: DataField) -> str:
+    """Return what a field takes, in words; empty where that goes without saying, or the world says no such things."""
+    if not world.behaviour.tips:
+        return ""
+    said = ""
+    match field.kind:
+        case Kind.INTEGER:
+            said = f"A whole number from {field.least} to {field.most}."
+        case Kind.MONEY:
+            least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
+            said = f"An amount from {least} to {most}."
+        case Kind.DATE:
+            said = f"A date, as {show_day(world, EXAMPLE)}."
+        case Kind.TAGS:
+            said = "More than one may be chosen."
+        case Kind.CHOICE if field.asked_with is Widget.DROP:
+            said = "One of these, dragged into the box."
+    return said
