@@ -22,6 +22,7 @@ _NAMES = (
     ("House rule", "House rules"),
 )
 _TITLES, _TEXTS = ("Title", "Headline", "About"), ("Text", "What to do", "In order")
+_AUTHORS = ("Written by", "From", "Drawn up by")
 _DAYS = ("Written on", "As of", "Agreed on")
 _TOPICS = (
     *("hand-over", "quality check", "clean-up", "review", "follow-up", "correction"),
@@ -65,6 +66,12 @@ def with_manual(world: World, random: Random) -> World:
             ),
             DataField(name="text", label=random.choice(_TEXTS), kind=Kind.LONG_TEXT),
             DataField(
+                name="author",
+                label=random.choice(_AUTHORS),
+                kind=Kind.TEXT,
+                content="{first_name} {last_name}",
+            ),
+            DataField(
                 name="written", label=random.choice(_DAYS), kind=Kind.DATE, least=-600, most=-20
             ),
         ),
@@ -77,7 +84,7 @@ def with_manual(world: World, random: Random) -> World:
         name="guide_pages",
         label=names[1],
         entity=made.name,
-        columns=("title", "written"),
+        columns=("title", "author", "written"),
         searched=random.random() < _SEARCHED,
         sorts=("written",),
     )
