@@ -160,6 +160,12 @@ class Block(StrEnum):
     """The views beside the forms for new rows."""
     TOPICS = "topics"
     """A line of links to the views."""
+    TILES = "tiles"
+    """A tile with an icon for each view."""
+    TEASERS = "teasers"
+    """A row for each view, with a drawn picture beside what it is for."""
+    DIRECTORY = "directory"
+    """The views as terms, each with what it is for."""
     SHORTCUTS = "shortcuts"
     """Links to the forms for new rows."""
     WELCOME = "welcome"
@@ -180,6 +186,48 @@ class Block(StrEnum):
     """A saying."""
     WEEK = "week"
     """The hours of each day of the week."""
+    HERO = "hero"
+    """A drawn picture beside a heading and what can be begun."""
+    CHART = "chart"
+    """A drawn chart without numbers."""
+    MONTH = "month"
+    """The days of the month, without anything on them."""
+    NEWS = "news"
+    """What is new of the website itself, each with a drawn picture."""
+    PROGRESS = "progress"
+    """What is left to be set up, with a bar."""
+    STATUS = "status"
+    """Whether the website's parts are up."""
+    PARTNERS = "partners"
+    """A row of drawn marks."""
+    BAND = "band"
+    """A strip of a drawn picture."""
+
+
+class Stage(StrEnum):
+    """How the blocks of the first page lie."""
+
+    STACK = "stack"
+    """One below another."""
+    SIDEBAR = "sidebar"
+    """The ways to the views, and the others in a column beside them."""
+    GRID = "grid"
+    """Beside each other, as many as there is room for."""
+    COLUMNS = "columns"
+    """In columns of text, each as high as its blocks."""
+
+
+class Heading(StrEnum):
+    """How pages' headings look."""
+
+    PLAIN = "plain"
+    LARGE = "large"
+    LIGHT = "light"
+    """Large and thin."""
+    BARRED = "barred"
+    """After a bar in the accent's colour."""
+    UNDERLINED = "underlined"
+    """Over a line in the accent's colour."""
 
 
 class Look(Record):
@@ -205,6 +253,20 @@ class Look(Record):
     """Whether there is less room between things."""
     home: tuple[Block, ...] = (Block.CARDS,)
     """The blocks of the first page, from the top."""
+    stage: Stage = Stage.STACK
+    """How the blocks of the first page lie."""
+    heading: Heading = Heading.PLAIN
+    """How pages' headings look."""
+    marked: bool = False
+    """Whether a drawn mark stands beside the website's name."""
+    portrait: bool = False
+    """Whether a drawn face stands beside the name of who is signed in."""
+    icons: bool = False
+    """Whether an icon stands before each link of the navigation."""
+    pictures: bool = False
+    """Whether rows that have pictures show them, on cards and on their own pages."""
+    right_to_left: bool = False
+    """Whether pages run from right to left, as languages do that are written so."""
     font: str
     """The CSS font family of all text."""
     radius: int = Field(ge=0, le=24)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flows.job.task_gates import GateKeeper
+from flows.job.world_look import LOOK, OPEN
 from flows.job.world_pages import open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
@@ -39,55 +40,6 @@ _DIGESTS = (
     "import json, sys; from flows.job.world_check import world_digest; "
     "print(json.dumps([world_digest(*each) for each in json.load(sys.stdin)]))"
 )
-
-LOOK = """(() => {
-  const found = [], root = document.documentElement;
-  const words = e => (e.innerText || e.value || e.name || e.tagName).trim().slice(0, 40);
-  const stays = e => { for (; e; e = e.parentElement)
-    if (e.tagName === "DIALOG" || ["fixed", "sticky"].includes(getComputedStyle(e).position)) return true;
-    return false; };
-  const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-  const ground = e => { for (const layers = []; ; e = e.parentElement) {
-    const style = e && getComputedStyle(e);
-    if (style && style.backgroundImage !== "none") return null;
-    const colour = style ? style.backgroundColor : "white";
-    layers.push(colour);
-    paint.fillStyle = colour;
-    if (e && !/^#/.test(paint.fillStyle)) continue;
-    return layers.reverse(); } };
-  const light = layers => { for (const each of layers) { paint.fillStyle = each; paint.fillRect(0, 0, 1, 1); }
-    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
-      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const contrast = e => { const under = ground(e);
-    if (!under) return 21;
-    const [one, other] = [light(under), light([...under, getComputedStyle(e).color])];
-    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05); };
-  if (root.scrollWidth > innerWidth + 1) found.push(`the page is ${root.scrollWidth} px wide`);
-  const text = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), told = new Set();
-  while (text.nextNode()) {
-    const e = text.currentNode.parentElement;
-    if (!text.currentNode.data.trim() || told.has(e) || e.closest("option,script,style,[disabled]") || !e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
-    told.add(e);
-    const ratio = contrast(e);
-    if (ratio < 3) found.push(`'${words(e)}' has a contrast of ${ratio.toFixed(1)} to 1`);
-  }
-  for (const e of document.body.querySelectorAll("a,button,select,textarea,input,h1,h2,h3,label,legend,th,td,dt,dd,p,li")) {
-    const box = e.getClientRects()[0], style = getComputedStyle(e);
-    if (!box || box.width < 3 || box.height < 3 || style.visibility !== "visible" || style.opacity === "0") continue;
-    const holds = ["A", "BUTTON", "SELECT", "TEXTAREA", "INPUT"].includes(e.tagName);
-    if (!holds && style.overflowX === "hidden" && style.textOverflow !== "ellipsis" && e.scrollWidth > e.clientWidth + 2)
-      found.push(`'${words(e)}' is cut off`);
-    const x = box.x + box.width / 2, y = box.y + box.height / 2;
-    if (!holds || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
-    const top = document.elementFromPoint(x, y);
-    if (top && !e.contains(top) && !top.contains(e) && !stays(top) && ![...(e.labels || [])].some(l => l.contains(top)))
-      found.push(`'${words(e)}' is covered by '${words(top)}'`);
-  }
-  return found.slice(0, 5);
-})()"""
-"""What is wider than the page, cut off, covered by something that does not stay in place by design, or of less than
-3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
 
 
 class WorldCheck(Record):
@@ -153,13 +105,17 @@ class WorldKeeper:
         )
 
     async def _look(self, world: World, crawl: Crawl) -> AsyncIterator[_Wrong]:
-        """Yield what of a page of each kind cannot be used as it is shown."""
+        """Yield what of a page of each kind, and of what it opens over itself, cannot be used as it is shown."""
         kinds = {_kind(page): page for page in reversed(crawl.pages)}
         for page in kinds.values():
             async with open_world(self.browsers, world, page) as session:
-                found = await session.evaluate(LOOK)
-                for said in found if isinstance(found, list) else ():
-                    yield _Wrong(WorldGate.USABLE, f"{page}: {said}")
+                shown = [await session.evaluate(LOOK)]
+                if await session.evaluate(OPEN):
+                    await session.settle()
+                    shown.append(await session.evaluate(LOOK))
+                for found in shown:
+                    for said in found if isinstance(found, list) else ():
+                        yield _Wrong(WorldGate.USABLE, f"{page}: {said}")
 
 
 def _kind(page: str) -> str:

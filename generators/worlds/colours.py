@@ -34,6 +34,8 @@ def colours_of(look: Look) -> dict[str, str]:
         "accent": accent,
         "on-accent": max((_WHITE, _BLACK), key=lambda colour: _contrast(colour, accent)),
         "tint": _mix(accent, panel, 0.9),
+        "deep": _mix(ground, _BLACK, 0.5) if look.dark else _DARK_INK,
+        "on-deep": _LIGHT_INK,
         "danger": _readable("#c62828", ink, ground, panel),
     }
 

@@ -190,7 +190,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
         for key, entity in entities.items()
     }
     font, fonts = draw_font(locale, stream("font"))
-    look = draw_look(font, stream("look"))
+    look = draw_look(locale, font, stream("look"), stream("drawings"))
     return World(
         family=name,
         seed=seed,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from generators.worlds.packages.lock import locked
 from schemas.base import Record
 from schemas.errors import Refusal
-from schemas.look import Block, Foot, Ground, Layout, Listing, Look
+from schemas.look import Block, Foot, Ground, Heading, Layout, Listing, Look, Stage
 
 FOLDER = Path(__file__).with_name("kits")
 """Where the kits are."""
@@ -36,12 +36,16 @@ _FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabi
 """By language, the fonts of letters that the others lack."""
 
 _DARK, _DENSE = 0.3, 0.3
+_MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6
 """The shares of looks that are so."""
 
 _RADII = (0, 2, 4, 6, 8, 12, 16)
 
-_WAYS = 6
+_WAYS = 9
 """How many of the first blocks of a first page lead to every view."""
+
+_FIRST = {Block.HERO, Block.BANNER}
+"""The blocks that stand before all others."""
 
 _SCOPE = "@fontsource/"
 _WEIGHT = re.compile(r"-(\d+)-normal\.woff2$")
@@ -105,8 +109,8 @@ def faces(packages: Sequence[str]) -> list[Face]:
     ]
 
 
-def draw_look(font: str, rng: Random) -> Look:
-    """Return the look of a world whose text has a font."""
+def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
+    """Return the look of a world whose text has a font; `drawn` draws what is drawn and how first pages lie."""
     dark = rng.random() < _DARK
     hue = rng.random()
     brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
@@ -122,16 +126,24 @@ def draw_look(font: str, rng: Random) -> Look:
         dense=rng.random() < _DENSE,
         font=font,
         radius=rng.choice(_RADII),
-        home=_home(rng),
+        home=_home(drawn),
+        stage=drawn.choice(list(Stage)),
+        heading=drawn.choice(list(Heading)),
+        marked=drawn.random() < _MARKED,
+        portrait=drawn.random() < _PORTRAIT,
+        icons=drawn.random() < _ICONS,
+        pictures=drawn.random() < _PICTURES,
+        right_to_left=drawn.random() < _RIGHT_TO_LEFT and locale.startswith("ar"),
     )
 
 
 def _home(rng: Random) -> tuple[Block, ...]:
     """Return the blocks of a first page: ways to the views, and others around them."""
     ways = list(Block)[:_WAYS]
-    others = rng.sample(list(Block)[_WAYS:], rng.randint(2, 4))
+    others = rng.sample(list(Block)[_WAYS:], rng.randint(2, 6))
     blocks = [*rng.sample(ways, rng.randint(1, 2)), *others]
     rng.shuffle(blocks)
+    blocks.sort(key=lambda block: block not in _FIRST)
     return tuple(blocks)
 
 

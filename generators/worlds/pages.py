@@ -16,6 +16,7 @@ from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
 from generators.worlds.display import Titles, show
+from generators.worlds.drawings import Drawings
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
@@ -71,6 +72,7 @@ class Pages:
         self._world = world
         self._styles = kit_styles(world.look.kit)
         self._templates = _templates(world.look.kit)
+        self._drawings = Drawings(world)
         self._frame = Frame()
 
     def framed(self, frame: Frame) -> "Pages":
@@ -85,7 +87,10 @@ class Pages:
         # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
         template = self._templates.overlay(autoescape=False).get_template("style.css")
         return template.render(
-            look=look, colours=colours_of(look), faces=faces(self._world.packages)
+            look=look,
+            arabic=self._world.locale.startswith("ar"),
+            colours=colours_of(look),
+            faces=faces(self._world.packages),
         )
 
     def home(self) -> str:
@@ -136,7 +141,11 @@ class Pages:
                 for field in fields
             },
             rows=[
-                {"id": row["id"], "facts": self.facts(entity, fields, row, titles)}
+                {
+                    "id": row["id"],
+                    "facts": self.facts(entity, fields, row, titles),
+                    "picture": self._picture(entity, row),
+                }
                 for row in listed.rows
             ],
             chosen=chosen,
@@ -180,6 +189,7 @@ class Pages:
             at=self._view_name(entity),
             entity=entity,
             id=row["id"],
+            picture=self._picture(entity, row),
             parts=[
                 {
                     "id": f"part-{number}",
@@ -224,6 +234,12 @@ class Pages:
         name = self._view_name(entity)
         way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
         return [*way, (str(row[entity.title.name]), "")]
+
+    def _picture(self, entity: Entity, row: Row) -> str:
+        """Return the picture of a row where it is shown; empty: there is none."""
+        if entity.picture is None or not self._world.look.pictures:
+            return ""
+        return self._drawings.row(entity.picture, str(row[entity.title.name]))
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
         """Return the messages of a row as its page shows them."""
@@ -374,6 +390,7 @@ class Pages:
         """Return a page; `at` is the part of the navigation that it belongs to, None if to none."""
         page = self._templates.get_template(template).render(
             world=self._world,
+            draw=self._drawings,
             heading=heading,
             at=at,
             frame=self._frame,
