@@ -14,7 +14,7 @@ from generators.worlds.pictures import draw_row
 from generators.worlds.scenes import draw_band, draw_chart, draw_scene, svg_of
 from schemas.look import Layout
 from schemas.patterns import Shape
-from schemas.world import Picture, View, World
+from schemas.world import Entity, Picture, View, World
 
 Drawn = TypeVar("Drawn")
 
@@ -94,9 +94,11 @@ class Drawings:
         """Return the face of a person."""
         return _framed(draw_row(Picture.PERSON, name), "portrait")
 
-    def row(self, picture: Picture, title: str) -> str:
-        """Return the picture of a row."""
-        return _framed(draw_row(picture, title), "row-picture")
+    def row(self, entity: Entity, title: str) -> str:
+        """Return the picture of a row; empty where its entity or the look has none."""
+        if entity.picture is None or not self._world.look.pictures:
+            return ""
+        return _framed(draw_row(entity.picture, title), "row-picture")
 
     def scene(self, of: str = "") -> str:
         """Return a drawn scene, one for each thing that is named."""

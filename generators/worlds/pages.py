@@ -87,10 +87,7 @@ class Pages:
         # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
         template = self._templates.overlay(autoescape=False).get_template("style.css")
         return template.render(
-            look=look,
-            arabic=self._world.locale.startswith("ar"),
-            colours=colours_of(look),
-            faces=faces(self._world.packages),
+            look=look, colours=colours_of(look), faces=faces(self._world.packages)
         )
 
     def home(self) -> str:
@@ -141,11 +138,7 @@ class Pages:
                 for field in fields
             },
             rows=[
-                {
-                    "id": row["id"],
-                    "facts": self.facts(entity, fields, row, titles),
-                    "picture": self._picture(entity, row),
-                }
+                {"id": row["id"], "facts": self.facts(entity, fields, row, titles)}
                 for row in listed.rows
             ],
             chosen=chosen,
@@ -189,7 +182,6 @@ class Pages:
             at=self._view_name(entity),
             entity=entity,
             id=row["id"],
-            picture=self._picture(entity, row),
             parts=[
                 {
                     "id": f"part-{number}",
@@ -234,12 +226,6 @@ class Pages:
         name = self._view_name(entity)
         way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
         return [*way, (str(row[entity.title.name]), "")]
-
-    def _picture(self, entity: Entity, row: Row) -> str:
-        """Return the picture of a row where it is shown; empty: there is none."""
-        if entity.picture is None or not self._world.look.pictures:
-            return ""
-        return self._drawings.row(entity.picture, str(row[entity.title.name]))
 
     def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
         """Return the messages of a row as its page shows them."""

@@ -11,7 +11,7 @@ from generators.worlds.drawings import Drawings
 from generators.worlds.pages import Pages
 from schemas.look import Block, Listing, Stage
 from schemas.patterns import Shape
-from schemas.world import Picture, World
+from schemas.world import World
 
 SEEDS = range(12)
 
@@ -21,11 +21,12 @@ def looking(**changed: object) -> World:
 
 
 def drawn(world: World) -> list[str]:
-    draw = Drawings(world)
+    look = world.look.model_copy(update={"pictures": True})
+    draw = Drawings(world.model_copy(update={"look": look}))
     icons = [draw.icon(view) for view in world.views]
     return [
         *(draw.mark(), draw.mark("other"), draw.scene(), draw.band(), draw.chart()),
-        *(draw.portrait("Ada"), draw.row(Picture.THING, "Lamp"), *icons),
+        *(draw.portrait("Ada"), draw.row(SHOP.entity("product"), "Lamp"), *icons),
     ]
 
 
