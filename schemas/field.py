@@ -76,6 +76,18 @@ class Widget(StrEnum):
     """A line to type a number into, between a button for one less and one for one more."""
     SLIDER = "slider"
     """A handle on a line, with the number beside it."""
+    DATE = "date"
+    """The browser's own field of a month, a day and a year."""
+    FLATPICKR = "flatpickr"
+    """A line to type a day into, under which a calendar of the package of this name opens."""
+    AIR_DATEPICKER = "air-datepicker"
+    """The same, by another package."""
+    VANILLAJS_DATEPICKER = "vanillajs-datepicker"
+    """The same, by another package."""
+
+
+PICKERS = (Widget.FLATPICKR, Widget.AIR_DATEPICKER, Widget.VANILLAJS_DATEPICKER)
+"""The widgets that are packages, each called as its package is."""
 
 
 WIDGETS: dict[Kind, tuple[Widget, ...]] = {
@@ -83,7 +95,7 @@ WIDGETS: dict[Kind, tuple[Widget, ...]] = {
     Kind.LONG_TEXT: (Widget.TEXTAREA, Widget.RICHTEXT),
     Kind.INTEGER: (Widget.INPUT, Widget.STEPPER, Widget.SLIDER),
     Kind.MONEY: (Widget.INPUT,),
-    Kind.DATE: (Widget.INPUT,),
+    Kind.DATE: (Widget.INPUT, Widget.DATE, *PICKERS),
     Kind.CHOICE: (
         Widget.SELECT,
         Widget.RADIOS,

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Record, canonical_json
 from schemas.behaviour import Behaviour, Noise
-from schemas.field import DataField, Kind
+from schemas.field import PICKERS, DataField, Kind
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
 from schemas.permissions import Permissions
@@ -237,6 +237,8 @@ class World(Record):
             for field in entity.fields:
                 if field.target is not None and field.target not in names:
                     yield f"field '{entity.name}.{field.name}': there is no entity '{field.target}'"
+                if field.asked_with in PICKERS and not self._has_package(field.asked_with.value):
+                    yield f"field '{entity.name}.{field.name}': there is no package '{field.asked_with.value}'"
             yield from _broken_parts(entity)
         yield from self._broken_views(set(names))
         yield from self._broken_workflows(set(names))
@@ -262,6 +264,9 @@ class World(Record):
                     yield f"manual: {count} rows for {len(self.manual.procedures)} procedures"
         if self.history is not None:
             yield from self.history.problems(fields)
+
+    def _has_package(self, name: str) -> bool:
+        return any(pinned.startswith(f"{name}@") for pinned in self.packages)
 
     def _broken_views(self, names: set[str]) -> Iterator[str]:
         for view in self.views:

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
+from world_calendar import click_calendar, write_day
 from world_widgets import click_widget, draw_removals, drop, press, select_option, write
 
 from generators.browser.protocol import Node
@@ -98,7 +99,9 @@ class WorldBrowser:
             case Do.CLICK:
                 await self._click(self._find(step))
             case Do.TYPE:
-                write(self._find(step), text)
+                self._focused = self._find(step)
+                if not write_day(self._focused, text):
+                    write(self._focused, text)
             case Do.SELECT:
                 _select(self._find(step), text)
             case Do.DRAG:
@@ -107,8 +110,10 @@ class WorldBrowser:
                 await self._press(text)
 
     async def _press(self, key: str) -> None:
-        if self._focused is not None:
+        if self._focused is not None and self._focused.attrs.get("type") == "range":
             press(self._focused, key)
+        elif self._focused is not None and key in {"Enter", "ArrowRight", "Delete"}:
+            pass  # it closes a calendar, or goes on in a date
         elif key == "End":
             await self._go_on()
         else:
@@ -142,7 +147,7 @@ class WorldBrowser:
             node = next(one for one in self.root.walk() if one.attrs.get("id") == wanted)
         kind = node.attrs.get("type", "submit")
         self._focused = node if kind == "range" else None
-        if kind == "range" or click_widget(node, path):
+        if kind == "range" or click_calendar(self.root, node) or click_widget(node, path):
             return
         if node.tag == "a":
             await self.open(node.attrs["href"])

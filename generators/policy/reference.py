@@ -52,6 +52,9 @@ _SCROLLING = {"auto", "scroll"}
 
 _MARKS = {"#": "id", ".": "class"}
 
+_FIRST_PART = 18
+"""So many pixels from its edge a native field of a date shows its first part, which is typed before the others."""
+
 MAX_ARROWS = 15
 """Options of a list that are gone through by arrows, at most."""
 
@@ -114,6 +117,8 @@ class ReferencePolicy:
             led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
             self._keys = [_decide(key, led) for key in keys]
             return _decide(Click(x=points[0][0], y=points[0][1]), step.why)
+        if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
+            points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
         return _decide(_act_on(step, points[0], points[1] if points[1:] else None), step.why)
 
     def _find(self, root: Node, step: ReferenceStep) -> Node:
@@ -163,12 +168,16 @@ class ReferencePolicy:
 
 
 def _holder(root: Node, thing: Node) -> Node | None:
-    """Return the innermost element around a thing that scrolls by itself; None: the page does."""
-    around = _path_to(root, thing)[1:-1]
+    """Return the innermost element around a thing that scrolls by itself; None: the page does.
+
+    What is around a popover does not scroll it.
+    """
+    around = list(reversed(_path_to(root, thing)[1:-1]))
+    free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
     return next(
         (
             one
-            for one in reversed(around)
+            for one in around[:free]
             if one.scroll is not None
             and one.tag != "body"
             and one.style.get("overflow-y") in _SCROLLING

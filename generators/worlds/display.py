@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days
@@ -12,10 +13,12 @@ from schemas.world import World
 Titles = Mapping[str, Mapping[int, str]]
 """By entity, the titles of its rows by id."""
 
-_ENGLISH = (
+MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
+"""The months in English."""
+
 _GERMAN = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli"),
     *("August", "September", "Oktober", "November", "Dezember"),
@@ -33,14 +36,17 @@ _DAYS: Mapping[Days, tuple[str, tuple[str, ...]]] = {
     Days.SLASHES: ("{d:02}/{m:02}/{y}", ()),
     Days.MONTH_FIRST: ("{m:02}/{d:02}/{y}", ()),
     Days.DOTS: ("{d:02}.{m:02}.{y}", ()),
-    Days.ENGLISH: ("{d} {name} {y}", _ENGLISH),
-    Days.AMERICAN: ("{name} {d}, {y}", tuple(month[:3] for month in _ENGLISH)),
+    Days.ENGLISH: ("{d} {name} {y}", MONTHS),
+    Days.AMERICAN: ("{name} {d}, {y}", tuple(month[:3] for month in MONTHS)),
     Days.GERMAN: ("{d}. {name} {y}", _GERMAN),
     Days.FRENCH: ("{d} {name} {y}", _FRENCH),
     Days.SPANISH: ("{d} de {name} de {y}", _SPANISH),
     Days.JAPANESE: ("{y}年{m}月{d}日", ()),
 }
 """How days are written, and the months that have names there."""
+
+_SUNDAY_FIRST = {"en_US", "ja_JP"}
+"""The locales whose weeks begin with a Sunday."""
 
 _AMOUNTS = {
     Amounts.POINT: (",", "."),
@@ -111,6 +117,23 @@ def show_day(world: World, day: date) -> str:
     template, months = _DAYS[world.days]
     name = months[day.month - 1] if months else ""
     return template.format(y=day.year, m=day.month, d=day.day, name=name)
+
+
+class DayWriting(NamedTuple):
+    """How a world writes days, as scripts are told it."""
+
+    template: str
+    """With `{y}`, `{m}`, `{d}` and `{name}` of the month, with `:02` where a zero may lead: `{d} {name} {y}`."""
+    months: tuple[str, ...]
+    """The names of months; empty: it writes their numbers."""
+    first: int
+    """The day that its weeks begin with, 0 Sunday, 1 Monday."""
+
+
+def day_writing(world: World) -> DayWriting:
+    """Return how a world writes days."""
+    template, months = _DAYS[world.days]
+    return DayWriting(template, months, 0 if world.locale in _SUNDAY_FIRST else 1)
 
 
 def read_day(world: World, text: str) -> date | None:

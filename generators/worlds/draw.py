@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from generators.worlds.behaving import behaving
 from generators.worlds.content import draw_rows, draw_text, make_faker
 from generators.worlds.database import Rows
-from generators.worlds.dressing import with_widgets
+from generators.worlds.dressing import draw_dates, picker_packages, with_widgets
 from generators.worlds.family import (
     Family,
     FamilyEntity,
@@ -185,8 +185,9 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
         for key, entity in family.entities.items()
     }
     counts = {key: entity.rows for key, entity in entities.items()}
+    dates = draw_dates(stream("dates"))
     entities = {
-        key: with_widgets(entity, counts, stream(f"widgets/{key}"))
+        key: with_widgets(entity, counts, stream(f"widgets/{key}"), dates=dates)
         for key, entity in entities.items()
     }
     font, fonts = draw_font(locale, stream("font"))
@@ -214,7 +215,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
         ),
         words=_words(family, stream("words")),
         look=look,
-        packages=(*kit_packages(look.kit), *fonts),
+        packages=(*kit_packages(look.kit), *fonts, *picker_packages(entities.values())),
     )
 
 

@@ -1,10 +1,11 @@
 """What the forms of a world ask for each field with, drawn from a seed among what goes with its kind."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from schemas.field import DataField, Kind, Widget
+from generators.worlds.packages.lock import locked
+from schemas.field import PICKERS, DataField, Kind, Widget
 from schemas.world import Entity
 
 _FEW, _MANY = 5, 12
@@ -22,13 +23,53 @@ _MOST_POSITIONS = 40
 _FILE = re.compile(r"\.[a-z]{3,4}$")
 """How the names of files end."""
 
+_FILES = {
+    Widget.FLATPICKR: ("dist/flatpickr.min.css", "dist/flatpickr.min.js"),
+    Widget.AIR_DATEPICKER: ("air-datepicker.css", "air-datepicker.js"),
+    Widget.VANILLAJS_DATEPICKER: ("dist/css/datepicker.min.css", "dist/js/datepicker.min.js"),
+}
+"""The stylesheet and the script of each picker's package."""
+
 _Weights = Mapping[Widget, int]
 
 
-def with_widgets(entity: Entity, counts: Mapping[str, int], rng: Random) -> Entity:
-    """Return an entity with a widget for each field; `counts` are the rows of all entities, by name."""
+def draw_dates(rng: Random) -> Widget:
+    """Return what all forms of a world ask for dates with."""
+    return rng.choice((Widget.INPUT, Widget.DATE, *PICKERS))
+
+
+def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:
+    """Return the packages of the pickers in forms of entities, as `flatpickr@4.6.13`."""
+    return tuple(locked()[picker.value].pinned for picker in _pickers(entities))
+
+
+def picker_files(entities: Iterable[Entity]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the addresses of the stylesheets and of the scripts of the pickers in forms of entities."""
+    files = [
+        tuple(locked()[picker.value].address(path) for path in _FILES[picker])
+        for picker in _pickers(entities)
+    ]
+    return [style for style, _ in files], [script for _, script in files]
+
+
+def _pickers(entities: Iterable[Entity]) -> list[Widget]:
+    asked = {field.asked_with for entity in entities for field in entity.fields if field.editable}
+    return [picker for picker in PICKERS if picker in asked]
+
+
+def with_widgets(
+    entity: Entity, counts: Mapping[str, int], rng: Random, *, dates: Widget
+) -> Entity:
+    """Return an entity with a widget for each field.
+
+    Args:
+        entity: the entity.
+        counts: the rows of all entities, by name.
+        rng: what they are drawn from.
+        dates: the widget of all dates.
+    """
     fields = tuple(
-        field.model_copy(update={"widget": _draw(_weights(field, counts), rng)})
+        field.model_copy(update={"widget": _draw(_weights(field, counts, dates), rng)})
         for field in entity.fields
     )
     return entity.model_copy(update={"fields": fields})
@@ -38,7 +79,7 @@ def _draw(weights: _Weights, rng: Random) -> Widget:
     return rng.choices(list(weights), list(weights.values()))[0]
 
 
-def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
+def _weights(field: DataField, counts: Mapping[str, int], dates: Widget) -> _Weights:
     """Return the widgets that may ask for a field, with how often they do."""
     match field.kind:
         case Kind.CHOICE:
@@ -57,6 +98,8 @@ def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
             weights = {Widget.INPUT: 3, Widget.STEPPER: 2}
         case Kind.LONG_TEXT:
             weights = {Widget.TEXTAREA: 3, Widget.RICHTEXT: 2}
+        case Kind.DATE:
+            weights = {dates: 1}
         case _:
             weights = {Widget.INPUT: 1}
     return weights

@@ -15,8 +15,9 @@ from jinja2 import Environment, FileSystemLoader
 from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
-from generators.worlds.display import Titles, show
+from generators.worlds.display import Titles, day_writing, show
 from generators.worlds.drawings import Drawings
+from generators.worlds.dressing import picker_files
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
@@ -70,7 +71,8 @@ class Pages:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._styles = kit_styles(world.look.kit)
+        picker_styles, self._scripts = picker_files(world.entities)
+        self._styles = [*kit_styles(world.look.kit), *picker_styles]
         self._templates = _templates(world.look.kit)
         self._drawings = Drawings(world)
         self._frame = Frame()
@@ -382,6 +384,8 @@ class Pages:
             frame=self._frame,
             styles=self._styles,
             tip=partial(tip_of, self._world),
+            scripts=self._scripts,
+            days=day_writing(self._world),
             **content,
         )
         return page.replace(' class=""', "")  # a kit need not have classes for everything

@@ -13,6 +13,7 @@ from generators.sites.worlds import WorldsSite
 from generators.tasks.worlds.moves import put, save
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows, Value
+from generators.worlds.dressing import picker_packages
 from schemas.action import Answer, Goto, Hover
 from schemas.behaviour import Behaviour
 from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind
@@ -37,7 +38,7 @@ MAKERS = ("Ada Lind", "Ada Lund", "Bo Ek")
 
 FIELDS = tuple(
     DataField(
-        name=f"{kind.value}_{widget.value}",
+        name=f"{kind.value}_{widget.value}".replace("-", "_"),
         label=f"{kind.value} {widget.value}".replace("_", " ").capitalize(),
         kind=kind,
         widget=widget,
@@ -62,6 +63,7 @@ WORLD: World = SHOP.model_copy(
     update={
         "entities": (THING, MAKER),
         "workflows": (),
+        "packages": picker_packages((THING,)),
         "views": (View(name="things", label="Things", entity="thing", columns=(FIELDS[0].name,)),),
     }
 )

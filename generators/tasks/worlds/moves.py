@@ -7,6 +7,7 @@ steps that takes: what is in a menu or in a closed part of a page is opened befo
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from generators.tasks.worlds.days import put_day
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.behaving import fact_parts
 from generators.worlds.database import Row, Value
@@ -258,6 +259,8 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
             steps = _slide(field, value)
         case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
             steps = _step(setting, field, value, before)
+        case Widget.DATE | Widget.FLATPICKR | Widget.AIR_DATEPICKER | Widget.VANILLAJS_DATEPICKER:
+            steps = put_day(setting.world, field, value, before=before)
         case _:
             text = "" if value is None else show_value(setting.world, field, value)
             steps = (fill(field.label, text),)
