@@ -119,6 +119,11 @@ def show_day(world: World, day: date) -> str:
     return template.format(y=day.year, m=day.month, d=day.day, name=name)
 
 
+def has_names(days: Days) -> bool:
+    """Return whether days are written with the names of months."""
+    return bool(_DAYS[days][1])
+
+
 class DayWriting(NamedTuple):
     """How a world writes days, as scripts are told it."""
 

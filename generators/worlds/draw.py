@@ -185,7 +185,8 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
         for key, entity in family.entities.items()
     }
     counts = {key: entity.rows for key, entity in entities.items()}
-    dates = draw_dates(stream("dates"))
+    days = rng.choice(formats.days)
+    dates = draw_dates(stream("dates"), days)
     entities = {
         key: with_widgets(entity, counts, stream(f"widgets/{key}"), dates=dates)
         for key, entity in entities.items()
@@ -200,7 +201,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
         locale=locale,
         currency=formats.currency,
         amounts=formats.amounts,
-        days=rng.choice(formats.days),
+        days=days,
         at=_FIRST_DAY
         + timedelta(days=rng.randrange(_DAY_COUNT), minutes=rng.randrange(*_WORKING_HOURS)),
         user=draw_text("{first_name} {last_name}", locale, faker),

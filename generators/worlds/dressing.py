@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
+from generators.worlds.display import has_names
 from generators.worlds.packages.lock import locked
 from schemas.field import PICKERS, DataField, Kind, Widget
+from schemas.look import Days
 from schemas.world import Entity
 
 _FEW, _MANY = 5, 12
@@ -33,9 +35,13 @@ _FILES = {
 _Weights = Mapping[Widget, int]
 
 
-def draw_dates(rng: Random) -> Widget:
-    """Return what all forms of a world ask for dates with."""
-    return rng.choice((Widget.INPUT, Widget.DATE, *PICKERS))
+def draw_dates(rng: Random, days: Days) -> Widget:
+    """Return what all forms of a world ask for dates with; `days` is how it writes them.
+
+    Into the browser's own field numbers are typed, so days with the names of months do not go with it.
+    """
+    native = () if has_names(days) else (Widget.DATE,)
+    return rng.choice((Widget.INPUT, *PICKERS, *native))
 
 
 def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:

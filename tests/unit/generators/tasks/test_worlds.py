@@ -86,7 +86,9 @@ class _Visit:
 
 
 def _states(text: str, wanted: str) -> bool:
-    number = read_number(wanted)
+    number, parts = read_number(wanted), wanted.split("/")
+    if len(parts) == len(("month", "day", "year")):
+        return all(part in text for part in parts)
     return wanted in text or (
         number is not None
         and any(read_number(word.strip('",.;?')) == number for word in text.split())
