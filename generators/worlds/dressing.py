@@ -40,8 +40,10 @@ def draw_dates(rng: Random, days: Days) -> Widget:
 
     Into the browser's own field numbers are typed, so days with the names of months do not go with it.
     """
-    native = () if has_names(days) else (Widget.DATE,)
-    return rng.choice((Widget.INPUT, *PICKERS, *native))
+    among = [Widget.INPUT, *PICKERS]
+    if not has_names(days):
+        among.append(Widget.DATE)
+    return rng.choice(among)
 
 
 def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:

@@ -248,6 +248,26 @@ async def test_what_is_in_a_part_that_scrolls_by_itself_is_scrolled_to_over_that
     assert first.action == Scroll(direction=Direction.DOWN, amount=185, x=200, y=120)
 
 
+async def test_a_native_field_of_a_date_is_typed_from_its_first_part_on() -> None:
+    root = node("body", "", node("input", "", at=(250.0, 5.0), type="date", name="due"))
+    policy = ReferencePolicy((step(do="type", on="due", text="03/09/2026"),))
+    decision = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+
+    assert decision.action == TypeText(x=18.0, y=5.0, text="03/09/2026", overwrite=True)
+
+
+async def test_what_lies_over_the_page_is_not_scrolled_by_what_is_around_it() -> None:
+    day = node("button", "9", at=(1.0, 390.0), top=385.0)
+    part = node("div", "", node("div", "", day, popover="manual"))
+    part.style["overflow-y"] = "auto"
+    part.scroll = (0.0, 0.0, 10.0, 900.0)
+    part.inner = (10.0, 10.0)
+    policy = ReferencePolicy((step(do="click", on="9"),))
+    decision = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(node("body", "", part))))
+
+    assert decision.action == Click(x=1.0, y=390.0)
+
+
 async def test_a_look_scrolls_to_what_is_out_of_sight_and_does_nothing_else() -> None:
     away = node("body", "", node("p", "Total", at=AWAY, top=900.0), node("button", "Add"))
     policy = ReferencePolicy(

@@ -9,10 +9,11 @@ from functools import cache
 import pytest
 from source_tree import ROOT
 
+from generators.worlds.display import has_names
 from generators.worlds.draw import FAMILIES, LOCALES, draw_world
 from generators.worlds.looks import FONTS, KITS
 from schemas.errors import BadTasks
-from schemas.field import DataField, Kind, Widget
+from schemas.field import PICKERS, DataField, Kind, Widget
 from schemas.look import Layout, Listing
 from schemas.patterns import Shape
 from schemas.world import Entity, World
@@ -147,6 +148,17 @@ def test_fields_are_asked_for_with_all_widgets_of_their_kind() -> None:
                 assert field.most - field.least <= 40
             case _:
                 pass
+
+
+def test_a_world_asks_for_all_dates_alike_and_has_the_package_of_its_picker() -> None:
+    for world in (world for family in FAMILIES for world in _worlds(family)):
+        asked = [field for field in _fields(world) if field.kind is Kind.DATE]
+        widgets = {field.asked_with for field in asked}
+        assert len(widgets) <= 1
+        used = {field.asked_with.value for field in asked if field.editable}
+        pinned = {one.rpartition("@")[0] for one in world.packages}
+        assert pinned & set(PICKERS) == used & set(PICKERS)
+        assert Widget.DATE not in widgets or not has_names(world.days)
 
 
 def _fields(world: World) -> Iterator[DataField]:

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from generators.worlds.draw import FOLDER, draw_world, read_family
 from schemas.errors import BadTasks
+from schemas.field import PICKERS
 from schemas.patterns import Section, Shape
 from schemas.world import World
 
@@ -55,6 +56,24 @@ def test_a_thread_of_what_is_not_there_is_refused(change: dict[str, str], reason
 
     with pytest.raises(ValidationError, match=reason):
         World.model_validate(whole)
+
+
+def test_a_picker_without_its_package_is_refused() -> None:
+    asked = [
+        (world, entity, field)
+        for world in (draw_world("clinic", seed) for seed in range(20))
+        for entity in world.entities
+        for field in entity.fields
+        if field.asked_with in PICKERS
+    ]
+    world, entity, field = asked[0]
+    others = [one for one in world.packages if not one.startswith(field.asked_with.value)]
+
+    with pytest.raises(
+        ValidationError,
+        match=f"'{entity.name}.{field.name}': there is no package '{field.asked_with.value}'",
+    ):
+        World.model_validate(world.model_dump() | {"packages": others})
 
 
 def test_settings_of_several_rows_and_sections_of_nothing_are_refused() -> None:
