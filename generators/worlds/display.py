@@ -119,9 +119,9 @@ def show_day(world: World, day: date) -> str:
     return template.format(y=day.year, m=day.month, d=day.day, name=name)
 
 
-def has_names(days: Days) -> bool:
-    """Return whether days are written with the names of months."""
-    return bool(_DAYS[days][1])
+def has_padded_numbers(days: Days) -> bool:
+    """Return whether days are written in numbers of two digits at least."""
+    return "{m:02}" in _DAYS[days][0]
 
 
 class DayWriting(NamedTuple):

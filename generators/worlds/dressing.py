@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from generators.worlds.display import has_names
+from generators.worlds.display import has_padded_numbers
 from generators.worlds.packages.lock import locked
 from schemas.field import PICKERS, DataField, Kind, Widget
 from schemas.look import Days
@@ -38,10 +38,10 @@ _Weights = Mapping[Widget, int]
 def draw_dates(rng: Random, days: Days) -> Widget:
     """Return what all forms of a world ask for dates with; `days` is how it writes them.
 
-    Into the browser's own field numbers are typed, so days with the names of months do not go with it.
+    Into the browser's own field numbers of two digits are typed, so it goes with days that are written in such.
     """
     among = [Widget.INPUT, *PICKERS]
-    if not has_names(days):
+    if has_padded_numbers(days):
         among.append(Widget.DATE)
     return rng.choice(among)
 

@@ -1,7 +1,7 @@
 """The steps by which a reference gives a date to a form that asks for it with more than a line of text.
 
 A native field is typed part by part in the order of the browser's locale, `en-US`; the parts stand in the goal, so
-only worlds that write days in numbers have such fields. A picker's calendar opens at the
+only worlds that write days in numbers of two digits have such fields. A picker's calendar opens at the
 month of the day that the field holds, or at the world's own, and is turned to a month that is near; a day far away is
 typed. Each step says what the picture shows then, which nothing but its place in the sequence tells.
 """
@@ -10,7 +10,7 @@ from datetime import date
 from random import Random
 
 from generators.worlds.database import Value
-from generators.worlds.display import MONTHS, day_writing, show_day
+from generators.worlds.display import MONTHS, show_day
 from schemas.field import DataField, Widget
 from schemas.reference import Do, ReferenceStep
 from schemas.world import World
@@ -78,7 +78,7 @@ def put_day(
     day = None if value is None else date.fromisoformat(str(value))
     say = _Thoughts(world, field, day)
     if field.asked_with is Widget.DATE:
-        return _clear_parts(field, say) if day is None else (_type_parts(world, field, day, say),)
+        return _clear_parts(field, say) if day is None else (_type_parts(field, day, say),)
     if day is None:
         return (_type(field, "", say("clear")), _press("Enter", say("shut")))
     opened = _count(date.fromisoformat(str(before)) if before else world.at.date())
@@ -97,10 +97,9 @@ def put_day(
     )
 
 
-def _type_parts(world: World, field: DataField, day: date, say: _Thoughts) -> ReferenceStep:
-    """Return that a native field is typed into, in the numbers with which the world writes the day."""
-    width = 2 if ":02" in day_writing(world).template else 1
-    m, d, y = f"{day.month:0{width}}", f"{day.day:0{width}}", str(day.year)
+def _type_parts(field: DataField, day: date, say: _Thoughts) -> ReferenceStep:
+    """Return that a native field is typed into; a part goes on to the next only after two digits."""
+    m, d, y = f"{day.month:02}", f"{day.day:02}", str(day.year)
     return _type(field, f"{m}/{d}/{y}", say("part", m=m, d=d, y=y))
 
 
