@@ -72,6 +72,15 @@ class Menus(StrEnum):
     """They are in menus that the pointer opens, or a click."""
 
 
+class Cells(StrEnum):
+    """What opens a cell of a grid, beside two clicks on it."""
+
+    PENCIL = "pencil"
+    """A small pencil beside what it holds."""
+    VALUE = "value"
+    """The key Enter, once a click has selected it."""
+
+
 class Told(StrEnum):
     """How a page says that a change was made."""
 
@@ -122,6 +131,8 @@ class Behaviour(Record):
     """The button that brings the next rows."""
     actions: _Words | None = None
     """What opens the menu of what can be done with a row; None: it stands on the page."""
+    cells: Cells = Cells.PENCIL
+    """What opens a cell of a grid."""
     menus: tuple[MenuGroup, ...] = ()
     """The menus of the navigation; what is in none stands beside them."""
     menus_open: Menus = Menus.OPEN

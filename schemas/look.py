@@ -88,6 +88,10 @@ class Words(Record):
     """The list of what can be done to all ticked rows."""
     run: Label = "Do it"
     """The button that does it."""
+    front: Label = "Front"
+    """What stands over the first row of a map."""
+    taken: Label = "Taken"
+    """What a map calls a place that is not free, where it says how these look."""
     summary: Label = "Summary"
     """The last page of a form of several pages."""
 

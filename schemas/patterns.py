@@ -26,6 +26,10 @@ class Shape(StrEnum):
     """All rows as cards, in a column for each state of their workflow; a step moves a card, and so does dragging it."""
     CALENDAR = "calendar"
     """The days of a month, each with its rows."""
+    GRID = "grid"
+    """A list as a dense table, in which a cell becomes a field where it stands."""
+    MAP = "map"
+    """The rows as places, where they are; titles end in them, as `4C` for the third place of the fourth row."""
     SETTINGS = "settings"
     """The form of the only row that its entity has."""
 

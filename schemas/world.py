@@ -24,6 +24,10 @@ SITE = "worlds"
 """The site that serves all worlds, as tasks name it."""
 
 
+CELLS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.MONEY, Kind.CHOICE, Kind.FLAG})
+"""What cells of a grid that can be changed hold."""
+
+
 class Picture(StrEnum):
     """What the pictures of an entity's rows show."""
 
@@ -124,9 +128,11 @@ class View(Record):
     page_size: int = Field(default=10, ge=3, le=200)
     """Rows a page."""
     shape: Shape = Shape.LIST
-    """What it is; what is said above of lists holds for those alone."""
+    """What it is; what is said above of lists holds for those and for grids alone."""
     day: Name | None = None
     """The date that a calendar shows rows at; None for other shapes."""
+    free: Label | None = None
+    """The state of places of a map that can be taken; None for other shapes."""
     bulk: bool = False
     """Whether rows can be ticked, and something be done to all that are."""
 
@@ -215,6 +221,13 @@ class World(Record):
         """Return the messages that an entity's rows have; None: none."""
         return next((one for one in self.threads if one.entity == entity), None)
 
+    def cells(self, view: View) -> tuple[DataField, ...]:
+        """Return the fields of a grid whose cells can be changed, in the order of its columns."""
+        entity, flow = self.entity(view.entity), self.workflow(view.entity)
+        state = flow.field if flow is not None else None
+        fields = [entity.field(name) for name in view.columns[1:] if name != state]
+        return tuple(one for one in fields if entity.can_edit and is_cell(one))
+
     @model_validator(mode="after")
     def _check(self) -> "World":
         for problem in self._problems():
@@ -284,8 +297,19 @@ class World(Record):
                 yield f"view '{view.name}': a calendar has the day of its rows, a date, and nothing else has"
             if view.shape is Shape.BOARD and self.workflow(view.entity) is None:
                 yield f"view '{view.name}': '{view.entity}' has no workflow, as a board needs"
+            if view.shape is Shape.GRID and known.issuperset(view.columns) and not self.cells(view):
+                yield f"view '{view.name}': a grid has a cell that can be changed"
+            yield from self._broken_map(view, entity)
             if view.shape is Shape.SETTINGS and not fixed:
                 yield f"view '{view.name}': '{view.entity}' has one row for ever, as settings have"
+
+    def _broken_map(self, view: View, entity: Entity) -> Iterator[str]:
+        flow = self.workflow(view.entity)
+        befores = {state for step in flow.transitions for state in step.before} if flow else set()
+        if (view.shape is Shape.MAP) is not (view.free in befores):
+            yield f"view '{view.name}': a map has a state from which places are taken, and nothing else has"
+        elif view.shape is Shape.MAP and (entity.can_add or entity.title.editable):
+            yield f"view '{view.name}': places of a map are neither added nor named anew"
 
     def _broken_workflows(self, names: set[str]) -> Iterator[str]:
         for flow in self.workflows:
@@ -325,6 +349,11 @@ class World(Record):
                 yield f"{place}: '{thread.messages}' has no {kind.value} '{name}'"
             elif kind is Kind.LINK and fields[name].target != thread.entity:
                 yield f"{place}: '{thread.messages}.{name}' does not lead to '{thread.entity}'"
+
+
+def is_cell(field: DataField) -> bool:
+    """Return whether cells of a grid can hold a field and change it, unless it is a state or a title."""
+    return field.editable and field.kind in CELLS
 
 
 def _broken_parts(entity: Entity) -> Iterator[str]:

@@ -81,6 +81,7 @@ class WorldBrowser:
         """The texts of the pages that were opened, in their order."""
         self.answer: str | None = None
         self._focused: Node | None = None
+        self._written: Node | None = None
 
     async def open(self, address: str) -> None:
         """Open a page by its address."""
@@ -99,9 +100,10 @@ class WorldBrowser:
             case Do.CLICK:
                 await self._click(self._find(step))
             case Do.TYPE:
-                self._focused = self._find(step)
-                if not write_day(self._focused, text):
-                    write(self._focused, text)
+                self._focused = field = self._find(step)
+                if not write_day(field, text):
+                    write(field, text)
+                    self._written = None if "data-picker" in field.attrs else field
             case Do.SELECT:
                 _select(self._find(step), text)
             case Do.DRAG:
@@ -112,12 +114,21 @@ class WorldBrowser:
     async def _press(self, key: str) -> None:
         if self._focused is not None and self._focused.attrs.get("type") == "range":
             press(self._focused, key)
-        elif self._focused is not None and key in {"Enter", "ArrowRight", "Delete"}:
-            pass  # it closes a calendar, or goes on in a date
+        elif key == "Enter":
+            await self._enter()
+        elif self._focused is not None and key in {"ArrowRight", "Delete"}:
+            pass  # it goes on in a date
         elif key == "End":
             await self._go_on()
         else:
             raise AssertionError(f"no reference of a world presses {key} here")
+
+    async def _enter(self) -> None:
+        """Send the form of the field that was filled last; a calendar closes, and what a click has opened stays open."""
+        path = [] if self._written is None else _path_to(self.root, self._written)
+        form = next((one for one in reversed(path) if one.tag == "form"), None)
+        if form is not None:
+            await self._send(form)
 
     async def _drag(self, node: Node, state: str) -> None:
         path = _path_to(self.root, node)
@@ -155,6 +166,7 @@ class WorldBrowser:
             pass  # what it opens is read as if it were open
         elif node.tag == "input" and kind == "checkbox":
             _set(node, "checked", not_set="checked" not in node.attrs)
+            self._written = node
         elif node.tag == "input" and kind == "radio":
             for other in self.root.walk():
                 if other.tag == "input" and other.attrs.get("name") == node.attrs["name"]:
@@ -183,7 +195,7 @@ class WorldBrowser:
         assert reply.status_code == httpx.codes.OK, f"{reply.url}: {reply.status_code} {reply.text}"
         self.url = str(reply.url)
         page = _Reader(reply.text)
-        self.root = page.root
+        self.root, self._written = page.root, None
         draw_removals(self.root)
         self.read.append(" ".join(page.texts))
 

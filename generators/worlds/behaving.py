@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from schemas.behaviour import (
     Behaviour,
+    Cells,
     Cookies,
     Delivery,
     Facts,
@@ -87,10 +88,11 @@ def behaving(world: World, how: Random, noise: Random) -> World:
     signs = Random(f"signs {world.family} {world.seed}")
     tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
     in_panel = behaviour.rows is Place.PANEL  # the list stands beside it
+    cells = Random(f"cells {world.family} {world.seed}").choice(list(Cells))
     return world.model_copy(
         update={
             "behaviour": behaviour.model_copy(
-                update={"tips": tips, "trail": trail and not in_panel}
+                update={"tips": tips, "trail": trail and not in_panel, "cells": cells}
             ),
             "noise": _noise(noise, world.views, taken),
         }

@@ -180,3 +180,8 @@ def read_amount(world: World, text: str) -> int | None:
             value = whole + int((found[3] or "").ljust(2, "0"))
             return -value if found[1] else value
     return None
+
+
+def cell_name(label: str, title: str) -> str:
+    """Return what a cell of a grid is called: by its column and its row's title."""
+    return f"{label}, {title}"

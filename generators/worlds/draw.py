@@ -1,6 +1,6 @@
 """Specifications of worlds, drawn by a seed from what the file of a family allows."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -19,10 +19,8 @@ from generators.worlds.family import (
     FamilyEntity,
     FamilyField,
     FamilyThread,
-    FamilyView,
     FamilyWorkflow,
     first_mistake,
-    name_entity,
     parse_family,
 )
 from generators.worlds.histories import with_history
@@ -30,11 +28,12 @@ from generators.worlds.looks import draw_font, draw_look, kit_packages
 from generators.worlds.manuals import with_manual
 from generators.worlds.permissions import with_roles
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
+from generators.worlds.views import draw_views
 from schemas.errors import BadTasks
 from schemas.field import DataField, Kind
 from schemas.look import Amounts, Days, Words
 from schemas.patterns import Section, Shape, Thread
-from schemas.world import Entity, Transition, View, Workflow, World
+from schemas.world import Entity, Transition, Workflow, World
 
 FOLDER = Path(__file__).with_name("families")
 """Where the families' files are."""
@@ -70,15 +69,6 @@ _FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
 
 _WORKING_HOURS = (8 * 60, 18 * 60)
 """The minutes of a day between which they do."""
-
-_SEARCHED = 0.85
-"""The share of views that have a search."""
-
-_BULK = 0.4
-"""The share of lists of which rows can be ticked."""
-_MOST_COLUMNS = 5
-_PAGE_SIZES = (8, 10, 12, 15, 20, 25)
-_NUMBERED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
 
 
 class _Fullest(Random):
@@ -210,7 +200,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
             _workflow(key, flow, family.entities[key], entities[key], stream(f"workflow/{key}"))
             for key, flow in family.workflows.items()
         ),
-        views=_views(family, entities, stream("views")),
+        views=draw_views(family, entities, stream),
         threads=tuple(
             _thread(key, thread, stream(f"thread/{key}")) for key, thread in family.threads.items()
         ),
@@ -337,38 +327,6 @@ def _thread(name: str, thread: FamilyThread, rng: Random) -> Thread:
         day=thread.day,
         reply=rng.choice(thread.reply),
     )
-
-
-def _views(family: Family, entities: Mapping[str, Entity], rng: Random) -> tuple[View, ...]:
-    kept = [(name, view) for name, view in family.views.items() if rng.random() < view.chance]
-    rng.shuffle(kept)
-    return tuple(_view(name, view, entities[view.entity], rng) for name, view in kept)
-
-
-def _view(name: str, view: FamilyView, entity: Entity, rng: Random) -> View:
-    """Return a view: some of what can be shown, filtered and sorted by."""
-    columns = [field.name for field in entity.fields[1:] if field.kind is not Kind.LONG_TEXT]
-    filters = [field.name for field in entity.fields if field.kind is Kind.CHOICE]
-    sorts = [field.name for field in entity.fields if field.kind in _NUMBERED]
-    shown = rng.randint(min(2, len(columns)), min(_MOST_COLUMNS, len(columns)))
-    return View(
-        name=name,
-        label=name_entity(rng.choice(view.label), entity.one, entity.many),
-        entity=entity.name,
-        columns=(entity.title.name, *_some(columns, shown, rng)),
-        searched=rng.random() < _SEARCHED or view.shape is Shape.BOARD,
-        filters=_some(filters, rng.randint(min(1, len(filters)), len(filters)), rng),
-        sorts=_some([entity.title.name, *sorts], rng.randint(1, len(sorts) + 1), rng),
-        page_size=rng.choice(_PAGE_SIZES),
-        shape=view.shape,
-        day=view.day,
-        bulk=view.shape is Shape.LIST and entity.can_edit and rng.random() < _BULK,
-    )
-
-
-def _some(names: Sequence[str], count: int, rng: Random) -> tuple[str, ...]:
-    """Return so many of some names, in their order."""
-    return tuple(names[place] for place in sorted(rng.sample(range(len(names)), count)))
 
 
 def _words(family: Family, rng: Random) -> Words:

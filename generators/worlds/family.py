@@ -5,6 +5,7 @@ first of a choice's words is what a workflow calls it by. Fields other than the 
 out of a world (`chance`).
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from schemas.errors import BadTasks
 from schemas.field import Kind
 from schemas.look import Words
 from schemas.patterns import Label, Name, Shape
-from schemas.world import Picture
+from schemas.world import CELLS, Picture
 
 
 def _split(value: object) -> object:
@@ -135,6 +136,8 @@ class FamilyView(Record):
     """What it is."""
     day: Name | None = None
     """The date that a calendar shows rows at."""
+    free: str | None = None
+    """The state of places of a map that can be taken, by its first words."""
     chance: Chance = 1
     """How likely a world has it."""
 
@@ -222,9 +225,37 @@ def _problems(family: Family) -> Iterator[str]:
             fields = family.entities[view.entity].fields
             if view.day not in fields or fields[view.day].chance < 1:
                 yield f"views.{name}.day: there is no date '{view.day}' in every world"
+        yield from _map_problems(family, name, view)
+        if view.shape is Shape.GRID and not _has_cells(family, view.entity):
+            yield f"views.{name}: '{view.entity}' has no field in every world that a grid can change"
     yield from _thread_problems(family)
     if not any(view.chance == 1 for view in family.views.values()):
         yield "views: none has the chance 1, so a world may have none"
+
+
+_PLACES = re.compile(r"\{\d+(\|\d+)*\}\{[A-Z](\|[A-Z])*\}$")
+"""The end of a recipe that makes places."""
+
+
+def _map_problems(family: Family, name: str, view: FamilyView) -> Iterator[str]:
+    if view.shape is not Shape.MAP or view.entity not in family.entities:
+        return
+    flow = family.workflows.get(view.entity)
+    if not any(view.free in step.before for step in (flow.transitions.values() if flow else ())):
+        yield f"views.{name}.free: no step of '{view.entity}' begins at '{view.free}'"
+    title = next(iter(family.entities[view.entity].fields.values()))
+    if not _PLACES.search(title.content):
+        yield f"views.{name}: titles of '{view.entity}' end in no place, as {{1|2|3}}{{A|B|C|D}}"
+
+
+def _has_cells(family: Family, name: str) -> bool:
+    entity, flow = family.entities.get(name), family.workflows.get(name)
+    fields = list(entity.fields.items())[1:] if entity is not None and entity.can_edit else []
+    states = {flow.field} if flow is not None else set[str]()
+    return any(
+        field.chance == 1 and field.editable and field.kind in CELLS and column not in states
+        for column, field in fields
+    )
 
 
 def _thread_problems(family: Family) -> Iterator[str]:

@@ -55,6 +55,11 @@ class Frame(NamedTuple):
     """What is added to the address of an answer, so that it leads back to the page."""
 
 
+def is_part(request: Request) -> bool:
+    """Return whether the own script asks, for a part of a page."""
+    return request.headers.get(_PART) == "inside"
+
+
 def frame_of(world: World, memory: Memory, request: Request) -> Frame:
     """Return the frame of the page that a request asks for, and remember that it was shown."""
     behaviour, path = world.behaviour, request.url.path
@@ -62,7 +67,7 @@ def frame_of(world: World, memory: Memory, request: Request) -> Frame:
     wants_document = "text/html" in request.headers.get("Accept", "")
     if behaviour.delivery is Delivery.SINGLE_PAGE and part is None and wants_document:
         return Frame(bare=True)
-    if part == "inside" or path.startswith("/_/"):
+    if is_part(request) or path.startswith("/_/"):
         return Frame()
     memory.opened.add(path.removeprefix("/"))
     told, memory.changed = memory.changed and behaviour.told is not Told.NOTHING, False

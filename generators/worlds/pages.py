@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
-from generators.worlds.display import Titles, day_writing, show
+from generators.worlds.display import Titles, cell_name, day_writing, show
 from generators.worlds.drawings import Drawings
 from generators.worlds.dressing import picker_files
 from generators.worlds.forms import Choices, form_parts
@@ -110,7 +110,7 @@ class Pages:
         titles: Titles,
         actions: Mapping[str, str] | None = None,
     ) -> str:
-        """Return a page of a view.
+        """Return a page of a list or a grid.
 
         Args:
             view: the view.
@@ -140,9 +140,15 @@ class Pages:
                 for field in fields
             },
             rows=[
-                {"id": row["id"], "facts": self.facts(entity, fields, row, titles)}
+                {
+                    "id": row["id"],
+                    "facts": self.facts(entity, fields, row, titles),
+                    "title": row[entity.title.name],
+                }
                 for row in listed.rows
             ],
+            cells={field.name for field in self._world.cells(view)},
+            cell_name=cell_name,
             chosen=chosen,
             actions=actions,
             choices=choices,

@@ -29,6 +29,7 @@ from generators.worlds.database import (
 from generators.worlds.files import HEADERS, KEPT, own_file, package_file
 from generators.worlds.forms import Choices, form_texts, new_row
 from generators.worlds.frame import ANSWERS, frame_of, remember, take_answer, way_back
+from generators.worlds.grid import CELLS, edit_cell
 from generators.worlds.pages import Pages
 from generators.worlds.pictures import draw_bars, draw_row
 from generators.worlds.reserved import ask, may_not
@@ -71,6 +72,7 @@ class WorldServer:
                 Route("/_/own/{name}", _own),
                 Route(ANSWERS + "{name}", _take_answer, methods=post),
                 Route("/{view}", _view, methods=both),
+                Route(CELLS + "{view}/{id:int}/{field}", edit_cell, methods=both),
                 Route("/{entity}/new", _add, methods=both),
                 Route("/{entity}/{id:int}", _row),
                 Route("/{entity}/{id:int}/edit", _edit, methods=both),

@@ -23,6 +23,7 @@ from generators.worlds.database import (
     next_id,
 )
 from generators.worlds.forms import asked_fields, form_parts, form_texts, new_message, new_row
+from generators.worlds.plan import show_map
 from generators.worlds.visit import (
     WorldVisit,
     answer,
@@ -32,6 +33,7 @@ from generators.worlds.visit import (
     is_sure,
     read_body,
     read_pairs,
+    refuse_post,
     show_form,
     show_row,
     visit_of,
@@ -73,7 +75,7 @@ async def _settings(request: Request, visit: WorldVisit, view: View) -> Response
 
 async def _board(request: Request, visit: WorldVisit, view: View) -> Response:
     """Show the cards of a board."""
-    _refuse_post(request)
+    refuse_post(request)
     entity, flow = visit.world.entity(view.entity), visit.world.workflow(view.entity)
     if flow is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -98,7 +100,7 @@ async def _board(request: Request, visit: WorldVisit, view: View) -> Response:
 
 async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response:
     """Show the month of a calendar that is asked for, or the world's own."""
-    _refuse_post(request)
+    refuse_post(request)
     entity, day = visit.world.entity(view.entity), view.day
     if day is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -144,14 +146,10 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
     )
 
 
-def _refuse_post(request: Request) -> None:
-    if request.method == "POST":
-        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
-
-
 SHAPES: Mapping[Shape, Callable[[Request, WorldVisit, View], Awaitable[Response]]] = {
     Shape.BOARD: _board,
     Shape.CALENDAR: _calendar,
+    Shape.MAP: show_map,
     Shape.SETTINGS: _settings,
 }
 """What answers for a view, by its shape; lists are not among them."""

@@ -84,6 +84,16 @@ def go_to(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER, headers=HEADERS)
 
 
+def refuse_post(request: Request) -> None:
+    """Refuse a form that nothing takes.
+
+    Raises:
+        HTTPException: the request sends one.
+    """
+    if request.method == "POST":
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
+
+
 def find_entity(request: Request) -> Entity:
     """Return the entity that an address names.
 

@@ -1,8 +1,9 @@
-"""Kinds of tasks on the patterns of worlds: settings, messages under a row, and boards."""
+"""Kinds of tasks on the patterns of worlds: settings, messages under a row, boards, and those of other modules."""
 
 from collections.abc import Callable, Mapping
 from random import Random
 
+from generators.tasks.worlds.cells import grid_edit
 from generators.tasks.worlds.changes import changes, form_fields, in_words
 from generators.tasks.worlds.moves import answer, to_row
 from generators.tasks.worlds.patterns import (
@@ -14,6 +15,7 @@ from generators.tasks.worlds.patterns import (
     to_setting,
     views_of,
 )
+from generators.tasks.worlds.places import take_place
 from generators.tasks.worlds.setting import NUMBERS, Setting, is_plain, quoted
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import NOTES, new_value
@@ -150,6 +152,8 @@ PATTERNED: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
     "write-message": write_message,
     "write-fact": write_fact,
     "move-card": move_card,
+    "grid-edit": grid_edit,
+    "take-place": take_place,
 }
 """The kinds, by name; each returns None where what it drew makes no task."""
 
@@ -159,6 +163,8 @@ NEEDS: Mapping[str, Shape | type[Thread]] = {
     "write-fact": Thread,
     "move-card": Shape.BOARD,
     "schedule": Shape.CALENDAR,
+    "grid-edit": Shape.GRID,
+    "take-place": Shape.MAP,
 }
 """What a family must have for each of them: views of a shape, or messages."""
 

@@ -7,6 +7,7 @@ that nobody has to know more than the pictures show. The same step is thought of
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
+from generators.tasks.worlds.cell_thoughts import SAID_OF_CELLS, CellWalk
 from generators.tasks.worlds.moves import Steps
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.permissions import act_label
@@ -199,13 +200,13 @@ def think(setting: Setting, steps: Steps, goal: str, answer_kind: str, random: R
         answer_kind: the task's: `none`, `verbatim` or `computed`.
         random: what the words are drawn from.
     """
-    purposes = _purposes(setting, steps, goal, answer_kind)
+    purposes, said = _purposes(setting, steps, goal, answer_kind), {**_SAID, **SAID_OF_CELLS}
     return tuple(
         step
         if step.why is not None
         else step.model_copy(
             update={
-                "why": random.choice(_SAID[purpose]).format(
+                "why": random.choice(said[purpose]).format(
                     on=step.on, text=step.text, within=step.within
                 )
             }
@@ -218,9 +219,9 @@ def _purposes(
     setting: Setting, steps: Sequence[ReferenceStep], goal: str, answer_kind: str
 ) -> Iterator[str]:
     """Yield what each step is for."""
-    walk = _Walk(setting, goal, answer_kind)
+    walk, cells = _Walk(setting, goal, answer_kind), CellWalk(setting)
     for step, then in zip(steps, (*steps[1:], steps[-1]), strict=True):
-        purpose = walk.purpose(step, then)
+        purpose = cells.purpose(step) or walk.purpose(step, then)
         walk.after(step, purpose)
         yield purpose
 
