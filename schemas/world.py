@@ -324,6 +324,7 @@ class World(Record):
             for step in flow.transitions:
                 for state in {*step.before, step.after} - states:
                     yield f"workflow of '{flow.entity}': '{flow.field}' has no choice '{state}'"
+            yield from _broken_steps(flow, states)
 
     def _broken_steps(self, place: str, steps: Iterable[tuple[str, str | None]]) -> Iterator[str]:
         for entity, step in steps:
@@ -354,6 +355,19 @@ class World(Record):
 def is_cell(field: DataField) -> bool:
     """Return whether cells of a grid can hold a field and change it, unless it is a state or a title."""
     return field.editable and field.kind in CELLS
+
+
+def _broken_steps(flow: Workflow, states: set[str]) -> Iterator[str]:
+    """Yield what of a workflow's steps leads nowhere, and the states that no step has to do with."""
+    place, names = f"workflow of '{flow.entity}'", [step.name for step in flow.transitions]
+    for step in flow.transitions:
+        if names.count(step.name) > 1:
+            yield f"{place}: two steps of the name '{step.name}'"
+        if step.after in step.before:
+            yield f"{place}: the step '{step.name}' leads from '{step.after}' to itself"
+    used = {state for step in flow.transitions for state in (*step.before, step.after)}
+    for state in sorted(states - used):
+        yield f"{place}: no step leads to '{state}' or from it"
 
 
 def _broken_parts(entity: Entity) -> Iterator[str]:

@@ -16,6 +16,7 @@ from generators.sites.judging.probes import check_probes, probe_names
 from generators.sites.registry import SITES
 from generators.tasks.loader import TaskPlan, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
+from generators.tasks.worlds.draw import is_in_further_world
 from generators.verify.verifiers import check_verifier_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
@@ -99,6 +100,13 @@ def _attemptable(plan: TaskPlan, config: RunConfig) -> tuple[Task, ...]:
             "tasks.sample = %d, but there are only %d tasks: all are taken",
             config.tasks.sample,
             plan.available,
+        )
+    further = sum(is_in_further_world(task) for task in plan.tasks)
+    if further:
+        LOG.warning(
+            "%d of %d tasks are set in a further world, as that of their seed has none of their kind",
+            further,
+            len(plan.tasks),
         )
     return plan.tasks
 

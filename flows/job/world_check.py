@@ -28,7 +28,7 @@ from generators.tasks.worlds.leaks import Looked, find_leaks, operand_searches, 
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import WorldTask, to_task
 from generators.worlds.check import Crawl, Trial, WorldGate
-from generators.worlds.draw import draw_whole
+from generators.worlds.draw import draw, draw_whole
 from schemas.base import Record
 from schemas.world import World
 
@@ -57,6 +57,8 @@ class WorldCheck(Record):
     """Tasks that were drawn and held to the gates that need no browser."""
     attempted: int
     """Those of them that went through all gates, in a browser."""
+    again: int
+    """How often its seed was drawn again, as what it drew before made no valid world."""
     failing: tuple[tuple[str, str], ...]
     """The gates that the world or a task of it does not pass, each with what was found; empty: it passes all."""
 
@@ -83,7 +85,7 @@ class WorldKeeper:
         Raises:
             BadTasks: there is no such world.
         """
-        world, rows = draw_whole(family, seed)
+        world, rows, again = draw(family, seed)
         setting, trial = Setting(world, rows), Trial(world, rows)
         crawl = await trial.crawl()
         tasks = draw_tasks(world, rows, seed, len(KINDS))
@@ -101,6 +103,7 @@ class WorldKeeper:
             forms=crawl.sent,
             tasks=len(tasks),
             attempted=min(self.attempts, len(tasks)),
+            again=again,
             failing=tuple(dict.fromkeys((one.gate, one.because) for one in failing)),
         )
 

@@ -182,8 +182,7 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
     reads_at_once = task.reference is not None and all(
         step.do is Do.ANSWER for step in task.reference
     )
-    sentences = _SENTENCE.split(task.instruction)
-    stated = " ".join(each for each in sentences if not _OFFERS.search(each))
+    stated = plain_part(task.instruction)
     for spelling in other_spellings(task.expect):
         if _contains(stated, spelling):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the instruction contains {spelling!r}")
@@ -192,6 +191,11 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
         if shown and (not reads_at_once or task.answer_kind == "computed"):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the start page shows {spelling!r}")
             return
+
+
+def plain_part(instruction: str) -> str:
+    """Return an instruction without the sentences that offer answers to choose from."""
+    return " ".join(each for each in _SENTENCE.split(instruction) if not _OFFERS.search(each))
 
 
 def _contains(text: str, words: str) -> bool:

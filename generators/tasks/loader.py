@@ -27,6 +27,10 @@ MAX_TASKS = 1_000_000
 """Tasks in one plan; they stay in memory, 1.5 kB each."""
 
 
+MAX_DRAWN = 20_000
+"""Tasks in one plan that are drawn with the whole of their website, a twentieth of a second each."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
     """What a section gives."""
@@ -79,6 +83,7 @@ def plan_tasks(
     ready = [stratum for stratum in strata if stratum.offer.refusal is None]
     available = sum(stratum.size for stratum in ready)
     _check_count(available, section, templates=len(ready))
+    _check_drawn(sum(one.size for one in ready if one.offer.draw is not None), section)
     drawn = sorted(
         (task for stratum in ready for task in stratum)
         if section.sample is None
@@ -115,6 +120,16 @@ def _check_count(count: int, section: TasksSection, *, templates: int) -> None:
             f"tasks.seeds = [{first}, {last}] × {templates} templates: {count:,} tasks are more "
             f"than one run plans ({MAX_TASKS:,}); split them over several runs, or draw some with "
             "tasks.sample"
+        )
+
+
+def _check_drawn(count: int, section: TasksSection) -> None:
+    wanted = count if section.sample is None else min(count, section.sample)
+    if wanted > MAX_DRAWN:
+        first, last = seed_range(section)
+        raise BadTasks(
+            f"tasks.seeds = [{first}, {last}]: {wanted:,} tasks of websites that are drawn with them are more than one "
+            f"run plans ({MAX_DRAWN:,}); split them over several runs, or draw fewer with tasks.sample"
         )
 
 

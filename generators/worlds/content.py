@@ -35,8 +35,13 @@ Row = dict[str, str | int | None]
 Rows = dict[str, list[Row]]
 """The rows of a world by entity, in the order of their ids, which go from 1."""
 
-_ALIKE = 0.4
+_ALIKE = 0.5
 """The share of titles that are like one before them but for a part."""
+
+_ALIKE_ROWS = 20
+"""Of so many rows one more is a model that others are like."""
+
+_TWO = 2
 
 _UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
@@ -275,21 +280,32 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
     """
     locale, rng = world.locale, faker.random
     recipe = parse_recipe(_in_order(entity.title.content or TEXTS[entity.title.kind], locale))
-    drawn = dict[str, list[str]]()
+    drawn, models = dict[str, list[str]](), list[tuple[list[str], int]]()
     for _ in range(_TRIES):
         if len(drawn) == entity.rows:
             return list(drawn)
-        if drawn and len(recipe.slots) > 1 and rng.random() < _ALIKE:
-            parts = list(rng.choice(list(drawn.values())))
-            changed = rng.randrange(len(parts))
-            parts[changed] = _part(recipe.slots[changed], locale, faker)
-        else:
-            parts = [_part(slot, locale, faker) for slot in recipe.slots]
+        parts = [_part(slot, locale, faker) for slot in recipe.slots]
+        if drawn and rng.random() < _ALIKE:
+            if len(models) <= entity.rows // _ALIKE_ROWS:
+                models.append((rng.choice(list(drawn.values())), rng.randrange(len(parts))))
+            parts = _like(*rng.choice(models), parts)
         drawn.setdefault(recipe.text(parts), parts)
     raise BadTasks(
         f"world {world.family}/{world.seed}: field '{entity.name}.{entity.title.name}': {_TRIES:,} draws"
         f" made {len(drawn)} titles for {entity.rows} rows"
     )
+
+
+def _like(model: Sequence[str], place: int, fresh: Sequence[str]) -> list[str]:
+    """Return the parts of a title that is like another but for one of its parts, or begins as it.
+
+    Titles like one model have the same part in common, if they have two; so several rows are taken for each other.
+    """
+    if len(model) == 1:
+        first, words = model[0].split()[0].rstrip(","), fresh[0].split()
+        return [f"{first} {words[-1]}"] if len(words) > 1 else list(fresh)
+    changed = 1 - place if len(model) == _TWO else place
+    return [fresh[at] if at == changed else part for at, part in enumerate(model)]
 
 
 def _days(world: World, rows: Rows, entity: Entity, field: DataField, row: Row) -> int | None:

@@ -24,6 +24,7 @@ from generators.worlds.family import (
     parse_family,
 )
 from generators.worlds.histories import with_history
+from generators.worlds.locales import LOCALES
 from generators.worlds.looks import draw_font, draw_look, kit_packages
 from generators.worlds.manuals import with_manual
 from generators.worlds.permissions import with_roles
@@ -31,7 +32,7 @@ from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
 from generators.worlds.views import draw_views
 from schemas.errors import BadTasks
 from schemas.field import DataField, Kind
-from schemas.look import Amounts, Days, Words
+from schemas.look import Words
 from schemas.patterns import Section, Shape, Thread
 from schemas.world import Entity, Transition, Workflow, World
 
@@ -42,33 +43,14 @@ FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 """The names of all families."""
 
 
-class Formats(NamedTuple):
-    """How the data of a locale is written."""
-
-    currency: str
-    amounts: Amounts
-    days: tuple[Days, ...]
-    """One of these."""
-    scale: int = 1
-    """How many of its currency buy what one of a family's file does."""
-
-
-LOCALES = {
-    "en_US": Formats("$", Amounts.POINT, (Days.MONTH_FIRST, Days.AMERICAN, Days.ISO)),
-    "en_GB": Formats("£", Amounts.POINT, (Days.SLASHES, Days.ENGLISH, Days.ISO)),
-    "de_DE": Formats("€", Amounts.COMMA, (Days.DOTS, Days.GERMAN, Days.ISO)),
-    "fr_FR": Formats("€", Amounts.SPACE, (Days.SLASHES, Days.FRENCH, Days.ISO)),
-    "es_ES": Formats("€", Amounts.COMMA, (Days.SLASHES, Days.SPANISH, Days.ISO)),
-    "ja_JP": Formats("¥", Amounts.WHOLE, (Days.JAPANESE, Days.ISO), 100),
-    "ar_DZ": Formats("DA", Amounts.COMMA, (Days.SLASHES, Days.ISO), 100),
-}
-"""The locales of contents; pages are in English."""
-
 _FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
 """When the clocks of worlds stand still: on one of so many days."""
 
 _WORKING_HOURS = (8 * 60, 18 * 60)
 """The minutes of a day between which they do."""
+
+_DRAWS = 20
+"""How often a seed is drawn until it makes a valid world."""
 
 
 class _Fullest(Random):
@@ -79,26 +61,64 @@ class _Fullest(Random):
         return 0.0
 
 
+class Drawn(NamedTuple):
+    """A world of a seed with its rows."""
+
+    world: World
+    """The first valid one of those that the seed draws."""
+    rows: Rows
+    """What its tables hold in the beginning; nobody may change them."""
+    again: int
+    """How often the seed was drawn again, as what it drew before made no valid world."""
+
+
 def draw_world(family: str, seed: int) -> World:
     """Return the world of a seed.
 
     Raises:
         BadTasks: there is no such family, or its file allows no world.
     """
-    if family not in FAMILIES:
-        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
-    return make_world(_shipped(family), family, seed)
+    return draw_whole(family, seed)[0]
 
 
-@lru_cache(maxsize=64)  # its tasks are drawn, then attempted and replayed
 def draw_whole(family: str, seed: int) -> tuple[World, Rows]:
     """Return the world of a seed and its rows, which nobody may change.
 
     Raises:
         BadTasks: there is no such family, or its file allows no world.
     """
-    world = draw_world(family, seed)
-    return world, draw_rows(world)
+    drawn = draw(family, seed)
+    return drawn.world, drawn.rows
+
+
+@lru_cache(maxsize=64)  # its tasks are drawn, then attempted and replayed
+def draw(family: str, seed: int) -> Drawn:
+    """Return the world of a seed, its rows, and how often it was drawn again.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    if family not in FAMILIES:
+        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
+    return draw_valid(_shipped(family), family, seed)
+
+
+def draw_valid(family: Family, name: str, seed: int) -> Drawn:
+    """Return the first valid world that a seed draws from a family of the given name.
+
+    Raises:
+        BadTasks: none of several is valid; the message has the reason of the last.
+    """
+    reason = ""
+    for again in range(_DRAWS):
+        try:
+            world = make_world(family, name, seed, again=again)
+            return Drawn(world, draw_rows(world), again)
+        except ValidationError as error:
+            reason = first_mistake(error)
+        except BadTasks as error:
+            reason = str(error)
+    raise BadTasks(f"{name}.toml: seed {seed} makes no valid world in {_DRAWS} draws: {reason}")
 
 
 def split_of(family: str) -> str:
@@ -149,11 +169,16 @@ def _refusing(where: str) -> Iterator[None]:
         raise BadTasks(f"{where}: {reason}") from None
 
 
-def make_world(family: Family, name: str, seed: int) -> World:
-    """Return the world that a seed draws from a family of the given name."""
+def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World:
+    """Return the world that a seed draws from a family of the given name, drawn again so often.
+
+    Raises:
+        ValidationError: what it draws makes no world.
+    """
+    root = f"{name}/{seed}/again {again}" if again else f"{name}/{seed}"
 
     def stream(part: str) -> Random:
-        return Random(f"{name}/{seed}/{part}")
+        return Random(f"{root}/{part}")
 
     world = _without_loose_dates(_make(family, name, seed, stream))
     users, leaders = family.roles.user, family.roles.leader
@@ -169,7 +194,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
     locale = rng.choice(list(LOCALES))
     formats = LOCALES[locale]
     faker = make_faker(locale)
-    faker.seed_instance(f"{name}/{seed}/names")
+    faker.random = stream("names")
     entities = {
         key: _priced(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
         for key, entity in family.entities.items()

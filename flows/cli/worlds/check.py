@@ -72,5 +72,7 @@ def _lines(checks: Sequence[WorldCheck]) -> Iterator[str]:
     gates = Counter(gate for one in checks for gate, _ in one.failing)
     for gate, count in sorted(gates.items()):
         yield f"{gate}: {count} times"
+    again = sum(one.again > 0 for one in checks)
+    yield f"{again} of {len(checks)} seeds were drawn again, as what they drew first made no valid world"
     passed = sum(not one.failing for one in checks)
     yield f"{passed} of {len(checks)} worlds pass all gates"

@@ -10,7 +10,7 @@ from flows.cli.tasks.show import save_picture
 from flows.job.world_pages import SIZE, open_world
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
-from generators.worlds.draw import draw_world
+from generators.worlds.draw import draw
 from schemas.errors import RolloutFailure
 from schemas.look import Look
 from schemas.observation import Observation
@@ -19,7 +19,7 @@ from schemas.world import Entity, World
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    world = draw_world(*args.world)
+    world, _, again = draw(*args.world)
     to = None if args.to is None else check_picture_path("--to", Path(args.to))
     if to is not None:
         try:
@@ -28,10 +28,14 @@ def run(args: argparse.Namespace) -> int:
             print_error(f"{world.origin}: {failure.message}")
             return ExitCode.SHORT
     if args.json:
-        said = world.model_dump(mode="json") | {"sha256": world.sha256, "origin": world.origin}
+        said = world.model_dump(mode="json") | {
+            "sha256": world.sha256,
+            "origin": world.origin,
+            "again": again,
+        }
         print_result(said | {"picture": None if to is None else str(to)})
     else:
-        print_lines(_lines(world, to))
+        print_lines(_lines(world, to, again))
     return ExitCode.DONE
 
 
@@ -40,10 +44,11 @@ async def _look(world: World) -> Observation:
         return await session.observe()
 
 
-def _lines(world: World, to: Path | None) -> Iterator[str]:
+def _lines(world: World, to: Path | None, again: int) -> Iterator[str]:
     size = f"{SIZE[0]} × {SIZE[1]}"
     yield from (
         f"world    {world.family}/{world.seed}, {world.sha256[:12]}",
+        f"drawn    {again + 1} times until it was valid" if again else "drawn    once",
         f"title    {world.title}",
         f"address  {world.origin}",
         f"clock    {world.at:%Y-%m-%d %H:%M}, stands still",

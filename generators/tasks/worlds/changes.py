@@ -5,7 +5,7 @@ from random import Random
 
 from generators.tasks.worlds.moves import Steps, click, put, save, to_edit
 from generators.tasks.worlds.patterns import clashes
-from generators.tasks.worlds.setting import Setting, is_plain, quoted, rank, term
+from generators.tasks.worlds.setting import Setting, is_plain, quoted, rank, stated, term
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
 from generators.worlds.forms import asked_fields, form_parts, new_row
@@ -83,9 +83,9 @@ def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, numb
 
 
 def in_words(setting: Setting, entity: Entity, values: Row) -> str:
-    """Return values in words, as `Name "Lamp", Price "$12.00" and Stock "3"`."""
+    """Return values in words, as `Name "Lamp", Price "$12.00" and "In stock": "3"`."""
     parts = [
-        f"{field.label} {quoted(setting.shown(entity, field, values[field.name]))}"
+        stated(field, setting.shown(entity, field, values[field.name]))
         for field in entity.fields
         if field.name in values
     ]
@@ -150,11 +150,12 @@ def draw_condition(
 ) -> tuple[str, bool] | None:
     """Return a condition on a fact, in words, and whether it holds for a row; None: none can be drawn."""
     value = row[fact.name]
-    among = list({other[fact.name]: None for other in setting.rows_of(entity)})
+    there = (other[fact.name] for other in setting.rows_of(entity))
+    among = list(dict.fromkeys(one for one in there if one is not None))
     if fact.kind is Kind.CHOICE:
         asked = random.choice((value, random.choice(among)))
         return quoted(str(asked)), asked == value
-    bounds = [other for other in among if other is not None and other != value]
+    bounds = [other for other in among if other != value]
     if not bounds:
         return None
     bound = random.choice(bounds)

@@ -8,7 +8,7 @@ from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_
 from generators.tasks.worlds.moves import Steps, act, answer, click, read_on, to_list, to_row
 from generators.tasks.worlds.parts import Part, draw_part, narrowed, to_part, turns
 from generators.tasks.worlds.reading import is_asked_for
-from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, quoted, rank, term
+from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, rank, term
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
 from schemas.expectation import Expectation, Matches, Number
@@ -56,13 +56,14 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         if result in values or not is_asked_for(reply):
             continue
         return Draft(
-            {**_words(setting, part), "field": field.label, "way": term(way)},
+            {**_words(setting, part), "field": called(field), "way": term(way)},
             Expectation(
                 answer=Number(number=result / 100 if is_money else result),
                 facts=_facts(setting, part, field),
             ),
             (*to_part(setting, part), answer(reply)),
             "computed",
+            near=part.near,
         )
     return None
 
@@ -98,6 +99,7 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=reply, facts=_titles(setting, ordered, place + 1)),
         (*_to_ordered(setting, ordered, ordered.rows[: place + 1]), answer(reply)),
         "computed",
+        near=ordered.part.near,
     )
 
 
@@ -114,6 +116,7 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=Matches(matches=_in_order(titles)), facts=titles),
         (*_to_ordered(setting, ordered, ordered.rows[:3]), answer(", ".join(titles))),
         "computed",
+        near=ordered.part.near,
     )
 
 
@@ -130,6 +133,7 @@ def choose(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=reply),
         (*_to_ordered(setting, ordered, ordered.rows[:1]), answer(reply)),
         "computed",
+        near=ordered.part.near,
     )
 
 
@@ -153,6 +157,7 @@ def choose_edit(setting: Setting, random: Random) -> Draft | None:
             *save_change(setting, entity, row, values),
             answer(),
         ),
+        near=ordered.part.near,
     )
 
 
@@ -176,7 +181,7 @@ def choose_move(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         {
             **_words(setting, ordered.part, ordered),
-            "state": entity.field(flow.field).label,
+            "state": called(entity.field(flow.field)),
             "after": quoted(way[-1].after),
         },
         changes(entity, (row, {flow.field: way[-1].after})),
@@ -185,6 +190,7 @@ def choose_move(setting: Setting, random: Random) -> Draft | None:
             *(each for step in way for each in act(setting, step.label)),
             answer(),
         ),
+        near=ordered.part.near,
     )
 
 
@@ -207,7 +213,7 @@ def _words(setting: Setting, part: Part, ordered: _Ordered | None = None) -> dic
     }
     if ordered is None:
         return words
-    return {**words, "field": ordered.field.label, "word": ordered.word}
+    return {**words, "field": called(ordered.field), "word": ordered.word}
 
 
 def _facts(setting: Setting, part: Part, field: DataField) -> tuple[str, ...]:

@@ -12,12 +12,12 @@ from generators.sites.gates import leak_gates
 from generators.tasks.worlds.asking import ASKING, oversteps
 from generators.tasks.worlds.choosing import CHOOSING
 from generators.tasks.worlds.following import FOLLOWING
-from generators.tasks.worlds.leaks import shortcut_that_pays
+from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
 from generators.tasks.worlds.moves import Steps, around_noise
 from generators.tasks.worlds.patterned import NEEDS, PATTERNED
 from generators.tasks.worlds.reading import READING
 from generators.tasks.worlds.scheduling import SCHEDULING
-from generators.tasks.worlds.setting import Setting
+from generators.tasks.worlds.setting import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.several import SEVERAL
 from generators.tasks.worlds.styles import Style, draw_style, styled
 from generators.tasks.worlds.task import Draft, WorldTask, measure, to_task
@@ -29,7 +29,7 @@ from generators.worlds.database import Rows
 from generators.worlds.draw import draw_whole, has_pattern, split_of
 from schemas.errors import BadTasks
 from schemas.task import Task
-from schemas.world import World
+from schemas.world import SITE, World
 
 KINDS = {
     **READING,
@@ -97,6 +97,11 @@ def draw_task(template_id: str, seed: int) -> Task:
     )
 
 
+def is_in_further_world(task: Task) -> bool:
+    """Return whether a task is set in another world than that of its seed, which has no task of its kind."""
+    return task.site == SITE and task.parameters.get("world") != task.seed
+
+
 @lru_cache(maxsize=64)  # a world's tasks are of many kinds
 def _drawn(family: str, seed: int) -> tuple[World, Setting]:
     world, rows = draw_whole(family, seed)
@@ -104,7 +109,10 @@ def _drawn(family: str, seed: int) -> tuple[World, Setting]:
 
 
 def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldTask]:
-    """Yield tasks of a kind; `name` is the world's in the draws."""
+    """Yield tasks of a kind; `name` is the world's in the draws.
+
+    A task with few distractors is left out as long as there may be others.
+    """
     goals: set[str] = set()
     number = failed = 0
     turning = setting.turning()
@@ -121,16 +129,23 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         way = styled(setting, Random(f"steps {stream}"), style, way)
         task = _worded(setting, draft, kind, seed, random=random, way=way)
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
-        if goal not in goals and not _is_cheap(setting, task):
+        is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
+        if is_easy and failed < _TRIES // 2:
+            continue
+        if goal not in goals and is_earned(setting, task):
             failed = 0
             goals.add(goal)
             yield task
 
 
-def _is_cheap(setting: Setting, task: WorldTask) -> bool:
-    """Return whether a task gives its answer away, or takes one for it that costs nothing."""
-    leaks = leak_gates(to_task(setting.world, task), _start_words(setting.world))
-    return next(leaks, None) is not None or bool(shortcut_that_pays(setting, task))
+def is_earned(setting: Setting, task: WorldTask) -> bool:
+    """Return whether a task gives its answer neither away nor to whoever answers without looking."""
+    given_away = leak_gates(to_task(setting.world, task), _start_words(setting.world))
+    return (
+        next(given_away, None) is None
+        and not constraint_in_answer(setting, task)
+        and not shortcut_that_pays(setting, task)
+    )
 
 
 def _worded(
@@ -149,6 +164,7 @@ def _worded(
         ),
         difficulty=measure(plan, draft.expect, instruction, _places(setting)),
         answer_kind=draft.answer_kind,
+        distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,
     )
 
 

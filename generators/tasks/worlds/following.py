@@ -23,17 +23,14 @@ from generators.tasks.worlds.moves import (
 )
 from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.reading import find, join
-from generators.tasks.worlds.setting import MAX_TURNS, Setting, is_plain, quoted, term
-from generators.tasks.worlds.task import Draft
+from generators.tasks.worlds.setting import MAX_TURNS, Setting, called, is_plain, quoted, term
+from generators.tasks.worlds.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.values import new_value
 from generators.tasks.worlds.writing import conditional, delete, edit, move
 from generators.worlds.database import Row
 from schemas.expectation import Expectation
 from schemas.field import DataField, Kind
 from schemas.world import View
-
-IMPOSSIBLE = "impossible"
-"""The answer where a task cannot be done."""
 
 _LINK = frozenset({Kind.LINK})
 _CHECKED = 3
@@ -117,11 +114,11 @@ def repair(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "link": link.label,
+                "link": called(link),
                 "target": target.one,
-                "ground": ground.label,
+                "ground": called(ground),
                 "when": quoted(when),
-                "field": field.label,
+                "field": called(field),
                 "value": quoted(str(value)),
                 "first": quoted(setting.title(entity, checked[0])),
                 "second": quoted(setting.title(entity, checked[1])),
@@ -233,8 +230,8 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "target": target.one,
-                "link": link.label,
-                "field": random.choice(facts).label,
+                "link": called(link),
+                "field": called(random.choice(facts)),
             },
             Expectation(answer=IMPOSSIBLE),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),

@@ -13,9 +13,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from generators.sites.gates import plain_part
 from generators.sites.judging.answers import answer_matches, normalise, read_number
 from generators.tasks.worlds.setting import NUMBERS, Setting, rank
-from generators.tasks.worlds.task import WorldTask
+from generators.tasks.worlds.task import IMPOSSIBLE, WorldTask
 from generators.worlds.database import Row
 from generators.worlds.page_reader import Chunk, PageReader
 from schemas.field import DataField, Kind
@@ -125,12 +126,17 @@ def find_leaks(setting: Setting, task: WorldTask, looked: Looked) -> Iterator[tu
         )
         if normalise(answer) in shown - known:
             yield Leak.OPERAND_SEARCH, f"{address}: finds {answer!r}"
-    constraints = [
-        one for one in _QUOTED.findall(task.instruction) if not _rows_named(setting, one)
-    ]
-    for value in constraints:
-        if value != answer and _has(answer, value):
-            yield Leak.CONSTRAINT_IN_NAMES, f"{answer!r} has {value!r}"
+    if value := constraint_in_answer(setting, task):
+        yield Leak.CONSTRAINT_IN_NAMES, f"{answer!r} has {value!r}"
+
+
+def constraint_in_answer(setting: Setting, task: WorldTask) -> str:
+    """Return a value that a task states and its answer contains; empty: none. Rows and fields that it names are none."""
+    answer = _answer(task) or ""
+    labels = {field.label for entity in setting.world.entities for field in entity.fields}
+    stated = (one for one in _QUOTED.findall(task.instruction) if one not in {answer, *labels})
+    told = (one for one in stated if _has(answer, one) and not _rows_named(setting, one))
+    return next(told, "")
 
 
 @lru_cache(maxsize=256)  # a world's pages are held against each of its tasks
@@ -269,8 +275,8 @@ def _orders(
 
 def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, str]]:
     """Yield the answers that cost no look at the row that is asked about, each with how it was come by."""
-    for value in dict.fromkeys((instruction, *_QUOTED.findall(instruction))):
-        if " or " not in instruction:
+    for value in dict.fromkeys((instruction, *_QUOTED.findall(plain_part(instruction)))):
+        if value != IMPOSSIBLE:
             yield "the instruction's own words", value
     for entity in setting.world.entities:
         rows = setting.rows_of(entity)

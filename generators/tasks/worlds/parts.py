@@ -14,6 +14,7 @@ from generators.tasks.worlds.setting import (
     NUMBERS,
     Setting,
     is_plain,
+    is_so,
     quoted,
     rank,
     term,
@@ -38,7 +39,7 @@ class Condition(NamedTuple):
     field: DataField
     """The field that it is on."""
     words: str
-    """It in words, as `Status "Open"` or `Price above "$12.00"`."""
+    """It in words, as `Status is "Open"` or `Price is above "$12.00"`."""
     holds: Callable[[Row], bool]
     """Whether a row fulfils it."""
     choice: str | None
@@ -61,12 +62,12 @@ class Part(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The conditions in words, as `Status "Open" and Price above "$12.00"`."""
+        """The conditions in words, as `Status is "Open" and Price is above "$12.00"`."""
         return f" {term('and')} ".join(condition.words for condition in self.conditions)
 
     @property
     def among(self) -> str:
-        """Its rows in words, as `Orders with Status "Open"`."""
+        """Its rows in words, as `Orders where Status is "Open"`."""
         return f"{self.entity.many} {term('with')} {self.words}"
 
     @property
@@ -160,7 +161,7 @@ def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Co
     offered = [words for _, words in setting.options(field)]
     return Condition(
         field,
-        f"{field.label} {quoted(choice)}",
+        is_so(field, quoted(choice)),
         lambda row: row[field.name] == choice,
         choice if field.name in view.filters and choice in offered else None,
     )
@@ -198,7 +199,7 @@ def _condition(
         if field.name not in view.columns:
             return None
         return Condition(
-            field, f"{field.label} {quoted(shown)}", lambda row: row[field.name] == value, None
+            field, is_so(field, quoted(shown)), lambda row: row[field.name] == value, None
         )
     larger, bound = random.random() < 1 / 2, rank(value)
     over = _OVER[larger][field.kind is not Kind.DATE]
@@ -207,4 +208,4 @@ def _condition(
         held = row[field.name]
         return held is not None and (rank(held) > bound if larger else rank(held) < bound)
 
-    return Condition(field, f"{field.label} {term(over)} {quoted(shown)}", holds, None)
+    return Condition(field, is_so(field, f"{term(over)} {quoted(shown)}"), holds, None)

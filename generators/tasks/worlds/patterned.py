@@ -16,7 +16,7 @@ from generators.tasks.worlds.patterns import (
     views_of,
 )
 from generators.tasks.worlds.places import take_place
-from generators.tasks.worlds.setting import NUMBERS, Setting, is_plain, quoted
+from generators.tasks.worlds.setting import NUMBERS, Setting, called, is_plain, quoted
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import NOTES, new_value
 from generators.worlds.database import Row
@@ -102,7 +102,7 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": field.label,
+                "field": called(field),
                 "other": quoted(setting.title(entity, other)),
                 "button": quoted(thread.reply),
             },

@@ -13,7 +13,9 @@ from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
     Setting,
+    called,
     is_plain,
+    is_so,
     quoted,
     rank,
     term,
@@ -50,7 +52,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
             continue
         _title, _site = quoted(setting.title(entity, row)), setting.world.title
         return Draft(
-            {**setting.names(view, entity, row), "field": field.label},
+            {**setting.names(view, entity, row), "field": called(field)},
             Expectation(answer=_expected(field, row, reply)),
             (*to_row(setting, view, entity, row, reads=(field,)), answer(reply)),
             "verbatim",
@@ -79,8 +81,8 @@ def join(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "target": target.one,
-                "link": link.label,
-                "field": field.label,
+                "link": called(link),
+                "field": called(field),
             },
             Expectation(answer=_expected(field, there, reply)),
             (
@@ -123,7 +125,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity),
                 "word": term(word),
-                "field": field.label,
+                "field": called(field),
                 "first": two[0],
                 "second": two[1],
             },
@@ -163,7 +165,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
                 **setting.names(view, entity),
                 "among": _among(entity, filters),
                 "word": term(word),
-                "field": field.label,
+                "field": called(field),
             },
             Expectation(answer=reply),
             (
@@ -172,6 +174,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
                 answer(reply),
             ),
             "computed",
+            near=len(rows) - 1,
         )
     return None
 
@@ -205,6 +208,7 @@ def count(setting: Setting, random: Random) -> Draft | None:
                 answer(str(number)),
             ),
             "computed",
+            near=len(setting.rows_of(entity)) - number,
         )
     return None
 
@@ -290,7 +294,7 @@ def _listed(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Seq
 
 
 def _among(entity: Entity, filters: Mapping[str, str]) -> str:
-    """Return the rows of a list in words, as `Orders with Status "Open"`."""
-    parts = [f"{entity.field(name).label} {quoted(choice)}" for name, choice in filters.items()]
+    """Return the rows of a list in words, as `Orders where Status is "Open"`."""
+    parts = [is_so(entity.field(name), quoted(choice)) for name, choice in filters.items()]
     told = f" {term('and')} ".join(parts)
     return f"{entity.many} {term('with')} {told}" if parts else entity.many

@@ -7,7 +7,7 @@ import copy
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from random import Random
 
@@ -25,11 +25,52 @@ MAX_SEARCHLESS = 3
 MAX_TITLE_CHARS = 80
 """A row with a longer title is not named."""
 
-_SIBLINGS = 3 / 4
+MIN_SIBLINGS = 5
+"""So many other rows are like a row that is named, where there are as many."""
+
+_SIBLINGS = 0.95
 """The share of rows that are picked among those with siblings."""
 
 TERM = re.compile("⟦([a-z]+)⟧")
 """A word that an instruction has in its own language, as `above`, where its words are put together."""
+
+_NO_NOUNS = frozenset(
+    [
+        "about",
+        "born",
+        "by",
+        "called",
+        "comes",
+        "concerns",
+        "created",
+        "drives",
+        "eats",
+        "for",
+        "from",
+        "holds",
+        "how",
+        "in",
+        "joined",
+        "lies",
+        "may",
+        "on",
+        "opened",
+        "opens",
+        "owes",
+        "remote",
+        "since",
+        "taken",
+        "until",
+        "what",
+        "where",
+        "why",
+        "with",
+        "within",
+    ]
+)
+"""Labels of one word that are no nouns, so that sentences cannot use them as they are."""
+
+_CODE = re.compile(r"(\D+)\d")
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.MONEY, Kind.DATE})
 """What has a larger and a smaller."""
@@ -50,6 +91,10 @@ class Setting:
         self.searches = True
         """Whether references search for a row where a list has a search; else they turn its pages."""
         self._named: dict[str, list[Row]] = {}
+        self._ends: dict[str, Counter[str]] = {}
+        everything = (title for titles in self._titles.values() for title in titles.values())
+        self._same = Counter(title.casefold() for title in everything)
+        """How many rows, of whatever entity, a title names."""
 
     def turning(self) -> "Setting":
         """Return the same, with references that turn a list's pages rather than search it."""
@@ -101,33 +146,50 @@ class Setting:
             "view": view.label,
             "one": entity.one,
             "many": entity.many,
-            "name": entity.title.label,
+            "name": called(entity.title),
         }
         return names if row is None else {**names, "title": quoted(self.title(entity, row))}
 
     def named(self, view: View, entity: Entity) -> list[Row]:
         """Return the rows that a task may name, in the order of their ids."""
         if view.name not in self._named:
-            same = Counter(title.casefold() for title in self.titles(entity))
             self._named[view.name] = [
                 row
                 for row in self.rows_of(entity)
                 if is_plain(title := self.title(entity, row))
-                and same[title.casefold()] == 1
+                and self._same[title.casefold()] == 1
                 and self.turns(view, entity, row) <= MAX_TURNS
             ]
         return self._named[view.name]
 
     def pick(self, random: Random, entity: Entity, rows: Sequence[Row]) -> Row:
-        """Return one of some rows, most often one that has siblings: rows whose titles begin or end alike.
+        """Return one of some rows, most often one that has siblings: rows whose titles begin or end alike, as codes do.
 
         A task that names a row with siblings is done to another by whoever does not read closely.
         """
-        alike = Counter(end for title in self.titles(entity) for end in _ends(title))
-        siblings = [
-            row for row in rows if any(alike[end] > 1 for end in _ends(self.title(entity, row)))
-        ]
+        counts = [self._siblings(entity, self.title(entity, row)) for row in rows]
+        fewest = max(1, min(MIN_SIBLINGS, max(counts)))
+        siblings = [row for row, count in zip(rows, counts, strict=True) if count >= fewest]
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
+
+    def alike(self, words: Iterable[str]) -> int | None:
+        """Return how many rows have a title like one of those that are quoted, the most of them; None: none is quoted."""
+        told = {word.strip('"').casefold() for word in words}
+        counts = [
+            self._siblings(entity, title)
+            for entity in self.world.entities
+            for title in self.titles(entity)
+            if title.casefold() in told
+        ]
+        return max(counts, default=None)
+
+    def _siblings(self, entity: Entity, title: str) -> int:
+        """Return how many other rows have a title that begins or ends as this one."""
+        if entity.name not in self._ends:
+            self._ends[entity.name] = Counter(
+                end for each in self.titles(entity) for end in _ends(each)
+            )
+        return max(self._ends[entity.name][end] for end in _ends(title)) - 1
 
     def is_searched(self, view: View, entity: Entity, row: Row) -> bool:
         """Return whether a reference comes to a row by a search."""
@@ -183,6 +245,24 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
+def called(field: DataField) -> str:
+    """Return what instructions call a field: in quotation marks, unless its label is a noun of one word."""
+    label = field.label
+    is_noun = " " not in label and label.casefold() not in _NO_NOUNS
+    return label if is_noun and field.kind is not Kind.FLAG else quoted(label)
+
+
+def is_so(field: DataField, told: str) -> str:
+    """Return a condition on a field in words, as `Status is "Open"`; English alone has the verb."""
+    return f"{called(field)} {term('is')} {told}"
+
+
+def stated(field: DataField, text: str) -> str:
+    """Return a value of a field in words, as `Price "$12.00"` or `"Lives in": "Leeds"`."""
+    name = called(field)
+    return f"{name}{':' if name != field.label else ''} {quoted(text)}"
+
+
 def term(name: str) -> str:
     """Return the mark of a word that an instruction has in its own language."""
     return f"⟦{name}⟧"
@@ -197,10 +277,11 @@ def rank(value: Value) -> int:
     return value if isinstance(value, int) else date.fromisoformat(str(value)).toordinal()
 
 
-def _ends(title: str) -> tuple[str, str]:
-    """Return how a title begins and ends."""
+def _ends(title: str) -> set[str]:
+    """Return how a title begins and ends; a code, as IV-9110, begins with what stands before its number."""
     words = title.casefold().split() or [""]
-    return f"{words[0]} ", f" {words[-1]}"
+    code = _CODE.match(words[0])
+    return {f"{words[0]} ", f" {words[-1]}", *((code[1],) if code is not None else ())}
 
 
 def _id(row: Row) -> int:

@@ -19,7 +19,7 @@ from generators.tasks.worlds.changes import (
 from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
 from generators.tasks.worlds.parts import choice_of, draw_part, is_near, make_part, to_part, turns
 from generators.tasks.worlds.patterns import clashes
-from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, quoted, term
+from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
@@ -60,7 +60,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
                 **setting.names(view, entity),
                 "among": part.among,
                 "conditions": part.words,
-                "field": field.label,
+                "field": called(field),
                 "value": quoted(setting.shown(entity, field, value)),
             },
             changes(entity, *((row, values) for row in part.rows)),
@@ -76,6 +76,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
                 ),
                 answer(),
             ),
+            near=part.near,
         )
     return None
 
@@ -115,6 +116,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
                 ),
                 answer(),
             ),
+            near=part.near,
         )
     return None
 
@@ -142,7 +144,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     **setting.names(view, entity),
                     "among": part.among,
                     "conditions": part.words,
-                    "field": field.label,
+                    "field": called(field),
                     "after": quoted(step.after),
                 },
                 changes(entity, *((row, _one(field.name, step.after)) for row in part.rows)),
@@ -158,6 +160,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     ),
                     answer(),
                 ),
+                near=part.near,
             )
     return None
 
@@ -209,7 +212,7 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, like),
-                "field": field.label,
+                "field": called(field),
                 "first": quoted(setting.title(entity, two[0])),
                 "second": quoted(setting.title(entity, two[1])),
             },
@@ -257,7 +260,7 @@ def swap(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "field": field.label,
+                "field": called(field),
                 "first": quoted(setting.title(entity, one)),
                 "second": quoted(setting.title(entity, other)),
             },

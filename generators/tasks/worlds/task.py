@@ -11,6 +11,9 @@ from schemas.reference import Do, Reference, ReferenceStep
 from schemas.task import Task, task_id
 from schemas.world import SITE, World
 
+IMPOSSIBLE = "impossible"
+"""The answer where a task cannot be done."""
+
 START = "/"
 """The path where tasks begin."""
 
@@ -53,6 +56,8 @@ class WorldTask(Record):
     """`none`, `verbatim` where a page shows the answer, or `computed`."""
     difficulty: Difficulty | None = None
     """How hard it is; None: it was not measured."""
+    distractors: int | None = None
+    """Rows that look like one that it asks about, and are none; None: it asks about no row that is there."""
 
 
 class Draft(NamedTuple):
@@ -68,6 +73,8 @@ class Draft(NamedTuple):
     """As of a `WorldTask`."""
     like: str = ""
     """The kind that it is a twin of, which cannot be done; empty: it is none."""
+    near: int | None = None
+    """Rows that fulfil all of its conditions but one; None: it has none, and names rows."""
 
 
 def actions_of(steps: Sequence[ReferenceStep]) -> int:

@@ -26,21 +26,22 @@ _OPENED, _ASIDE, _CLOSED, _IMPOSSIBLE = 0.7, 0.3, 0.6, 0.1
 """The shares of goals with each sentence around their request."""
 
 _PART = re.compile(r"\[([^\[\]]*)\]")
-_LABELS = ("field", "fact", "link", "ground", "name", "state", "labels")
+_LABELS = ("field", "fact", "link", "ground", "name", "state")
 
 
 class Grammar(NamedTuple):
     """What goals are made of; sentences by language."""
 
-    asides: list[str]
-    """The kinds whose goals may have an aside."""
+    asides: dict[str, list[str]]
+    """The kinds whose goals may have an aside, by what it is about: one row, or several."""
     person: dict[str, list[str]]
     """First and last names."""
     team: dict[str, list[str]]
     day: dict[str, list[str]]
     weekday: dict[str, list[str]]
     opening: dict[str, list[str]]
-    aside: dict[str, list[str]]
+    aside: dict[str, dict[str, list[str]]]
+    """By what it is about, and by language."""
     closing: dict[str, list[str]]
     impossible: dict[str, list[str]]
     """What says how to answer where the task cannot be done."""
@@ -80,17 +81,18 @@ def word(kind: str, words: Mapping[str, str], random: Random, *, is_twin: bool =
     if register != _TERSE:
         if random.random() < _OPENED:
             parts.insert(0, random.choice(rules.opening[language]))
-        if kind in rules.asides and language in rules.aside and random.random() < _ASIDE:
-            parts.append(random.choice(rules.aside[language]))
+        about = next((name for name, kinds in rules.asides.items() if kind in kinds), None)
+        if about is not None and random.random() < _ASIDE:
+            parts.append(random.choice(rules.aside[about][language]))
         if random.random() < _CLOSED:
             parts.append(random.choice(rules.closing[language]))
     if is_twin or random.random() < _IMPOSSIBLE:
         parts.append(random.choice(rules.impossible[language]))
     given = {**words, **_drawn(rules, language, random)}
     if language != ENGLISH:
-        given |= {name: quoted(words[name]) for name in _LABELS if name in words}
+        given |= {name: quoted(words[name].strip('"')) for name in _LABELS if name in words}
     goal = " ".join(_filled(_spread(part, random), given) for part in parts)
-    return TERM.sub(lambda found: rules.terms[language][found[1]], goal)
+    return " ".join(TERM.sub(lambda found: rules.terms[language][found[1]], goal).split())
 
 
 def _drawn(rules: Grammar, language: str, random: Random) -> dict[str, str]:

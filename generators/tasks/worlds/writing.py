@@ -21,7 +21,7 @@ from generators.tasks.worlds.changes import (
 )
 from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
 from generators.tasks.worlds.patterns import clashes
-from generators.tasks.worlds.setting import NUMBERS, Setting, quoted, term
+from generators.tasks.worlds.setting import NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row
@@ -71,7 +71,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, like),
                 "stated": in_words(setting, entity, rest),
-                "field": field.label,
+                "field": called(field),
             },
             adds(setting, entity, values),
             (
@@ -104,7 +104,7 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "stated": in_words(setting, entity, values),
-                "labels": f" {term('and')} ".join(entity.field(name).label for name in values),
+                "labels": f" {term('and')} ".join(called(entity.field(name)) for name in values),
             },
             changes(entity, (row, values)),
             (
@@ -138,9 +138,9 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "fact": fact.label,
+                "fact": called(fact),
                 "condition": condition,
-                "field": field.label,
+                "field": called(field),
                 "first": quoted(setting.shown(entity, field, first)),
                 "second": quoted(setting.shown(entity, field, other)),
             },
@@ -170,7 +170,7 @@ def move(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": field.label,
+                "field": called(field),
                 "before": quoted(str(row[field.name])),
                 "after": quoted(after),
             },

@@ -12,7 +12,7 @@ from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed
 from generators.sites.installable.registry import SERVE
 from generators.sites.miniwob import template_paths
-from generators.tasks.loader import MAX_TASKS, load_tasks, plan_tasks, refusal_of
+from generators.tasks.loader import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
 from generators.worlds.draw import FAMILIES
 from schemas.application import Application
@@ -336,3 +336,11 @@ def test_no_application_has_the_name_of_a_plugins_site(tmp_path: Path) -> None:
         offer(tmp_path, "own-site", {"stepmill.sites:shop": "own_site:shop"}, modules={})
         with pytest.raises(BadConfig, match=r"sites\.shop: a plug-in's site has this"):
             site_offers(own)
+
+
+def test_more_worlds_than_one_run_plans_are_refused_and_some_of_them_are_drawn() -> None:
+    many = TasksSection(source="worlds", include=("shop/find",), seeds=(0, 99_999))
+
+    assert refusal(many).startswith("tasks.seeds = [0, 99999]: 100,000 tasks of websites")
+    assert f"({MAX_DRAWN:,})" in refusal(many)
+    assert len({task.seed for task in load_tasks(many.model_copy(update={"sample": 3}))}) == 3

@@ -25,7 +25,7 @@ def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
     tasks = draw_tasks(world, rows, 0, 1_000)
 
     assert {task.kind for task in tasks} == {"find", "impossible"}
-    assert 4 <= sum(task.kind == "find" for task in tasks) <= 6
+    assert 2 <= sum(task.kind == "find" for task in tasks) <= 6
 
 
 def test_a_row_that_shares_its_title_is_not_named() -> None:
@@ -53,7 +53,7 @@ def test_rows_with_siblings_are_named_most_often() -> None:
     picked = [setting.pick(random, entity, rows["customer"]) for _ in range(400)]
 
     alone = [row for row in picked if row["name"] in {"Dana Fox", "Eve Hart"}]
-    assert 10 <= len(alone) <= 60
+    assert 1 <= len(alone) <= 20
 
 
 def test_a_choice_with_which_another_begins_is_not_chosen() -> None:
@@ -110,13 +110,15 @@ def test_answers_that_cost_nothing_are_not_asked_for(
 
 
 def test_a_fact_that_the_instruction_would_give_away_is_not_asked_for() -> None:
-    rows = _customers("Oslo Lind", "Bergen Lind")
+    rows = _customers("Ada Fox", "Eve Fox", "Cleo Fox", "Oslo Lind", "Bergen Lind")
+    for row in rows["customer"][:3]:
+        row["city"] = "Kiel"
     world, kept = _only("customer", fields=("name", "city"), rows=rows)
 
     found = [task for task in draw_tasks(world, kept, 0, 50) if task.kind == "find"]
 
-    assert found
-    assert all("Bergen Lind" in task.instruction for task in found)
+    assert any("Bergen Lind" in task.instruction for task in found)
+    assert not any("Oslo Lind" in task.instruction for task in found)
 
 
 _ORDERS = SHOP.entity("purchase").model_copy(update={"apart": ("quantity", "channel")})

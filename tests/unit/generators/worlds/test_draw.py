@@ -10,7 +10,8 @@ import pytest
 from source_tree import ROOT
 
 from generators.worlds.display import has_padded_numbers
-from generators.worlds.draw import FAMILIES, LOCALES, draw_world
+from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.locales import LOCALES
 from generators.worlds.looks import FONTS, KITS
 from schemas.errors import BadTasks
 from schemas.field import PICKERS, DataField, Kind, Widget

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from source_tree import ROOT
 
 from generators.sites.state import ServerState, judge_states
@@ -10,7 +11,8 @@ from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.task import to_task
 from generators.worlds.check import Trial
 from generators.worlds.content import draw_rows
-from generators.worlds.draw import make_world, read_family
+from generators.worlds.draw import draw_valid, make_world, read_family
+from schemas.errors import BadTasks
 
 
 async def test_a_family_of_a_file_has_worlds_pages_and_tasks(tmp_path: Path) -> None:
@@ -33,3 +35,33 @@ async def test_a_family_of_a_file_has_worlds_pages_and_tasks(tmp_path: Path) -> 
         for task in tasks:
             said = await judge_states(to_task(world, task), before=before, after=before, answer="")
             assert said.reward == 0, task.instruction
+
+
+def test_a_seed_that_makes_no_valid_world_is_drawn_again_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "garage.toml"
+    path.write_text(_with_titles("{Oak|" + "Long " * 17 + "}"))
+    family = read_family(path)
+
+    drawn = [draw_valid(family, "garage", seed) for seed in range(8)]
+
+    assert {one.world.title for one in drawn} == {"Oak"}
+    assert 0 < sum(one.again > 0 for one in drawn) < 8
+    assert drawn == [draw_valid(family, "garage", seed) for seed in range(8)]
+    assert all(one.rows == draw_rows(one.world) for one in drawn)
+
+
+def test_a_seed_that_never_makes_a_valid_world_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "garage.toml"
+    path.write_text(_with_titles("{Oak|Elm}"))
+    family = read_family(path).model_copy(update={"title": "Long " * 17})
+
+    with pytest.raises(
+        BadTasks, match=r"^garage\.toml: seed 3 makes no valid world in 20 draws: title"
+    ):
+        draw_valid(family, "garage", 3)
+
+
+def _with_titles(recipe: str) -> str:
+    """Return the documentation's family with another recipe for the website's name."""
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "worlds.md").read_text(), re.DOTALL)
+    return re.sub(r'title = "[^"]*"', f'title = "{recipe}"', str(text), count=1)

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from made_world import SHOP
 from pydantic import ValidationError
 
 from generators.worlds.draw import FOLDER, draw_world, read_family
 from schemas.errors import BadTasks
 from schemas.field import PICKERS
 from schemas.patterns import Section, Shape
-from schemas.world import World
+from schemas.world import Transition, Workflow, World
 
 
 def test_a_board_without_a_workflow_is_refused() -> None:
@@ -109,3 +110,39 @@ def test_a_pattern_that_is_not_there_is_refused_by_its_file(
         read_family(path)
 
     assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        ((("a", ("New",), "Done"), ("a", ("Done",), "New")), "two steps of the name 'a'"),
+        ((("a", ("New", "Done"), "Done"),), "the step 'a' leads from 'Done' to itself"),
+        ((("a", ("New",), "Done"),), "no step leads to 'Lost' or from it"),
+    ],
+)
+def test_a_workflow_that_leads_nowhere_is_refused(
+    steps: tuple[tuple[str, tuple[str, ...], str], ...], reason: str
+) -> None:
+    states = ("New", "Done", "Lost") if "Lost" in reason else ("New", "Done")
+    order = SHOP.entity("purchase")
+    fields = tuple(
+        one.model_copy(update={"choices": states}) if one.name == "status" else one
+        for one in order.fields
+    )
+    flow = Workflow(
+        entity="purchase",
+        field="status",
+        transitions=tuple(
+            Transition(name=name, label=f"Step {number}", before=before, after=after)
+            for number, (name, before, after) in enumerate(steps)
+        ),
+    )
+    entities = tuple(
+        one.model_copy(update={"fields": fields}) if one.name == "purchase" else one
+        for one in SHOP.entities
+    )
+
+    with pytest.raises(ValidationError, match=reason):
+        World.model_validate(
+            SHOP.model_copy(update={"entities": entities, "workflows": (flow,)}).model_dump()
+        )
