@@ -11,7 +11,8 @@ Each of the measurements is a word of the command line; without one all are made
 * `making`: CPU seconds from a seed to its rows and its database, the worst of them.
 * `visits`: opening a visit to its first page served, median and 99th percentile, and the memory of many visits
   that are open at once in one process.
-* `near_misses`: ends that look like success and are none, made for tasks that change the state, all of which have
+* `near_misses`: by kind of task, how many, the fewest near misses and the fewest distractors of one, and how many cannot
+  be done; ends that look like success and are none, made for tasks that change the state, all of which have
   to be rejected, and the same ends with tables and fields in another order and equal answers in other spellings, which have to be
   accepted.
 """
@@ -286,6 +287,7 @@ async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
     """Return how many near misses are accepted, and how many equivalent ends are not."""
     del visits
     counts, tasks = Counter[str](), min(tasks, MAX_ENDING)
+    kinds = dict[str, list[int | None]]()
     worlds = min(worlds, tasks)
     for family, seed in named(worlds):
         world, rows = draw_whole(family, seed)
@@ -299,6 +301,11 @@ async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
                 counts["not_rewarded"] += 1
                 continue
             misses = near_misses(task.expect, before=start, after=after, answer=last, keys=keys)
+            of_kind = kinds.setdefault(task.kind, [0, len(misses), task.distractors])
+            of_kind[0] = (of_kind[0] or 0) + 1
+            of_kind[1] = min(of_kind[1] or 0, len(misses))
+            if task.distractors is not None:
+                of_kind[2] = min(task.distractors, of_kind[2] or task.distractors)
             counts["fewest"] = min(counts["fewest"] or len(misses), len(misses))
             for miss in misses:
                 counts["near_misses"] += 1
@@ -316,6 +323,8 @@ async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
             for name in ("tasks", "not_rewarded", "near_misses", "accepted", "fewest")
         },
         **{name: counts[name] for name in ("equivalents", "rejected")},
+        "tasks_misses_distractors": dict(sorted(kinds.items())),
+        "twins": round((kinds.get("impossible", [0])[0] or 0) / max(1, counts["tasks"]), 3),
         "held": not (counts["not_rewarded"] or counts["accepted"] or counts["rejected"]),
     }
 

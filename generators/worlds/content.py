@@ -286,9 +286,9 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
             return list(drawn)
         parts = [_part(slot, locale, faker) for slot in recipe.slots]
         if drawn and rng.random() < _ALIKE:
-            if len(models) <= entity.rows // _ALIKE_ROWS:
+            if len(models) <= entity.rows // _ALIKE_ROWS or len(parts) > _TWO:
                 models.append((rng.choice(list(drawn.values())), rng.randrange(len(parts))))
-            parts = _like(*rng.choice(models), parts)
+            parts = _like(*(models[-1] if len(parts) > _TWO else rng.choice(models)), parts)
         drawn.setdefault(recipe.text(parts), parts)
     raise BadTasks(
         f"world {world.family}/{world.seed}: field '{entity.name}.{entity.title.name}': {_TRIES:,} draws"
@@ -299,7 +299,7 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
 def _like(model: Sequence[str], place: int, fresh: Sequence[str]) -> list[str]:
     """Return the parts of a title that is like another but for one of its parts, or begins as it.
 
-    Titles like one model have the same part in common, if they have two; so several rows are taken for each other.
+    Titles of two parts that are like one model have the same one in common, so that several are taken for each other.
     """
     if len(model) == 1:
         first, words = model[0].split()[0].rstrip(","), fresh[0].split()

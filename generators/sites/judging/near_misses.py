@@ -22,6 +22,7 @@ from generators.sites.judging.other_values import (
     another,
     other_lists,
     parts_of,
+    neighbours_answers,
     put,
     unlike,
     wrong_answers,
@@ -60,7 +61,7 @@ class MissKind(StrEnum):
     SIDE_EFFECT = "side_effect"
     """Something was changed that no rule speaks of."""
     WRONG_ANSWER = "wrong_answer"
-    """The state is right, and the answer is not."""
+    """The state is right, and the answer is not: another one, none, or that of another row."""
 
 
 class NearMiss(NamedTuple):
@@ -104,7 +105,9 @@ def near_misses(
         for kind, what, state in wrong.states()
     ]
     if expectation.answer is not None:
-        for said in wrong_answers(expectation.answer):
+        tables = after.values() if isinstance(after, dict) else ()
+        others = neighbours_answers(expectation.answer, tables)
+        for said in dict.fromkeys((*wrong_answers(expectation.answer), *others)):
             what = "no answer" if said is None else f"the answer {said!r}"
             ends.append(NearMiss(kind=MissKind.WRONG_ANSWER, what=what, state=after, answer=said))
     return ends

@@ -6,6 +6,7 @@ is what a policy really leaves behind.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
 
 from pydantic import JsonValue
 
@@ -19,6 +20,7 @@ _PARTING = ", "
 """What stands between the parts of a list in a text."""
 
 _UNLIKE = "¬ neither this nor that"
+_NEIGHBOURS = 3
 
 
 def fresh_key(key: JsonValue, used: Collection[RowKey]) -> JsonValue:
@@ -111,7 +113,9 @@ def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
         case Anything():
             return
         case Number():
-            yield str(_far(matcher))
+            number, within = Decimal(str(matcher.number)), Decimal(str(matcher.within))
+            others = (_far(matcher), number - 2 * within - 1, number * 10, -number)
+            yield from (str(one) for one in dict.fromkeys(others) if abs(one - number) > within)
         case Matches():
             yield _UNLIKE
         case Contains():
@@ -123,6 +127,28 @@ def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
             for other in others:
                 if not any(answers_equal(value, other) for value in expected):
                     yield other
+
+
+def neighbours_answers(matcher: Matcher, tables: Iterable[JsonValue]) -> Iterator[str]:
+    """Yield what other rows have where one has the expected answer, the first few of each column."""
+    if isinstance(matcher, Number):
+        number = Decimal(str(matcher.number))
+        told: list[JsonValue] = [int(one) for one in (number, number * 100) if one == int(one)]
+    else:
+        told = [one for one in expected_values(matcher) if isinstance(one, str)]
+    for table in tables:
+        rows = [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
+        for name in rows[0] if rows else ():
+            values = dict.fromkeys(
+                row[name] for row in rows if isinstance(row.get(name), str | int)
+            )
+            if any(one in values for one in told) and name != "id":
+                others = (str(one) for one in values if one not in told)
+                yield from islice((one for one in others if not _is_told(told, one)), _NEIGHBOURS)
+
+
+def _is_told(told: Sequence[JsonValue], answer: str) -> bool:
+    return not answer or any(answers_equal(one, answer) for one in told)
 
 
 def _without_each(parts: Sequence[str]) -> Iterator[str]:

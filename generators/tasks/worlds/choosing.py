@@ -1,9 +1,11 @@
 """Kinds of tasks over a part of a list: aggregate, rank, and the choice of one row that fulfils conditions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from random import Random
 from typing import NamedTuple
 
+from generators.sites.judging.answers import read_number
 from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_words, save_change
 from generators.tasks.worlds.moves import Steps, act, answer, click, read_on, to_list, to_row
 from generators.tasks.worlds.parts import Part, draw_part, narrowed, to_part, turns
@@ -11,7 +13,7 @@ from generators.tasks.worlds.reading import is_asked_for
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, rank, term
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
-from schemas.expectation import Expectation, Matches, Number
+from schemas.expectation import Expectation, Matcher, Matches, Number, OneOf
 from schemas.field import DataField, Kind
 from schemas.world import Entity
 
@@ -58,7 +60,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {**_words(setting, part), "field": called(field), "way": term(way)},
             Expectation(
-                answer=Number(number=result / 100 if is_money else result),
+                answer=_number(result, setting.shown(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),
             ),
             (*to_part(setting, part), answer(reply)),
@@ -66,6 +68,13 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
             near=part.near,
         )
     return None
+
+
+def _number(result: int, shown: str, *, is_money: bool) -> Matcher:
+    """Return that a number is answered, or what pages would write for it where that reads as no number."""
+    number = result / 100 if is_money else result
+    is_read = read_number(shown) == Decimal(str(number))
+    return Number(number=number) if is_read else OneOf(one_of=(number, shown))
 
 
 class _Ordered(NamedTuple):

@@ -66,6 +66,15 @@ _SAID = {
         '"{on}" is here; I want to read its page.',
         'I look at "{on}" more closely.',
     ),
+    "meant": (
+        '"{on}" is one that the task is about, so I open it.',
+        '"{on}" fits what the task asks for; on its page I can do what is needed.',
+        'I open "{on}", because something is to be done to it.',
+    ),
+    "nothing": (
+        'The search shows nothing that I can use, so I begin again with "{on}".',
+        'That word was of no use. I go back to "{on}" and look in another way.',
+    ),
     "part": (
         'What I want to read is not in sight; it should be under "{on}".',
         '"{on}" holds the rest of the facts, so I open it.',
@@ -190,6 +199,10 @@ _SAID = {
 """What may be thought before a step, by its purpose."""
 
 
+_CHANGING = {"edit", "delete", "step"}
+"""The purposes of clicks on a row's page that change it."""
+
+
 def think(setting: Setting, steps: Steps, goal: str, answer_kind: str, random: Random) -> Steps:
     """Return steps with a thought for each that has none yet.
 
@@ -246,6 +259,7 @@ class _Walk:
         self._visited = set[str]()
         self._filters = set[str]()
         self._in_form = False
+        self._searched = ""
 
     def purpose(self, step: ReferenceStep, then: ReferenceStep) -> str:
         """Return what a step is for, by the words of the world that it names; `then` is the step after it."""
@@ -263,7 +277,7 @@ class _Walk:
             case Do.DRAG | Do.LOOK:
                 return step.do.value if step.within is None else "attach"
             case _:
-                return self._clicking(on, step.within)
+                return self._clicking(on, step.within, then)
 
     def after(self, step: ReferenceStep, purpose: str) -> None:
         """Remember a step that was taken."""
@@ -273,7 +287,9 @@ class _Walk:
             fields = self._world.entity(view.entity).fields
             self._filters = {field.label for field in fields if field.name in view.filters}
             self._in_form = view.shape is Shape.SETTINGS
-        ends_form = purpose in {"save", "row", "named"}
+        if step.do is Do.TYPE or purpose in {"nothing", "view", "again"}:
+            self._searched = step.text or "" if step.do is Do.TYPE else ""
+        ends_form = purpose in {"save", "row", "meant", "named"}
         self._in_form = (self._in_form or purpose in {"add", "edit"}) and not ends_form
         self._visited |= {on} if step.do is not Do.LOOK else set()
         self._known = f"{self._known}\n{on}\n{step.text}"
@@ -283,15 +299,20 @@ class _Walk:
             return "empty"
         return "fill" if text in self._known else "carry"
 
-    def _clicking(self, on: str, within: str | None) -> str:
+    def _clicking(self, on: str, within: str | None, then: ReferenceStep) -> str:
         if within is not None:
             is_sign = self._named.get(on) == "untag"
             return "untag" if is_sign else "box" if within in self._boxed else "option"
         if on in self._named:
+            if self._searched == on:
+                return "nothing"
             is_again = self._named[on] == "view" and on in self._visited
             return "again" if is_again else self._named[on]
         if on in self._titles:
-            return "named" if on in self._goal else "row"
+            if on in self._goal:
+                return "named"
+            is_changed = then.do is Do.CLICK and self._named.get(then.on or "") in _CHANGING
+            return "meant" if is_changed else "row"
         return "toggle" if self._in_form else "click"
 
 

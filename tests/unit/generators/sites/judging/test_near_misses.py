@@ -207,3 +207,21 @@ def _texts(state: JsonValue) -> list[str]:
         return [state]
     inside = state.values() if isinstance(state, dict) else state if isinstance(state, list) else ()
     return [text for value in inside for text in _texts(value)]
+
+
+def test_what_other_rows_have_is_no_answer() -> None:
+    for answer, others in (("Lamp", {"Desk"}), ({"number": 2}, {"1"})):
+        expectation = parse_expectation({"answer": answer}, where="here")
+        rows: JsonValue = {
+            "orders": [
+                {"id": 1, "item": "Lamp", "count": 1},
+                {"id": 2, "item": "Desk", "count": 2},
+                {"id": 3, "item": "LAMP", "count": 2},
+            ]
+        }
+
+        misses = near_misses(expectation, before=rows, after=rows)
+
+        said = {miss.answer for miss in misses if miss.kind is MissKind.WRONG_ANSWER}
+        assert others <= said
+        assert "LAMP" not in said
