@@ -43,7 +43,7 @@ from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.task import WorldTask, actions_of, to_task
 from generators.worlds.check import Trial
 from generators.worlds.database import Row, Rows, make_database
-from generators.worlds.draw import FAMILIES, draw_whole, draw_world
+from generators.worlds.draw import FAMILIES, draw, draw_whole, draw_world
 from schemas.expectation import Expectation, RowRule
 from schemas.world import World
 
@@ -202,7 +202,7 @@ async def making(worlds: int, tasks: int, visits: int) -> dict[str, object]:
     draw_whole("shop", _FIRST_SEED - 1)  # what only the first world of a process takes
     for family, seed in named(worlds):
         begun = time.process_time()
-        world, rows = draw_whole.__wrapped__(family, seed)
+        world, rows, _ = draw.__wrapped__(family, seed)
         make_database(world, rows)
         seconds.append(time.process_time() - begun)
     return {

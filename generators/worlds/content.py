@@ -35,7 +35,7 @@ Row = dict[str, str | int | None]
 Rows = dict[str, list[Row]]
 """The rows of a world by entity, in the order of their ids, which go from 1."""
 
-_ALIKE = 0.5
+_ALIKE = 0.6
 """The share of titles that are like one before them but for a part."""
 
 _ALIKE_ROWS = 20

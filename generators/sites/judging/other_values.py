@@ -114,8 +114,8 @@ def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
             return
         case Number():
             number, within = Decimal(str(matcher.number)), Decimal(str(matcher.within))
-            others = (_far(matcher), number - 2 * within - 1, number * 10, -number)
-            yield from (str(one) for one in dict.fromkeys(others) if abs(one - number) > within)
+            far = (_far(matcher), number - 2 * within - 1, number * 10, -number)
+            yield from (str(one) for one in dict.fromkeys(far) if abs(one - number) > within)
         case Matches():
             yield _UNLIKE
         case Contains():

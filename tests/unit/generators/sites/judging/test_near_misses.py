@@ -210,7 +210,8 @@ def _texts(state: JsonValue) -> list[str]:
 
 
 def test_what_other_rows_have_is_no_answer() -> None:
-    for answer, others in (("Lamp", {"Desk"}), ({"number": 2}, {"1"})):
+    answers: list[tuple[JsonValue, set[str]]] = [("Lamp", {"Desk"}), ({"number": 2}, {"1"})]
+    for answer, others in answers:
         expectation = parse_expectation({"answer": answer}, where="here")
         rows: JsonValue = {
             "orders": [
