@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generators.tasks.worlds.changes import adds, can_put, draw_row, fill_form, in_words
 from generators.tasks.worlds.moves import Steps, answer, click, see
 from generators.tasks.worlds.patterns import clashes, to_month, views_of
-from generators.tasks.worlds.setting import Setting, quoted, term
+from generators.tasks.worlds.setting import Setting, called, is_so, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
 from schemas.field import DataField, Kind
@@ -74,7 +74,8 @@ def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Fre
     which = term(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
     without = entity.many
     if free.key is not None:
-        common = in_words(setting, entity, {free.key.name: values[free.key.name]})
+        held_by = setting.shown(entity, free.key, values[free.key.name])
+        common = is_so(free.key, quoted(held_by))
         without = f"{entity.many} {term('with')} {common}"
     return Draft(
         {
@@ -85,7 +86,7 @@ def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Fre
             "stated": in_words(setting, entity, rest),
             "start": quoted(started),
             "which": which,
-            "day_field": held.label,
+            "day_field": called(held),
             "without": without,
         },
         adds(setting, entity, values),
