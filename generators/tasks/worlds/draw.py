@@ -50,7 +50,7 @@ _WORLDS = 20
 _FURTHER = 2**40
 """How far apart their seeds are: further than seeds that anybody asks for."""
 
-_TRIES = 60
+_TRIES = 90
 """Draws in a row that make no new task, after which a kind has no more."""
 
 
@@ -130,7 +130,7 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         task = _worded(setting, draft, kind, seed, random=random, way=way)
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
-        if is_easy and failed < _TRIES // 2:
+        if is_easy and failed < _TRIES // 3:
             continue
         if goal not in goals and is_earned(setting, task):
             failed = 0
