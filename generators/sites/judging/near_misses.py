@@ -20,9 +20,9 @@ from generators.sites.judging.compare import changed_fields
 from generators.sites.judging.matching import value_matches
 from generators.sites.judging.other_values import (
     another,
+    neighbours_answers,
     other_lists,
     parts_of,
-    neighbours_answers,
     put,
     unlike,
     wrong_answers,
