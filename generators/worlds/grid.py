@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from generators.worlds.database import Row, change_row, find_row
 from generators.worlds.display import cell_name
+from generators.worlds.facts import facts_of
 from generators.worlds.forms import form_texts
 from generators.worlds.frame import is_part
 from generators.worlds.visit import WorldVisit, answer, fill, go_to, read_body, visit_of
@@ -69,7 +70,7 @@ def _show_cell(
         name=cell_name(field.label, str(row[entity.title.name])),
         id=row["id"],
         field=field,
-        fact=visit.pages.facts(entity, [field], row, visit.titles(entity))[0],
+        fact=facts_of(visit.world, entity, [field], row, visit.titles(entity))[0],
         text=text,
         choices=choices,
         message=message,

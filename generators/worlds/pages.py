@@ -7,7 +7,6 @@ Pages name everything by the words of the specification. What they show of a row
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader
@@ -15,15 +14,16 @@ from jinja2 import Environment, FileSystemLoader
 from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
-from generators.worlds.display import Titles, cell_name, day_writing, show
+from generators.worlds.display import Titles, cell_name, day_writing
 from generators.worlds.drawings import Drawings
 from generators.worlds.dressing import picker_files
+from generators.worlds.facts import Fact, facts_of, messages_of, past_changes
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles
 from generators.worlds.permissions import Withheld
 from generators.worlds.tips import tip_of
-from schemas.field import DataField, Kind, tags_of
+from schemas.field import Kind
 from schemas.world import Entity, Transition, View, World
 
 _HERE = Path(__file__).parent
@@ -39,20 +39,6 @@ _MARKS = {
 
 SURE = "_sure"
 """What a form sends that was asked again; no field has such a name."""
-
-
-class Fact(NamedTuple):
-    """A field of a row as a page shows it."""
-
-    name: str
-    label: str
-    shown: str
-    href: str
-    """The page of the row that a link leads to; empty: the field leads nowhere."""
-    tags: tuple[str, ...] = ()
-    """The tags that it holds."""
-    is_state: bool = False
-    """Whether it is the state of a workflow."""
 
 
 @cache
@@ -142,7 +128,7 @@ class Pages:
             rows=[
                 {
                     "id": row["id"],
-                    "facts": self.facts(entity, fields, row, titles),
+                    "facts": facts_of(self._world, entity, fields, row, titles),
                     "title": row[entity.title.name],
                 }
                 for row in listed.rows
@@ -194,7 +180,7 @@ class Pages:
                 {
                     "id": f"part-{number}",
                     "label": label,
-                    "facts": self.facts(entity, fields, row, titles),
+                    "facts": facts_of(self._world, entity, fields, row, titles),
                 }
                 for number, (label, fields) in enumerate(fact_parts(self._world, entity))
             ],
@@ -202,29 +188,13 @@ class Pages:
             trail=self._trail(entity, row),
             linked=linked,
             thread=self._world.thread(entity.name),
-            messages=self._written(entity, messages),
+            messages=messages_of(self._world, entity, messages),
             message=message,
             withheld=held,
             history=self._world.history,
-            past=self._past(past),
+            past=past_changes(self._world, past),
             hidden={one.rule.name for one in held if one.rule.hidden},
         )
-
-    def _past(self, changes: Sequence[Row]) -> list[dict[str, str]]:
-        """Return the past changes of a row as its page shows them."""
-        history = self._world.history
-        if history is None:
-            return []
-        return [
-            {
-                "id": str(one["id"]),
-                "title": str(one[self._world.entity(history.changes).title.name]),
-                "day": show(self._world, history.changes, history.day, one[history.day], {}),
-                "author": str(one[history.author]),
-                "said": f"{one[history.field]}: {one[history.before]} → {one[history.after]}",
-            }
-            for one in changes
-        ]
 
     def _trail(self, entity: Entity, row: Row) -> list[tuple[str, str]]:
         """Return the way to a row's page, each page with its address; empty where pages do not show it."""
@@ -234,20 +204,6 @@ class Pages:
         name = self._view_name(entity)
         way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
         return [*way, (str(row[entity.title.name]), "")]
-
-    def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
-        """Return the messages of a row as its page shows them."""
-        thread = self._world.thread(entity.name)
-        if thread is None:
-            return []
-        names = {"author": thread.author, "day": thread.day, "text": thread.text}
-        return [
-            {
-                part: show(self._world, thread.messages, name, one[name], {})
-                for part, name in names.items()
-            }
-            for one in messages
-        ]
 
     def form(
         self,
@@ -359,26 +315,6 @@ class Pages:
         others = (view for view in self._world.views if view.entity == entity.name)
         view = self._world.view_of(entity.name) or next(others, None)
         return view.name if view is not None else None
-
-    def facts(
-        self, entity: Entity, fields: Sequence[DataField], row: Row, titles: Titles
-    ) -> list[Fact]:
-        """Return fields of a row as pages show them; `titles` are of the rows that links lead to."""
-        out, flow = list[Fact](), self._world.workflow(entity.name)
-        for field in fields:
-            value = row[field.name]
-            leads = field.target is not None and value is not None
-            out.append(
-                Fact(
-                    name=field.name,
-                    label=field.label,
-                    shown=show(self._world, entity.name, field.name, value, titles),
-                    href=f"/{field.target}/{value}" if leads else "",
-                    tags=tags_of(value) if field.kind is Kind.TAGS else (),
-                    is_state=flow is not None and flow.field == field.name,
-                )
-            )
-        return out
 
     def _page(self, template: str, heading: str, *, at: str | None = "", **content: object) -> str:
         """Return a page; `at` is the part of the navigation that it belongs to, None if to none."""

@@ -22,6 +22,7 @@ from generators.worlds.database import (
     list_rows,
     next_id,
 )
+from generators.worlds.facts import facts_of
 from generators.worlds.forms import asked_fields, form_parts, form_texts, new_message, new_row
 from generators.worlds.plan import show_map
 from generators.worlds.visit import (
@@ -90,7 +91,7 @@ async def _board(request: Request, visit: WorldVisit, view: View) -> Response:
             {
                 "id": row["id"],
                 "title": row[entity.title.name],
-                "facts": visit.pages.facts(entity, fields, row, titles),
+                "facts": facts_of(visit.world, entity, fields, row, titles),
                 "steps": visit.steps(entity, row),
             }
             for row in list_rows(visit.database, visit.world, whole, chosen=chosen).rows
@@ -112,7 +113,7 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
     titles, found = visit.titles(entity), defaultdict[str, list[dict[str, object]]](list)
     more = [entity.field(name) for name in entity.apart if name != day]
     for row in find_rows(visit.database, entity):
-        facts = visit.pages.facts(entity, more, row, titles)
+        facts = facts_of(visit.world, entity, more, row, titles)
         found[str(row[day])].append(
             {
                 "id": row["id"],
@@ -187,7 +188,7 @@ async def add_by_wizard(request: Request, visit: WorldVisit, entity: Entity) -> 
             texts=given,
             choices=visit.choices(entity),
             messages=messages,
-            facts=visit.pages.facts(entity, asked, filled.values, visit.titles(entity)),
+            facts=facts_of(visit.world, entity, asked, filled.values, visit.titles(entity)),
         ),
         HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK,
     )

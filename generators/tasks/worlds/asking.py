@@ -5,10 +5,9 @@ from random import Random
 from typing import NamedTuple
 
 from generators.tasks.worlds.changes import changes, draw_change, in_words, is_linked, save_change
-from generators.tasks.worlds.following import IMPOSSIBLE
 from generators.tasks.worlds.moves import Steps, act, answer, click, remove, to_row
 from generators.tasks.worlds.setting import Setting, quoted, term
-from generators.tasks.worlds.task import Draft
+from generators.tasks.worlds.task import IMPOSSIBLE, Draft
 from generators.worlds.database import Row
 from generators.worlds.permissions import Withheld, new_request, withheld
 from schemas.expectation import Expectation, RowRule

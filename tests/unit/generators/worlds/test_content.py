@@ -179,8 +179,8 @@ def _world(*fields: DataField, rows: int = 5) -> World:
         update={"entity": "thing", "columns": ("name",), "filters": (), "sorts": ()}
     )
     update = {"entities": (thing,), "views": (view,), "workflows": ()}
-    update |= dict.fromkeys(("permissions", "manual", "history"))
-    return World.model_validate(ONE.model_copy(update=update).model_dump())
+    loose = dict.fromkeys(("permissions", "manual", "history"))
+    return World.model_validate(ONE.model_copy(update=update | loose).model_dump())
 
 
 NAME = DataField(name="name", label="Name", kind=Kind.TEXT)
