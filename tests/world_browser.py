@@ -192,7 +192,8 @@ class WorldBrowser:
             await self.open(f"{urlsplit(target).path}?{urlencode(pairs)}")
 
     def _take(self, reply: httpx.Response) -> None:
-        assert reply.status_code == httpx.codes.OK, f"{reply.url}: {reply.status_code} {reply.text}"
+        expected = {httpx.codes.OK, httpx.codes.FORBIDDEN}  # what may not be done is said on a page
+        assert reply.status_code in expected, f"{reply.url}: {reply.status_code} {reply.text}"
         self.url = str(reply.url)
         page = _Reader(reply.text)
         self.root, self._written = page.root, None

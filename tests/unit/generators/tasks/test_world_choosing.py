@@ -110,8 +110,8 @@ def test_answers_that_cost_nothing_are_not_asked_for(
 
 
 def test_a_fact_that_the_instruction_would_give_away_is_not_asked_for() -> None:
-    rows = _customers("Ada Fox", "Eve Fox", "Cleo Fox", "Oslo Lind", "Bergen Lind")
-    for row in rows["customer"][:3]:
+    rows = _customers("Ada Fox", "Eve Fox", "Oslo Lind", "Bergen Lind")
+    for row in rows["customer"][:2]:
         row["city"] = "Kiel"
     world, kept = _only("customer", fields=("name", "city"), rows=rows)
 
