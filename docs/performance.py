@@ -318,10 +318,19 @@ def _interval(found: Result) -> str:
 
 
 def _worlds() -> Iterator[str]:
-    results = [read_result(path.stem) for path in sorted(RESULTS.glob("worlds*.json"))]
+    yield from _measured("worlds", WORLDS)
+
+
+def _references() -> Iterator[str]:
+    yield from _measured("references", REFERENCES)
+
+
+def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Iterator[str]:
+    """Yield the table of a bench of several measurements, with a column for each of its results."""
+    results = [read_result(path.stem) for path in sorted(RESULTS.glob(f"{bench}*.json"))]
     yield line("figure", *("measured" for _ in results), "limit")
     yield "|---" * (2 + len(results)) + "|"
-    for part, key, name, limit in WORLDS:
+    for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
         stated = f"{sign} {show(results[0][part][limit])}" if limit else ""
         yield line(name, *(show(each[part][key]) for each in results), stated)
@@ -349,6 +358,27 @@ WORLDS = (
     ("near_misses", "rejected", "of them rejected", ""),
 )
 """Figures of `worlds`: part, key, what it is, and the key of its limit; empty: none at every size."""
+
+REFERENCES = (
+    ("references", "worlds", "worlds", ""),
+    ("references", "attempts", "attempts of references", ""),
+    ("references", "rewarded", "of them rewarded", "min_rewarded"),
+    ("references", "reproduced", "of these reproduced by a replay: state, DOM and address", "min_reproduced"),
+    ("references", "equal_pictures", "their pictures that are equal byte by byte", "min_equal_pictures"),
+    ("references", "actions_median", "their actions, median", ""),
+    ("references", "actions_fourth_quintile", "the same, fourth quintile", ""),
+    ("references", "actions_longest", "the same, longest", ""),
+    ("references", "accepted", "trajectories that every verifier passed", ""),
+    ("references", "usd_per_trajectory", "US dollars for one of them", ""),
+    ("clicks", "tasks", "tasks that were acted on at random, 30 actions each", ""),
+    ("clicks", "rewarded", "of them rewarded", "max_rewarded"),
+    ("canaries", "tasks", "tasks that ends without any work were tried on", ""),
+    ("canaries", "tried", "such ends", ""),
+    ("canaries", "rewarded", "of them rewarded", ""),
+    ("steps", "ours_ms", "CPU ms of a step, the site and ours", "max_ours_ms"),
+    ("steps", "browser_ms", "CPU ms of a step, the browser", ""),
+)  # fmt: skip
+"""Figures of `references`, likewise."""
 
 
 def _republish() -> Iterator[str]:
@@ -386,6 +416,7 @@ PARTS: Parts = {
     "learning": _learning,
     "transfer": _transfer,
     "worlds": _worlds,
+    "references": _references,
     "origins": _origins,
 }
 
