@@ -152,8 +152,9 @@ def world_digest(family: str, seed: int) -> str:
 
     async def pages(trial: Trial) -> dict[str, str]:
         with trial.visit() as (opened, _):
+            first = (await opened.ask("/", is_first=True)).text
             paths = ("/", *(f"/{view.name}" for view in world.views))
-            return {path: (await opened.ask(path)).text for path in paths}
+            return {"": first} | {path: (await opened.ask(path)).text for path in paths}
 
     world, rows = draw_whole(family, seed)
     drawn = [task.model_dump_json() for task in draw_tasks(world, rows, seed, len(KINDS))]

@@ -19,8 +19,10 @@ from pydantic import JsonValue
 from starlette.types import ASGIApp, Message
 
 from generators.worlds.database import Rows, make_database
+from generators.worlds.frame import PART
 from generators.worlds.page_reader import Form, PageReader
 from generators.worlds.server import WorldServer
+from schemas.behaviour import Delivery
 from schemas.world import World
 
 _COOKIE = "visit"
@@ -105,7 +107,7 @@ class Crawl:
 
 
 class Opened:
-    """A world's visit, which asks for pages."""
+    """A world's visit, which asks for pages: as a browser does that follows a link of the page before."""
 
     def __init__(self, application: ASGIApp, world: World, token: str) -> None:
         """`token` names the visit to the application."""
@@ -113,14 +115,21 @@ class Opened:
         self._world = world
         self._token = token
 
-    async def ask(self, address: str, body: bytes | None = None) -> Answer:
-        """Return the answer to a request; with a body it is that of a form."""
+    async def ask(
+        self, address: str, body: bytes | None = None, *, is_first: bool = False
+    ) -> Answer:
+        """Return the answer to a request; with a body it is that of a form.
+
+        Where a script draws the pages, it asks for all but the first, which is a shell on some worlds.
+        """
         parts = urlsplit(address)
         headers = [
             (b"host", self._world.host.encode()),
             (b"cookie", f"{_COOKIE}={self._token}".encode()),
             (b"accept", b"text/html"),
         ]
+        if not is_first and self._world.behaviour.delivery is not Delivery.SERVER:
+            headers.append((PART.lower().encode(), b"page"))
         if body is not None:
             headers.append((b"content-type", b"application/x-www-form-urlencoded"))
         scope = {
@@ -218,6 +227,9 @@ class Trial:
 
     async def _read(self, opened: Opened, crawl: Crawl) -> None:
         waiting, seen, kinds = deque(["/"]), {"/"}, Counter[str]()
+        first = await opened.ask("/", is_first=True)
+        if first.status != HTTPStatus.OK:
+            crawl.broken.append(Broken(WorldGate.LIVE, f"/: answers {first.said}"))
         while waiting:
             address = waiting.popleft()
             at, answer = await opened.open(address)

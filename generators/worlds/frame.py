@@ -20,7 +20,7 @@ ANSWERS = "/_/answers/"
 
 COOKIES, POP_UP, NAME, SURVEY, ANNOUNCEMENT = "cookies", "pop-up", "name", "survey", "announcement"
 
-_PART = "Part"
+PART = "Part"
 """The header by which the own script says what it fetches a page for: `page` to show it, `inside` for a part of one."""
 
 
@@ -57,13 +57,13 @@ class Frame(NamedTuple):
 
 def is_part(request: Request) -> bool:
     """Return whether the own script asks, for a part of a page."""
-    return request.headers.get(_PART) == "inside"
+    return request.headers.get(PART) == "inside"
 
 
 def frame_of(world: World, memory: Memory, request: Request) -> Frame:
     """Return the frame of the page that a request asks for, and remember that it was shown."""
     behaviour, path = world.behaviour, request.url.path
-    part = request.headers.get(_PART)
+    part = request.headers.get(PART)
     wants_document = "text/html" in request.headers.get("Accept", "")
     if behaviour.delivery is Delivery.SINGLE_PAGE and part is None and wants_document:
         return Frame(bare=True)

@@ -7,7 +7,10 @@ from made_world import SHOP, shop_rows
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from generators.worlds.check import Broken, Crawl, Trial, WorldGate
+from generators.worlds.frame import PART
 from generators.worlds.server import WorldServer
+from schemas.behaviour import Delivery
+from schemas.world import World
 
 Change = Callable[[Scope, bytes], bytes]
 
@@ -29,14 +32,23 @@ def _changed(change: Change) -> Callable[[WorldServer], ASGIApp]:
     return serve
 
 
-async def _try(serve: Callable[[WorldServer], ASGIApp]) -> tuple[Crawl, list[Broken]]:
-    trial = Trial(SHOP, shop_rows(), serve)
+async def _try(
+    serve: Callable[[WorldServer], ASGIApp], world: World = SHOP
+) -> tuple[Crawl, list[Broken]]:
+    trial = Trial(world, shop_rows(), serve)
     crawl = await trial.crawl()
     return crawl, [one async for one in trial.gates(crawl)]
 
 
-async def test_a_world_that_works_passes_and_was_looked_at() -> None:
-    crawl, broken = await _try(lambda server: server)
+def _delivered(delivery: Delivery) -> World:
+    return SHOP.model_copy(
+        update={"behaviour": SHOP.behaviour.model_copy(update={"delivery": delivery})}
+    )
+
+
+@pytest.mark.parametrize("delivery", [Delivery.SERVER, Delivery.SINGLE_PAGE])
+async def test_a_world_that_works_passes_and_was_looked_at(delivery: Delivery) -> None:
+    crawl, broken = await _try(lambda server: server, _delivered(delivery))
 
     assert broken == []
     assert {"/", "/products", "/product/1", "/product/1/edit", "/purchase/new"} <= set(crawl.pages)
@@ -71,6 +83,20 @@ async def test_a_page_that_leads_nowhere_or_elsewhere_is_found(
 
     assert {one.gate for one in broken} == {gate}
     assert all(one.because.startswith("/") for one in broken)
+
+
+async def test_a_shell_that_is_not_there_is_found() -> None:
+    def serve(server: WorldServer) -> ASGIApp:
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if PART.lower().encode() not in dict(scope["headers"]):
+                raise RuntimeError("there is no shell")
+            await server(scope, receive, send)
+
+        return application
+
+    _, broken = await _try(serve, _delivered(Delivery.SINGLE_PAGE))
+
+    assert broken == [Broken(WorldGate.LIVE, "/: answers 500: RuntimeError('there is no shell')")]
 
 
 async def test_pages_that_differ_from_visit_to_visit_are_found() -> None:
