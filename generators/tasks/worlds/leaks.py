@@ -12,6 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from generators.sites.gates import plain_part
 from generators.sites.judging.answers import answer_matches, normalise, read_number
@@ -114,7 +115,8 @@ def find_leaks(setting: Setting, task: WorldTask, looked: Looked) -> Iterator[tu
         is_form = any(form.method == "post" for form in page.forms)
         for leak, said in (
             *_of_world(setting, page, chunks),
-            *_of_task(setting, task, page, chunks, is_form=is_form),
+            *_of_task(setting, task, chunks, is_form=is_form),
+            *(_orders(setting, task, page) if _begins(address) else ()),
         ):
             yield leak, f"{address}: {said}"
     answer = _answer(task)
@@ -161,7 +163,7 @@ def _of_world(
 
 
 def _of_task(
-    setting: Setting, task: WorldTask, page: PageReader, chunks: Sequence[Chunk], *, is_form: bool
+    setting: Setting, task: WorldTask, chunks: Sequence[Chunk], *, is_form: bool
 ) -> Iterator[tuple[Leak, str]]:
     instruction = _plain_words(_QUOTED.sub("", task.instruction))
     runs = {
@@ -190,7 +192,6 @@ def _of_task(
         if count < _PARAGRAPH_WORDS:
             yield Leak.ONE_PARAGRAPH_PAGE, f"{count} words with {answer!r}"
     yield from _keys(task, answer, chunks)
-    yield from _orders(setting, task, answer, page)
 
 
 def _differences(
@@ -244,11 +245,15 @@ def _keys(task: WorldTask, answer: str, chunks: Sequence[Chunk]) -> Iterator[tup
             yield Leak.LOOKUP_TABLE, repr(key.text[:80])
 
 
-def _orders(
-    setting: Setting, task: WorldTask, answer: str, page: PageReader
-) -> Iterator[tuple[Leak, str]]:
-    """Yield what the order of a list that nobody has sorted says about the answer."""
-    if task.answer_kind != "computed":
+def _begins(address: str) -> bool:
+    """Return whether a page shows a list from its beginning, as nobody has sorted it."""
+    return not {"page", "sort"} & parse_qs(urlsplit(address).query).keys()
+
+
+def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tuple[Leak, str]]:
+    """Yield what the order of a list says about the answer."""
+    answer = _answer(task)
+    if answer is None or task.answer_kind != "computed":
         return
     for entity in setting.world.entities:
         found = (re.fullmatch(rf"/{entity.name}/(\d+)", link) for link in page.links)

@@ -95,6 +95,13 @@ def test_a_page_that_gives_an_answer_away_is_found(leak: Leak, task: WorldTask, 
     assert leak in _found(task, Looked({**CLEAN, "/made": f"<main>{html}</main>"}))
 
 
+@pytest.mark.parametrize("address", ["/products?page=2", "/products?sort=-price"])
+def test_a_list_that_somebody_sorted_or_turned_over_gives_no_answer_away(address: str) -> None:
+    html = f"<main>{_links((12, 11, 10, 9, 8, 7))}</main>"
+
+    assert _found(EXTREME, Looked({**CLEAN, address: html})) == set()
+
+
 def test_a_search_that_finds_the_answer_by_the_words_of_a_task_is_found() -> None:
     setting, empty = Setting(SHOP, shop_rows()), "<main><p>Nothing was found.</p></main>"
 
