@@ -53,6 +53,7 @@ _COMPARED = re.compile(
 )
 _QUOTED = re.compile(r'"([^"]+)"')
 _NUMBER = re.compile(r"\d[\d,.]*")
+_TIME = re.compile(r"\b\d{1,2}:\d{2}\b")
 
 
 class Leak(StrEnum):
@@ -183,7 +184,8 @@ def _of_task(
     yield from _counts(setting, task, answer, chunks)
     quoted = _QUOTED.findall(task.instruction)
     for one in chunks:
-        has_answer = answer not in quoted and _has(one.text, answer) and _JOINED not in one.text
+        is_listed = _JOINED in one.text or "option" in one.tags
+        has_answer = answer not in quoted and _has(one.text, answer) and not is_listed
         if has_answer and any(_has(one.text.replace(answer, ""), value) for value in quoted):
             yield Leak.BUNDLED_SENTENCE, repr(one.text[:80])
     own = [one.text for one in chunks if not _AROUND & set(one.tags)]
@@ -337,7 +339,7 @@ def _asked(task: WorldTask, entity: Entity) -> list[DataField]:
 
 
 def _numbers(text: str) -> set[Decimal]:
-    found = (read_number(one.rstrip(".,")) for one in _NUMBER.findall(text))
+    found = (read_number(one.rstrip(".,")) for one in _NUMBER.findall(_TIME.sub(" ", text)))
     return {one for one in found if one is not None}
 
 

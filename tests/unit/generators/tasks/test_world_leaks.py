@@ -67,6 +67,19 @@ def test_a_world_without_leaks_has_none(task: WorldTask) -> None:
     assert _found(task, Looked(CLEAN, {"/products?q=x": (empty, empty)})) == set()
 
 
+@pytest.mark.parametrize(
+    ("task", "html"),
+    [
+        (FIND, "<option>Kettle, small: 37</option>"),
+        (COUNT, '<a href="/purchase/1">A-1040</a> 4:00, Orders; 10:04, Orders'),
+    ],
+)
+def test_what_can_be_chosen_and_times_give_no_answer_away(task: WorldTask, html: str) -> None:
+    more = "<p>Made to last. Returns within 30 days. Ask at the front desk.</p>"
+
+    assert _found(task, Looked({**CLEAN, "/made": f"<main>{more}{html}</main>"})) == set()
+
+
 def _links(numbers: Sequence[int]) -> str:
     return "".join(f'<a href="/product/{each}">P</a>' for each in numbers)
 
