@@ -165,13 +165,14 @@ def draw_condition(
 
 
 def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:
-    """Return the ways of one or two steps that lead from a state to another."""
+    """Return the ways of one step, or of two where no single one does, that lead from a state to another."""
     first = [step for step in transitions if state in step.before and step.after != state]
+    near = {state, *(step.after for step in first)}
     second = [
         (step, then)
         for step in first
         for then in transitions
-        if step.after in then.before and then.after not in {state, step.after}
+        if step.after in then.before and then.after not in near
     ]
     return [*((step,) for step in first), *second]
 

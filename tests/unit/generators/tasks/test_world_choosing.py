@@ -5,12 +5,13 @@ from random import Random
 import pytest
 from made_world import SHOP, shop_rows
 
+from generators.tasks.worlds.changes import find_ways
 from generators.tasks.worlds.draw import KINDS, draw_tasks
 from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row, Rows
 from schemas.field import DataField
-from schemas.world import Entity, View, World
+from schemas.world import Entity, Transition, View, World
 
 
 def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
@@ -212,3 +213,18 @@ def _only(
     seen: View = view.model_copy(update={"columns": fields, "filters": (), "sorts": ()})
     world = SHOP.model_copy(update={"entities": (one,), "workflows": (), "views": (seen,)})
     return world, {name: rows[name]}
+
+
+def test_no_way_of_two_steps_leads_where_one_step_does() -> None:
+    flow = SHOP.workflow("purchase")
+    assert flow is not None
+    steps = (
+        *flow.transitions,
+        Transition(name="skip", label="Send at once", before=("Open",), after="Shipped"),
+    )
+
+    ways = find_ways(steps, "Open")
+
+    ends = [(way[-1].after, len(way)) for way in ways]
+    assert ("Shipped", 1) in ends
+    assert ("Shipped", 2) not in ends
