@@ -21,9 +21,9 @@ LOOK = """(() => {
     const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
       .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const contrast = e => { const under = ground(e);
+  const contrast = (e, part) => { const under = ground(e);
     if (!under) return 21;
-    const [one, other] = [light(under), light([...under, getComputedStyle(e).color])];
+    const [one, other] = [light(under), light([...under, getComputedStyle(e, part).color])];
     return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05); };
 
   const within = (box, frame) => ({left: Math.max(box.left, frame.left), top: Math.max(box.top, frame.top),
@@ -65,6 +65,17 @@ LOOK = """(() => {
     if (from !== to && both.right - both.left > 3 && high > 0.5 * Math.min(a.bottom - a.top, b.bottom - b.top))
       found.push(`'${words(one)}' lies over '${words(other)}'`);
   }
+  for (const e of document.body.querySelectorAll("[placeholder]:placeholder-shown")) {
+    const ratio = isShown(e) ? contrast(e, "::placeholder") : 21;
+    if (ratio < 3) found.push(`'${e.placeholder}' has a contrast of ${ratio.toFixed(1)} to 1`);
+  }
+  for (const e of document.body.querySelectorAll("[type=radio],[type=checkbox]")) {
+    const label = e.labels[0], box = e.getBoundingClientRect();
+    if (!label || !isShown(e) || !isShown(label)) continue;
+    range.selectNodeContents(label);
+    const said = range.getBoundingClientRect();
+    if (Math.max(said.left - box.right, box.left - said.right) > 60) found.push(`'${words(label)}' is far from its box`);
+  }
   for (const e of document.body.querySelectorAll("a,button,select,textarea,input,summary")) {
     const first = e.getClientRects()[0];
     if (!first || !isShown(e)) continue;
@@ -77,7 +88,7 @@ LOOK = """(() => {
   return found.slice(0, 5);
 })()"""
 """What is wider than the page, cut off, out of what it is in, over another text, covered by something that does not stay
-in place by design, or of less than 3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
+in place by design, far from the box that it is the label of, or of less than 3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
 
 OPEN = """(() => {
   const link = document.querySelector("main a[data-place], [data-rows][data-place] a[href]");

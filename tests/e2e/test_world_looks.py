@@ -18,6 +18,7 @@ USABLE = {
     "a picture behind is not judged": "<p style='background:url(/x.png);color:#fff'>Words</p>",
     "words that are not shown": "<p style='visibility:hidden;color:#fff'>Words</p><p hidden>x</p>",
     "what is off cannot be used": "<button disabled style='color:#fefefe;background:#fff'>Off</button>",
+    "a box beside its label": "<label><input type=checkbox> Near</label><input placeholder='Search here'>",
     "an ellipsis says that words go on": (
         "<p style='width:40px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis'>Many long words</p>"
     ),
@@ -37,6 +38,10 @@ DEFECTS = {
     "'Pale words' has a contrast of 1.2 to 1": "<p style='color:#eaeaea'>Pale words</p>",
     "'Dark words' has a contrast of": "<div style='background:#222'><p style='color:#333'>Dark words</p></div>",
     "'Thin words' has a contrast of": "<p style='color:rgb(0 0 0 / 20%)'>Thin words</p>",
+    "'Search here' has a contrast of": "<style>::placeholder{color:#ddd}</style><input placeholder='Search here'>",
+    "'Far words' is far from its box": (
+        "<input type=radio id=far style='float:left'><label for=far style='float:right'>Far words</label>"
+    ),
     "'Many long words' is cut off": (
         "<p style='width:40px;overflow:hidden;white-space:nowrap'>Many long words</p>"
     ),
