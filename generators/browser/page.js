@@ -51,26 +51,66 @@ globalThis.stepmill = (() => {
     button: "button", submit: "button", reset: "button", image: "button", search: "searchbox",
   };
   const CONTROLS = new Set(["input", "textarea", "select", "option", "button"]);
-  const tagOf = (element) => element.localName;
+  // A form has each of its fields as a property, before what all elements have. So elements are
+  // asked by their classes: a field called `children` must not stand for what is in its form.
+  const own = (name) => {
+    const { prototype } = [Element, Node].find((one) => Object.hasOwn(one.prototype, name));
+    const { get, value } = Object.getOwnPropertyDescriptor(prototype, name);
+    return Function.prototype.call.bind(get || value);
+  };
+  const htmlOwn = (name) => {
+    const { get } = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
+    return (element) => namespaceOf(element) === HTML ? get.call(element) : undefined;
+  };
+  const HTML = "http://www.w3.org/1999/xhtml";
+  const tagOf = own("localName");
+  const tagName = own("tagName");
+  const namespaceOf = own("namespaceURI");
+  const attributesOf = own("attributes");
+  const attribute = own("getAttribute");
+  const hasAttribute = own("hasAttribute");
+  const childrenOf = own("children");
+  const nodesOf = own("childNodes");
+  const parentOf = own("parentElement");
+  const documentOf = own("ownerDocument");
+  const rootOf = own("getRootNode");
+  const shadowOf = own("shadowRoot");
+  const contains = own("contains");
+  const closest = own("closest");
+  const order = own("compareDocumentPosition");
+  const boxOf = own("getBoundingClientRect");
+  const rectsOf = own("getClientRects");
+  const contentOf = own("textContent");
+  const innerTextOf = htmlOwn("innerText");
+  const isEditable = htmlOwn("isContentEditable");
+  const px = Object.fromEntries([
+    "clientWidth", "clientHeight", "scrollLeft", "scrollTop", "scrollWidth", "scrollHeight",
+  ].map((name) => [name, own(name)]));
+  const isSvg = (element) => (namespaceOf(element) || "").endsWith("svg");
+  const labelOf = (element) => {
+    const isForm = tagOf(element) === "form";
+    return !isForm && element.labels && element.labels.length ? element.labels[0] : null;
+  };
   const roleOf = (element) => {
-    const explicit = element.getAttribute("role");
+    const explicit = attribute(element, "role");
     if (explicit) return squeeze(explicit, 40);
     if (tagOf(element) === "input") return INPUT_ROLES[element.type] || "textbox";
     return ROLES[tagOf(element)] || "";
   };
   const ownText = (element, maxLength = MAX_TEXT) => {
     let text = "";
-    for (const child of element.childNodes) if (child.nodeType === 3) text += child.data;
+    for (const child of nodesOf(element)) if (child.nodeType === 3) text += child.data;
     return squeeze(text, maxLength);
   };
-  const textOf = (element) =>
-    squeeze(element.innerText === undefined ? element.textContent : element.innerText);
+  const fullText = (element) => innerTextOf(element) ?? contentOf(element);
+  const textOf = (element) => squeeze(fullText(element));
   const nameOf = (element) => {
-    const labelled = element.getAttribute("aria-label");
+    const labelled = attribute(element, "aria-label");
     if (labelled) return squeeze(labelled);
-    if (element.labels && element.labels.length) return textOf(element.labels[0]);
-    for (const attribute of ["alt", "placeholder", "title", "name"]) {
-      const value = element.getAttribute(attribute);
+    const label = labelOf(element);
+    if (label) return textOf(label);
+    for (const name of ["alt", "placeholder", "title", "name"]) {
+      const value = attribute(element, name);
       if (value) return squeeze(value);
     }
     const isInput = tagOf(element) === "input" && INPUT_ROLES[element.type] === "button";
@@ -94,7 +134,7 @@ globalThis.stepmill = (() => {
   const bboxOf = (box, place = TOP) => [
     round(box.left + place.dx), round(box.top + place.dy), round(box.width), round(box.height),
   ];
-  const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+  const styleOf = (element) => documentOf(element).defaultView.getComputedStyle(element);
   // The page and every readable frame in it, each with the position of its corner.
   const inside = (frame, place) => {
     const inner = frame.contentDocument;
@@ -121,11 +161,11 @@ globalThis.stepmill = (() => {
   ]);
   const isInteractive = (element, style) =>
     INTERACTIVE_TAGS.has(tagOf(element)) ||
-    element.hasAttribute("onclick") ||
-    element.hasAttribute("tabindex") ||
-    element.isContentEditable === true ||
+    hasAttribute(element, "onclick") ||
+    hasAttribute(element, "tabindex") ||
+    isEditable(element) === true ||
     (style.cursor === "pointer" &&
-      (!element.parentElement || styleOf(element.parentElement).cursor !== "pointer"));
+      (!parentOf(element) || styleOf(parentOf(element)).cursor !== "pointer"));
   // What a click at a point of the viewport hits, through shadow roots and frames.
   const meet = (x, y) => {
     let root = document;
@@ -135,27 +175,27 @@ globalThis.stepmill = (() => {
       const next = root.elementFromPoint(x - place.dx, y - place.dy);
       if (!next || next === hit) break;
       hit = next;
-      const within = hit.localName === "iframe" ? inside(hit, place) : null;
+      const within = tagOf(hit) === "iframe" ? inside(hit, place) : null;
       if (within) place = within;
-      else if (!hit.shadowRoot) break;
-      root = within ? within.document : hit.shadowRoot;
+      else if (!shadowOf(hit)) break;
+      root = within ? within.document : shadowOf(hit);
     }
     return { hit, place };
   };
   const reaches = (element, x, y) => {
     const { hit } = meet(x, y);
-    return hit !== null && (hit === element || element.contains(hit));
+    return hit !== null && (hit === element || contains(element, hit));
   };
   const describe = (element, place) => {
     const tag = tagOf(element);
     if (tag === "script" || tag === "style") return null;
-    const box = element.getBoundingClientRect();
+    const box = boxOf(element);
     if (box.width <= 0 || box.height <= 0) return null;
     const text = ownText(element);
     const style = styleOf(element);
     const interactive = isInteractive(element, style);
     if (!interactive && !text && tag !== "img" && tag !== "canvas" &&
-        !(element.namespaceURI || "").endsWith("svg")) return null;
+        !isSvg(element)) return null;
     if (!isShown(style, box)) return null;
     const x = place.dx + box.left + box.width / 2;
     const y = place.dy + box.top + box.height / 2;
@@ -189,10 +229,10 @@ globalThis.stepmill = (() => {
   const focusIn = (where) => {
     const element = where.activeElement;
     if (!element || element === where.body) return null;
-    const same = [...where.getElementsByTagName(element.tagName)];
-    const name = element.getAttribute("name");
+    const same = [...where.getElementsByTagName(tagName(element))];
+    const [id, name] = [attribute(element, "id"), attribute(element, "name")];
     const said =
-      `${tagOf(element)}${element.id ? "#" + element.id : ""}${name ? `[${name}]` : ""}` +
+      `${tagOf(element)}${id ? "#" + id : ""}${name ? `[${name}]` : ""}` +
       `:${same.indexOf(element)}`;
     const within = tagOf(element) === "iframe" && element.contentDocument
       ? focusIn(element.contentDocument) : null;
@@ -225,11 +265,10 @@ globalThis.stepmill = (() => {
   const target = (x, y) => {
     const { hit, place } = meet(x, y);
     if (!hit) return null;
-    const box = hit.getBoundingClientRect();
+    const box = boxOf(hit);
     const { shownText } = globalThis.stepmill;
     const shown = squeeze(shownText(hit, place));
-    const label = hit.labels && hit.labels.length
-      ? squeeze(shownText(hit.labels[0], place, hit)) : "";
+    const label = labelOf(hit) ? squeeze(shownText(labelOf(hit), place, hit)) : "";
     return {
       tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null, name: label || shown || null,
       text: shown || null, bbox: bboxOf(box, place), visible: share(box, place), frame: place.url,
@@ -237,7 +276,7 @@ globalThis.stepmill = (() => {
   };
   const choose = (x, y, option) => {
     const { hit } = meet(x, y);
-    const list = hit ? hit.closest("select") : null;
+    const list = hit ? closest(hit, "select") : null;
     if (!list) return "there is no list at that point";
     const wanted = squeeze(option);
     const chosen = [...list.options].find(
@@ -262,7 +301,7 @@ globalThis.stepmill = (() => {
   // The privileged view.
   const STYLES = [
     "background-color", "color", "cursor", "display", "font-size", "font-weight", "overflow-x",
-    "overflow-y",
+    "overflow-y", "position",
   ];
   const PROBES = [
     [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
@@ -278,7 +317,7 @@ globalThis.stepmill = (() => {
   // The first px of the picture that is not before a coordinate.
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const pointIn = (element, box, clip) => {
-    const rects = [...element.getClientRects()].slice(0, 8);
+    const rects = [...rectsOf(element)].slice(0, 8);
     for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
       const seen = meetBox(rect, clip);
       if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
@@ -294,7 +333,7 @@ globalThis.stepmill = (() => {
   const wordsOf = (element, count) => {
     const out = [];
     const { range } = count;
-    for (const child of element.childNodes) {
+    for (const child of nodesOf(element)) {
       if (child.nodeType !== 3) continue;
       for (const found of child.data.matchAll(/\S+/g)) {
         if (count.words >= MAX_WORDS) return out;
@@ -308,29 +347,29 @@ globalThis.stepmill = (() => {
   };
   const read = (element, count, outer) => {
     count.nodes += 1;
-    const box = element.getBoundingClientRect();
+    const box = boxOf(element);
     const style = getComputedStyle(element);
     // An absolutely positioned element may leave the boxes that clip its neighbours.
     const clip = style.position === "absolute" || style.position === "fixed" ? VIEW() : outer;
     const inside = element !== document.body && clipsAt(style) ? meetBox(clip, box) : clip;
     const shown = isShown(style, box) ||
-      (element.namespaceURI || "").endsWith("svg") && style.visibility === "visible" &&
+      isSvg(element) && style.visibility === "visible" &&
         style.display !== "none";
     const tag = tagOf(element);
     const attrs = {};
-    for (const { name, value } of element.attributes)
+    for (const { name, value } of attributesOf(element))
       attrs[cut(name, LABEL_BYTES)] = cut(value, GOAL_BYTES);
     const styles = {};
     for (const name of STYLES) styles[name] = cut(style.getPropertyValue(name), LABEL_BYTES);
     const children = [];
-    for (const child of element.children) {
+    for (const child of childrenOf(element)) {
       if (count.nodes >= MAX_NODES) break;
       const childTag = tagOf(child);
       if (childTag !== "script" && childTag !== "style" && childTag !== "head")
         children.push(read(child, count, inside));
     }
-    const scrolls = element.scrollHeight > element.clientHeight + 1 ||
-      element.scrollWidth > element.clientWidth + 1;
+    const scrolls = px.scrollHeight(element) > px.clientHeight(element) + 1 ||
+      px.scrollWidth(element) > px.clientWidth(element) + 1;
     const checkable = tag === "input" && (element.type === "checkbox" || element.type === "radio");
     let selected = null;
     if (tag === "select" && element.selectedIndex >= 0)
@@ -340,22 +379,24 @@ globalThis.stepmill = (() => {
         element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
     return {
       tag: cut(tag, LABEL_BYTES), attrs,
-      text: squeeze(
-        element.innerText === undefined ? element.textContent : element.innerText, 4000),
+      text: squeeze(fullText(element), 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
       point: shown ? pointIn(element, box, clip) : null, shown, style: styles,
       value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
       checked: checkable ? element.checked : null, selected,
-      scroll: scrolls ? [element.scrollLeft, element.scrollTop, element.scrollWidth,
-        element.scrollHeight] : null,
-      inner: [element.clientWidth, element.clientHeight],
+      scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),
+        px.scrollHeight(element)] : null,
+      inner: [px.clientWidth(element), px.clientHeight(element)],
       focused: document.activeElement === element, words: shown ? wordsOf(element, count) : [],
       children,
     };
   };
   return {
     observe, target, choose, selectAll, frame, cut,
-    parts: { bboxOf, meet, styleOf, cut, LABEL_BYTES }, // for sight.js
+    parts: { // for sight.js
+      bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
+      documentOf, rootOf, shadowOf, contains, order, boxOf,
+    },
     read: () => read(
       document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW()),
   };

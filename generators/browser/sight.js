@@ -3,7 +3,10 @@
 // nothing that paints lies over them, so clipped, scrolled out, covered and hidden text is left out; so
 // is transparent text, and text of the colour that it stands on.
 (() => {
-  const { bboxOf, meet, styleOf, cut, LABEL_BYTES } = globalThis.stepmill.parts;
+  const {
+    bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
+    documentOf, rootOf, shadowOf, contains, order, boxOf,
+  } = globalThis.stepmill.parts;
   const MAX_SIGHTS = 1500;
   const MAX_NODES = 20000;
   const MIN_OPACITY = 0.1;
@@ -16,12 +19,17 @@
   ]);
   const BUTTONS = new Set(["button", "submit", "reset"]);
   const UNWRITTEN = new Set(["checkbox", "radio", "range", "color", "file", "image", "hidden"]);
-  const isSvg = (element) => (element.namespaceURI || "").endsWith("svg");
+  const DAY = { year: "numeric", month: "2-digit", day: "2-digit" };
+  const TIME = { hour: "2-digit", minute: "2-digit" };
+  const PARTED = {
+    "date": { style: DAY, empty: "mm/dd/yyyy", before: "", after: "T00:00" },
+    "time": { style: TIME, empty: "--:-- --", before: "1970-01-01T", after: "" },
+  };
   const flat = (text) => text.replace(/\s+/g, " ").trim().toWellFormed();
   const paints = (element, style) => {
-    if (BOXES.has(element.localName)) return true;
+    if (BOXES.has(tagOf(element))) return true;
     if (isSvg(element))
-      return SHAPES.has(element.localName) && !(CLEAR.test(style.fill) && CLEAR.test(style.stroke));
+      return SHAPES.has(tagOf(element)) && !(CLEAR.test(style.fill) && CLEAR.test(style.stroke));
     return !CLEAR.test(style.backgroundColor) || style.backgroundImage !== "none";
   };
   const hides = (element) => {
@@ -33,19 +41,19 @@
     const { hit, place } = meet(x, y);
     if (hit === null) return false;
     if (hit === element) return true;
-    if (element.contains(hit)) {
+    if (contains(element, hit)) {
       // An icon beside the words may reach into their box: a picture without a ground hides nothing.
-      for (let at = hit; at !== element; at = at.parentElement || element)
-        if (hides(at) && (BOXES.has(at.localName) || !CLEAR.test(styleOf(at).backgroundColor)))
+      for (let at = hit; at !== element; at = parentOf(at) || element)
+        if (hides(at) && (BOXES.has(tagOf(at)) || !CLEAR.test(styleOf(at).backgroundColor)))
           return false;
       return true;
     }
-    if (hit.ownerDocument !== element.ownerDocument) return false;
-    const isBelow = hit.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
+    if (documentOf(hit) !== documentOf(element)) return false;
+    const isBelow = order(hit, element) & Node.DOCUMENT_POSITION_FOLLOWING;
     if (through && (isBelow || !hides(hit))) return true; // a click goes through it to what is below
-    const root = element.getRootNode();
+    const root = rootOf(element);
     for (const above of root.elementsFromPoint(x - place.dx, y - place.dy)) {
-      if (above === element || element.contains(above)) return true;
+      if (above === element || contains(element, above)) return true;
       if (hides(above)) return false;
     }
     return false;
@@ -64,7 +72,7 @@
     return true;
   };
   const backdrop = (element) => {
-    for (let at = element; at; at = at.parentElement) {
+    for (let at = element; at; at = parentOf(at)) {
       const style = styleOf(at);
       if (style.backgroundImage !== "none") return null;
       if (!CLEAR.test(style.backgroundColor)) return style.backgroundColor;
@@ -95,8 +103,10 @@
       range.setStart(node, found.index);
       range.setEnd(node, found.index + found[0].length);
       const box = range.getBoundingClientRect();
+      const lines = [...range.getClientRects()].filter(isLarge); // a word may break at its hyphen
       const last = out[out.length - 1];
-      if (!isLarge(box) || !isRunSeen(element, box, place, through)) open = false;
+      if (!lines.length || !lines.every((line) => isRunSeen(element, line, place, through)))
+        open = false;
       else if (open && Math.abs(last[1].top - box.top) < box.height / 2) {
         last[0] += ` ${found[0]}`;
         last[1] = union(last[1], box);
@@ -109,14 +119,14 @@
   };
   // What a text field shows of its value: as far as it is scrolled to, line by line.
   const written = (element, style, place) => {
-    const box = element.getBoundingClientRect();
+    const box = boxOf(element);
     const px = (name) => parseFloat(style[name]) || 0;
     const left = box.left + element.clientLeft + px("paddingLeft");
     const right = box.left + element.clientLeft + element.clientWidth - px("paddingRight");
     const top = box.top + element.clientTop;
     const bottom = top + element.clientHeight;
     const offsetAt = (x, y) => {
-      const at = element.getRootNode().caretPositionFromPoint(x, y);
+      const at = rootOf(element).caretPositionFromPoint(x, y);
       return at && at.offsetNode === element ? at.offset : null;
     };
     const { value } = element;
@@ -131,7 +141,7 @@
       const text = flat(value.slice(first, last));
       if (text && isRunSeen(element, seen, place, false)) out.push([text, seen]);
     };
-    if (element.localName === "input") {
+    if (tagOf(element) === "input") {
       if (value && element.scrollWidth <= element.clientWidth + 1) {
         if (isRunSeen(element, box, place, false)) out.push([flat(value), box]);
       } else if (value) {
@@ -161,11 +171,20 @@
     });
     return out;
   };
+  // What a field of a day or a time shows, which is not its value; "" where it shows a part of one.
+  const parted = (element) => {
+    const { style, empty, before, after } = PARTED[element.type];
+    if (element.validity.badInput) return "";
+    if (!element.value) return empty;
+    const day = new Date(`${before}${element.value}${after}Z`);
+    const parts = new Intl.DateTimeFormat("en-US", { ...style, timeZone: "UTC" });
+    return flat(parts.format(day));
+  };
   const controlRuns = (element, style, place, box) => {
-    const tag = element.localName;
+    const tag = tagOf(element);
     if (tag === "select") {
       if (element.multiple || element.size > 1)
-        return [...element.options].map((option) => [option, option.getBoundingClientRect()])
+        return [...element.options].map((option) => [option, boxOf(option)])
           .filter(([option, at]) => isLarge(at) && isRunSeen(option, at, place, false))
           .map(([option, at]) => [flat(option.label), at]);
       const chosen = element.options[element.selectedIndex];
@@ -175,12 +194,16 @@
     if (type === "password" || (tag === "input" && UNWRITTEN.has(type))) return [];
     if (tag === "input" && BUTTONS.has(type))
       return isRunSeen(element, box, place, false) ? [[flat(element.value), box]] : [];
+    if (tag === "input" && Object.hasOwn(PARTED, type)) {
+      const shown = parted(element);
+      return shown && isRunSeen(element, box, place, false) ? [[shown, box]] : [];
+    }
     if (element.value) return written(element, style, place);
     const hint = element.placeholder;
     return hint && isRunSeen(element, box, place, false) ? [[flat(hint), box]] : [];
   };
   const isDrawn = (element, style, box) => {
-    if (!isLarge(box) || element.localName === "iframe") return false;
+    if (!isLarge(box) || tagOf(element) === "iframe") return false;
     if (paints(element, style)) return true;
     return !isSvg(element) && style.content.startsWith("url") ||
       ["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]) > 0 &&
@@ -191,24 +214,24 @@
     while (pending.length && state.nodes < MAX_NODES && state.out.length < MAX_SIGHTS) {
       const [element, outer] = pending.pop();
       state.nodes += 1;
-      const tag = element.localName;
+      const tag = tagOf(element);
       if (element === state.without) continue;
       if (tag === "script" || tag === "style" || tag === "noscript" || tag === "option") continue;
       const style = styleOf(element);
       const opacity = outer * Number(style.opacity);
       if (style.display === "none" || opacity < MIN_OPACITY) continue;
-      const children = element.shadowRoot ? element.shadowRoot.children : element.children;
+      const children = shadowOf(element) ? shadowOf(element).children : childrenOf(element);
       const control = tag === "input" || tag === "textarea" || tag === "select";
       if (!control)
         for (let at = children.length - 1; at >= 0; at -= 1) pending.push([children[at], opacity]);
       if (style.visibility !== "visible") continue;
       const through = style.pointerEvents === "none";
-      const box = element.getBoundingClientRect();
+      const box = boxOf(element);
       const runs = [];
       if (control) runs.push(...controlRuns(element, style, place, box));
       else {
         let ink = null;
-        for (const child of (element.shadowRoot || element).childNodes) {
+        for (const child of nodesOf(shadowOf(element) || element)) {
           if (child.nodeType !== 3 || !/\S/.test(child.data)) continue;
           ink = ink === null ? isInk(element, style) : ink;
           if (ink) runs.push(...runsOf(child, element, state.range, place, through));
@@ -240,12 +263,12 @@
   };
   // What is in sight of an element's text, perhaps without that of an element in it.
   globalThis.stepmill.shownText = (element, place, without = null) => {
-    if (element.localName === "option") {
-      const box = element.getBoundingClientRect();
+    if (tagOf(element) === "option") {
+      const box = boxOf(element);
       return isLarge(box) && isRunSeen(element, box, place, false) ? flat(element.label) : "";
     }
     const state = begin(without);
-    state.range = element.ownerDocument.createRange();
+    state.range = documentOf(element).createRange();
     return look(element, place, state).map(({ text }) => text).filter(Boolean).join(" ");
   };
 })();

@@ -286,7 +286,7 @@ class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "6"
+    version = "7"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites

@@ -162,3 +162,43 @@ async def test_a_target_is_named_by_what_the_picture_shows(what: str) -> None:
 
     assert effect.target is not None
     assert (effect.target.name, effect.target.text) == (name, text)
+
+
+CLOBBERED = (
+    "children childNodes parentNode parentElement attributes tagName nodeName localName namespaceURI nodeType "
+    "ownerDocument innerText textContent getAttribute hasAttribute getBoundingClientRect getClientRects contains "
+    "closest compareDocumentPosition getRootNode shadowRoot labels id isContentEditable clientWidth clientHeight "
+    "scrollWidth scrollHeight scrollTop scrollLeft"
+)
+"""What elements are asked for, as names of fields, which a form then has in its place."""
+
+
+async def test_fields_that_are_called_as_properties_hide_nothing_of_their_form() -> None:
+    fields = "".join(f"<input name={name} value={name}>" for name in CLOBBERED.split())
+    page = f"<form tabindex=0 aria-label=Order>secret {fields}</form>"
+    async with opened({"/": page}) as session:
+        await session.act(Click(x=12, y=16))
+        seen, root = await session.observe(), await session.reader.read()
+
+    form = next(node for node in root.walk() if node.tag == "form")
+    assert texts(seen).split(" | ") == ["secret", *CLOBBERED.split()]
+    assert ("form", "Order") in {(one.tag, one.name) for one in seen.elements}
+    assert form.text.startswith("secret")
+    assert len(form.children) == len(CLOBBERED.split())
+    assert form.inner > (0, 0)
+
+
+DATED = {
+    "a day": ("date value=2024-07-02", "07/02/2024"),
+    "no day": ("date", "mm/dd/yyyy"),
+    "an hour": ("time value=13:05", "01:05 PM"),
+    "no hour": ("time", "--:-- --"),
+}
+
+
+async def test_fields_of_days_and_times_are_in_sight_as_they_are_drawn() -> None:
+    page = "<br>".join(f"<input type={kind}>" for kind, _ in DATED.values())
+    async with opened({"/": page}) as session:
+        seen = await session.observe()
+
+    assert texts(seen) == " | ".join(text for _, text in DATED.values())
