@@ -5,11 +5,13 @@ by pixels and keys. It adapts nothing: a thing that the page does not show ends 
 of the policy, which says what it looked for.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
+from generators.policy.window import Window, is_within
 from schemas.action import (
     Action,
     Answer,
@@ -47,13 +49,13 @@ _BUTTONS = {"submit", "button", "reset"}
 _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
 
-_SCROLLING = {"auto", "scroll"}
-"""Values of `overflow-y` of what the wheel scrolls."""
-
 _MARKS = {"#": "id", ".": "class"}
 
 _FIRST_PART = 18
 """So many pixels from its edge a native field of a date shows its first part, which is typed before the others."""
+
+_READ_FROM = 0.1
+"""What is read next is brought to this share of the window, from its upper edge, if it stood below."""
 
 MAX_ARROWS = 15
 """Options of a list that are gone through by arrows, at most."""
@@ -69,7 +71,7 @@ class ReferencePolicy:
         self._steps = tuple(steps)
         self._taken = 0
         self._scrolls = 0
-        self._came_to: tuple[str | None, Box] | None = None
+        self._came_to: tuple[str, Box] | None = None
         self._keys: list[Decision] = []
 
     @property
@@ -85,7 +87,7 @@ class ReferencePolicy:
         """
         if self._keys:
             return self._keys.pop(0)
-        root: Node | None = None
+        page: _Page | None = None
         while self._taken < len(self._steps):
             step = self._steps[self._taken]
             if step.on is None:
@@ -93,12 +95,14 @@ class ReferencePolicy:
                 return _decide(_act_on_nothing(step, turn.observation.page.url), step.why)
             if turn.reader is None:
                 raise AssertionError("a privileged policy is given a reader")
-            root = await turn.reader.read() if root is None else root
-            ends = [self._find(root, step)]
+            page = _Page(await turn.reader.read()) if page is None else page
+            ends = [self._find(page, step)]
             if step.do is Do.DRAG:
-                ends.append(self._find(root, ReferenceStep(do=Do.CLICK, on=step.text)))
-            for name, end in zip((step.on, step.text), ends, strict=False):
-                scroll = self._scroll(step, name, end, root)
+                ends.append(self._find(page, ReferenceStep(do=Do.CLICK, on=step.text)))
+            if step.do is Do.LOOK:
+                ends = [*page.window.around(ends[0]), *ends]
+            for end in ends:
+                scroll = self._scroll(step, end, page.window)
                 if scroll is not None:
                     return scroll
             self._take()
@@ -121,8 +125,8 @@ class ReferencePolicy:
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
         return _decide(_act_on(step, points[0], points[1] if points[1:] else None), step.why)
 
-    def _find(self, root: Node, step: ReferenceStep) -> Node:
-        thing = find(root, step)
+    def _find(self, page: "_Page", step: ReferenceStep) -> Node:
+        thing = page.find(step)
         if thing is None:
             where = f" within '{step.within}'" if step.within else ""
             raise RolloutFailure(
@@ -131,87 +135,69 @@ class ReferencePolicy:
             )
         return thing
 
-    def _scroll(
-        self, step: ReferenceStep, name: str | None, thing: Node, root: Node
-    ) -> Decision | None:
+    def _scroll(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
         """Return a scroll that brings more of a thing into sight; None: all of it is, or no more comes.
 
         Raises:
             RolloutFailure: none of it comes into sight.
         """
-        holder = _holder(root, thing)
-        view = _view(root, holder)
-        if thing.point is not None and _is_within(thing, view):
+        view, holder = window.view(thing), window.holder(thing)
+        if thing.point is not None and is_within(thing, view):
             return None
-        came_no_nearer = self._came_to == (name, thing.box)
-        self._came_to = (name, thing.box)
+        _, top, _, height = thing.box
+        offset = top + height / 2 - view[1] - view[3] / 2
+        came_no_nearer = self._came_to == (thing.text, thing.box) or window.is_at_end(
+            holder, down=offset > 0
+        )
+        self._came_to = (thing.text, thing.box)
         self._scrolls += 1
         if came_no_nearer and (thing.point is not None or step.do is Do.LOOK):
             return None
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
-                f"step {self._taken + 1} of the reference: '{name}' cannot be brought into sight",
+                f"step {self._taken + 1} of the reference: '{step.on}' cannot be brought into sight",
             )
-        _, top, _, height = thing.box
-        offset = top + height / 2 - view[1] - view[3] / 2
+        if step.do is Do.LOOK and offset > 0:
+            offset = max(offset, top - view[1] - view[3] * _READ_FROM)
         direction = Direction.DOWN if offset > 0 else Direction.UP
         where = "further down" if offset > 0 else "further up"
-        why = step.why and f"What I need next is not in sight; it should be {where} on this page."
+        how_much = "not in sight" if thing.point is None else "only partly in sight"
+        why = step.why and f"What I need next is {how_much}; it should be {where} on this page."
+        middle = (view[0] + view[2] / 2, view[1] + view[3] / 2)
         scroll = Scroll(
             direction=direction,
             amount=max(1, round(abs(offset))),
-            x=None if holder is None else view[0] + view[2] / 2,
-            y=None if holder is None else view[1] + view[3] / 2,
+            x=None if holder is None else middle[0],
+            y=None if holder is None else middle[1],
         )
         return _decide(scroll, step.why if step.do is Do.LOOK else why)
 
 
-def _holder(root: Node, thing: Node) -> Node | None:
-    """Return the innermost element around a thing that scrolls by itself; None: the page does.
+class _Page:
+    """A page as it was read once, with what is looked up in it again and again."""
 
-    What is around a popover does not scroll it.
-    """
-    around = list(reversed(_path_to(root, thing)[1:-1]))
-    free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
-    return next(
-        (
-            one
-            for one in around[:free]
-            if one.scroll is not None
-            and one.tag != "body"
-            and one.style.get("overflow-y") in _SCROLLING
-            and one.scroll[3] > one.inner[1] + 1
-        ),
-        None,
-    )
+    def __init__(self, root: Node) -> None:
+        self._root = root
+        self.window = Window(root)
 
+    def find(self, step: ReferenceStep) -> Node | None:
+        """Return the thing that a step names; None if the page shows none."""
+        if step.do is Do.LOOK and step.within is None:
+            return self._named.get(_words(step.on or "")) or find(self._root, step)
+        return find(self._root, step)
 
-def _view(root: Node, holder: Node | None) -> Box:
-    """Return the part of the window in which a thing can be in sight."""
-    width, height = root.inner
-    if holder is None:
-        return (0.0, 0.0, width, height)
-    left, top, wide, high = holder.box
-    start, end = max(0.0, top), min(height, top + high)
-    return (max(0.0, left), start, min(width, left + wide) - max(0.0, left), end - start)
-
-
-def _is_within(thing: Node, view: Box) -> bool:
-    """Return whether all of a thing's height is in a part of the window, or as much as there is room for."""
-    top, height = max(thing.box[1], view[1]), min(thing.box[3], view[3])
-    bottom = min(thing.box[1] + thing.box[3], view[1] + view[3])
-    return bottom - top >= height - 1
-
-
-def _path_to(root: Node, thing: Node) -> list[Node]:
-    """Return the elements from a root down to a thing; empty if it is not below."""
-    if root is thing:
-        return [root]
-    for child in root.children:
-        if path := _path_to(child, thing):
-            return [root, *path]
-    return []
+    @functools.cached_property
+    def _named(self) -> dict[str, Node]:
+        """What `find` finds for each of the exact names on it."""
+        root = _front(self._root)
+        labels, out = _labels(root), dict[str, tuple[tuple[bool, int], Node]]()
+        for node in root.walk():
+            key = (not _is_active(node), len(node.text))
+            for name in _names(node, labels) if node.shown else ():
+                if name not in out or key < out[name][0]:
+                    out[name] = (key, node)
+        return {name: node for name, (_, node) in out.items()}
 
 
 def _decide(action: Action, why: str | None) -> Decision:
