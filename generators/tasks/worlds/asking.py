@@ -69,14 +69,20 @@ def oversteps(setting: Setting, draft: Draft) -> bool:
     if permissions is None:
         return False
     entity = setting.world.entity(permissions.entity)
-    for rule in (*draft.expect.changed, *draft.expect.removed):
-        if rule.table != entity.name:
-            continue
-        row = setting.row(entity, _id(rule))
-        for held in withheld(setting.world, entity, row):
-            if _concerns(setting, entity, draft, rule, held):
-                return True
-    return False
+    return any(
+        _concerns(setting, entity, draft, rule, held)
+        for rule in (*draft.expect.changed, *draft.expect.removed)
+        if rule.table == entity.name
+        for row in _on_the_way(setting, entity, setting.row(entity, _id(rule)))
+        for held in withheld(setting.world, entity, row)
+    )
+
+
+def _on_the_way(setting: Setting, entity: Entity, row: Row) -> list[Row]:
+    """Return a row as it is, and in each state that it may come through on its way to another."""
+    flow = setting.world.workflow(entity.name)
+    states = {state for step in flow.transitions for state in step.before} if flow else ()
+    return [row, *({**row, flow.field: state} for state in sorted(states) if flow is not None)]
 
 
 def _concerns(

@@ -24,9 +24,6 @@ Steps = tuple[ReferenceStep, ...]
 _MOST_LISTED = 4
 """What is typed into a combobox leaves so many choices at most, where words can tell them apart."""
 
-_SEEN = 3
-"""So many rows of a list are in sight together wherever one of them is."""
-
 _MOST_CLICKS = 3
 """A stepper's number that is further away is typed."""
 
@@ -205,7 +202,7 @@ def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> St
             setting.title(entity, row)
             for row in rows[page * view.page_size : (page + 1) * view.page_size]
         ]
-        steps += map(see, dict.fromkeys((*titles[_SEEN - 1 :: _SEEN], *titles[-1:])))
+        steps += map(see, dict.fromkeys(titles))
     return tuple(steps)
 
 

@@ -41,8 +41,8 @@ _SAID = {
         'With "{on}" the row that I need comes first.',
     ),
     "filter": (
-        'Only some of the rows count, so I set "{on}" to "{text}".',
-        '"{on}" can narrow the list: I choose "{text}".',
+        'Only some of the rows count, so I open the list of "{on}".',
+        '"{on}" can narrow the list, so I open what it offers.',
     ),
     "turn": (
         'The list goes on after the rows in sight, so I click "{on}".',
@@ -122,8 +122,8 @@ _SAID = {
         '"{on}" offers many choices; "{text}" narrows them.',
     ),
     "choose": (
-        'For "{on}" I choose "{text}".',
-        '"{on}" has to be "{text}", which is in its list.',
+        'Next comes "{on}"; I open its list.',
+        '"{on}" has a list of what it may be, so I open it.',
     ),
     "option": (
         'Of the choices for "{within}" I take "{on}".',

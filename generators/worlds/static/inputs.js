@@ -78,13 +78,13 @@
       const move = (at) => {
         file.classList.add("held");
         file.style.transform = `translate(${at.clientX - clientX}px, ${at.clientY - clientY}px)`;
-        place.classList.toggle("over", inPlace(at));
+        place.classList.toggle("w-over", inPlace(at));
       };
       const release = (at) => {
         document.removeEventListener("pointermove", move);
         file.classList.remove("held");
         file.style.transform = "";
-        place.classList.remove("over");
+        place.classList.remove("w-over");
         if (inPlace(at)) put(option.value);
       };
       document.addEventListener("pointermove", move);

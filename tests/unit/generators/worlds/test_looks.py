@@ -1,12 +1,14 @@
 """The kits and fonts of worlds: every kit offers every part, and loads what its world names."""
 
 import re
+from pathlib import Path
 from random import Random
 
 import pytest
 from made_world import SHOP
 from world_visits import Names, visiting
 
+from generators.worlds import looks
 from generators.worlds.looks import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
 from generators.worlds.pages import Pages
 from schemas.errors import Refusal
@@ -87,3 +89,13 @@ def test_the_stylesheet_names_the_fonts_of_its_world() -> None:
 
     assert Pages(world).style().count("@font-face") == 2
     assert "@font-face" not in Pages(SHOP).style()
+
+
+def test_no_class_that_a_widget_comes_to_have_is_one_of_the_frames() -> None:
+    static = Path(looks.__file__).parent / "static"
+    scripts = "".join((static / name).read_text("utf-8") for name in ("widgets.js", "inputs.js"))
+    given = {*re.findall(r'classList\.\w+\("([\w-]+)"', scripts)}
+    styled = {*re.findall(r"\.([a-z][\w-]*)", (static / "world.css").read_text("utf-8"))}
+
+    assert given
+    assert not given & styled

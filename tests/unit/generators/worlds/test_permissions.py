@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from world_visits import visiting
 
 from generators.tasks.worlds.asking import oversteps
+from generators.tasks.worlds.changes import changes
+from generators.tasks.worlds.moves import answer, click
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import Draft
 from generators.worlds.draw import FAMILIES, draw_whole
@@ -185,6 +187,16 @@ def test_no_task_asks_for_what_is_reserved(
     draft = Draft({}, parse_expectation(rules, "a test"), ())
 
     assert oversteps(setting, draft) is is_over
+
+
+def test_no_task_leads_a_row_by_two_steps_over_one_that_is_reserved() -> None:
+    setting = Setting(_reserving(_SHIP), {**_ROWS})
+    row = next(row for row in _ROWS["purchase"] if row["status"] == "Open")
+    expect = changes(setting.world.entity("purchase"), (row, {"status": "Shipped"}))
+    draft = Draft({}, expect, (click("Mark as packed"), click("Ship"), answer()))
+
+    assert oversteps(setting, draft)
+    assert not oversteps(setting, draft._replace(reference=(click("Cancel order"), answer())))
 
 
 def test_worlds_of_all_families_have_roles_and_some_reserve_something() -> None:
