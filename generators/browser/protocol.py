@@ -155,9 +155,11 @@ class Node:
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and everything below it, in document order."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(node.children)
 
 
 class PageReader(Protocol):

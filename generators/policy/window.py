@@ -25,6 +25,7 @@ class Window:
 
     def __init__(self, root: Node) -> None:
         self._root = root
+        self._parents = {id(child): node for node in root.walk() for child in node.children}
         self._over = [node for node in root.walk() if node.shown and self._is_over(node)]
 
     def holder(self, thing: Node) -> Node | None:
@@ -32,7 +33,7 @@ class Window:
 
         What is around a popover does not scroll it.
         """
-        around = list(reversed(_path_to(self._root, thing)[1:-1]))
+        around = list(reversed(self._path_to(thing)[1:-1]))
         free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
         return next(
             (
@@ -67,7 +68,7 @@ class Window:
 
     def around(self, thing: Node) -> list[Node]:
         """Return what is read together with a thing, if there is room for it: its row or entry, or a label's value."""
-        path = _path_to(self._root, thing)
+        path = self._path_to(thing)
         whole = [one for one in path[:-1] if one.tag in _WHOLE]
         read = path[-2:-1] if thing.tag == "dt" else whole[-1:]
         return [one for one in read if one.box[3] <= self.view(one)[3]]
@@ -75,6 +76,13 @@ class Window:
     def is_at_end(self, holder: Node | None, *, down: bool) -> bool:
         """Return whether the page, and an element that scrolls on it, are known to go no further in a direction."""
         return all(_is_at_end(one, down=down) for one in (self._root, holder) if one is not None)
+
+    def _path_to(self, thing: Node) -> list[Node]:
+        """Return the elements from the root down to a thing."""
+        path = [thing]
+        while id(path[-1]) in self._parents:
+            path.append(self._parents[id(path[-1])])
+        return path[::-1]
 
     def _is_over(self, node: Node) -> bool:
         """Return whether an element lies over what is scrolled beneath it."""
@@ -86,7 +94,7 @@ class Window:
         """Return what may come to lie over a thing as it is scrolled; over a dialog nothing does."""
         if not self._over:
             return []
-        path, (left, _, width, _) = _path_to(self._root, thing), thing.box
+        path, (left, _, width, _) = self._path_to(thing), thing.box
         if any(one.tag == "dialog" or "popover" in one.attrs for one in path):
             return []
         return [
@@ -110,13 +118,3 @@ def _is_at_end(scrolls: Node, *, down: bool) -> bool:
         return False
     _, top, _, height = scrolls.scroll
     return top + scrolls.inner[1] >= height - 1 if down else top <= 0
-
-
-def _path_to(root: Node, thing: Node) -> list[Node]:
-    """Return the elements from a root down to a thing; empty if it is not below."""
-    if root is thing:
-        return [root]
-    for child in root.children:
-        if path := _path_to(child, thing):
-            return [root, *path]
-    return []
