@@ -48,7 +48,10 @@ LOOK = """(() => {
     }
     const frame = holder(e), around = frame.getBoundingClientRect();
     range.selectNodeContents(text);
-    for (const box of range.getClientRects()) {
+    const boxes = range.getClientRects();
+    if (boxes.length > 3 && text.data.trim().length < 2 * boxes.length && !told.has(e))
+      found.push(`'${words(e)}' has a letter a line`);
+    for (const box of boxes) {
       if (box.width < 2 || box.height < 2 || around.width < 2) continue;
       const out = Math.max(box.right - around.right, around.left - box.left) > 3;
       if (out && clips(frame) && !told.has(e)) found.push(`'${words(e)}' is cut off`);
@@ -87,8 +90,9 @@ LOOK = """(() => {
   }
   return found.slice(0, 5);
 })()"""
-"""What is wider than the page, cut off, out of what it is in, over another text, covered by something that does not stay
-in place by design, far from the box that it is the label of, or of less than 3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
+"""What is wider than the page, cut off, out of what it is in, over another text, broken after each letter, covered by
+something that does not stay in place by design, far from the box that it is the label of, or of less than 3 to 1 in
+contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged)."""
 
 OPEN = """(() => {
   const link = document.querySelector("main a[data-place], [data-rows][data-place] a[href]");

@@ -42,6 +42,7 @@ DEFECTS = {
     "'Far words' is far from its box": (
         "<input type=radio id=far style='float:left'><label for=far style='float:right'>Far words</label>"
     ),
+    "'Letters' has a letter a line": "<p style='width:9px;overflow-wrap:anywhere'>Letters</p>",
     "'Many long words' is cut off": (
         "<p style='width:40px;overflow:hidden;white-space:nowrap'>Many long words</p>"
     ),
