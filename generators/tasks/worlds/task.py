@@ -17,8 +17,8 @@ IMPOSSIBLE = "impossible"
 START = "/"
 """The path where tasks begin."""
 
-_SPARE, _TIMES = 10, 3
-"""A task's step budget: so many times the actions of its reference, and some."""
+_SPARE, _TIMES, _TOGETHER = 10, 3, 2
+"""A task's step budget: so many times the actions of its reference, some, and a scroll for so many things to look at."""
 
 _ACTIONS = {Do.SELECT: 3, Do.LOOK: 0}
 """The actions of a step that takes several, or none: a list is opened, told a name, and closed."""
@@ -82,6 +82,11 @@ def actions_of(steps: Sequence[ReferenceStep]) -> int:
     return sum(_ACTIONS.get(step.do, 1) for step in steps)
 
 
+def _budget(steps: Sequence[ReferenceStep]) -> int:
+    looks = sum(step.do is Do.LOOK for step in steps)
+    return _TIMES * actions_of(steps) + _SPARE + looks // _TOGETHER
+
+
 def measure(
     plan: Sequence[ReferenceStep], expect: Expectation, instruction: str, places: Collection[str]
 ) -> Difficulty:
@@ -130,7 +135,7 @@ def to_task(world: World, task: WorldTask) -> Task:
         instruction=task.instruction,
         parameters=parameters,
         seed=task.seed,
-        max_steps=_TIMES * actions_of(task.reference) + _SPARE,
+        max_steps=_budget(task.reference),
         tags=(task.kind,),
         answer_kind=task.answer_kind,
         expect=task.expect,
