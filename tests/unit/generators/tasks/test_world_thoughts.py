@@ -95,3 +95,12 @@ def test_a_row_that_the_goal_names_is_told_from_one_that_it_does_not() -> None:
     row = click(SETTING.titles(SHOP.entity("product"))[0])
 
     assert not thoughts(row) & thoughts(row, goal=row.on or "")
+
+
+def test_a_thought_that_opens_a_closed_list_names_none_of_its_options() -> None:
+    view = SHOP.views[0]
+    field = SHOP.entity(view.entity).field(view.filters[0])
+    choice = ReferenceStep(do=Do.SELECT, on=field.label, text=field.choices[0])
+
+    for said in (thoughts(click(view.label), choice), thoughts(choice)):
+        assert not any(field.choices[0] in one for one in said)

@@ -18,7 +18,7 @@ from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.answers import normalise, read_number
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.draw import KINDS, draw_tasks, kinds_of
-from generators.tasks.worlds.moves import answer, choose, click, fill, to_row
+from generators.tasks.worlds.moves import answer, choose, click, fill, read_on, to_row
 from generators.tasks.worlds.parts import NEAR_MISSES, draw_part
 from generators.tasks.worlds.patterned import NEEDS
 from generators.tasks.worlds.setting import Setting
@@ -297,6 +297,15 @@ def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
     assert Do.TYPE in {step.do for step in to_row(setting, view, entity, row)}
     turned = [step.on for step in to_row(setting.turning(), view, entity, row)]
     assert turned == ["Products", "Next", "Next", row["name"]]
+
+
+def test_each_row_of_a_list_that_is_read_is_looked_at() -> None:
+    setting, view, entity = Setting(SHOP, shop_rows()), SHOP.view_of("product"), SHOP.entities[0]
+    assert view is not None
+    rows = setting.rows_of(entity)[: 2 * view.page_size]
+    steps = read_on(setting, view, rows, turns=1)
+
+    assert [step.on for step in steps if step.do is Do.LOOK] == [row["name"] for row in rows]
 
 
 def test_a_budget_is_a_small_multiple_of_the_reference() -> None:
