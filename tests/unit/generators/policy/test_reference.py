@@ -1,11 +1,8 @@
 """Things are found by the words on them or beside them, and acted on by pixels and keys."""
 
-from dataclasses import dataclass, replace
-
 import pytest
-from factories import make_screenshot
+from reference_pages import AWAY, PAGE, SEEN, Reader, acted, node, step
 
-from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import MAX_SCROLLS, ReferencePolicy, find
 from schemas.action import (
@@ -22,82 +19,6 @@ from schemas.action import (
 )
 from schemas.episode import ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation, PageState
-from schemas.reference import REFERENCE, ReferenceStep
-
-AWAY = None
-"""The point of what is out of sight."""
-
-SEEN = Observation(
-    screenshot=make_screenshot(1),
-    width=64,
-    height=48,
-    page=PageState(url="http://shop.localhost/shop", title="", scroll_x=0, scroll_y=0),
-    observe_ms=0,
-)
-
-
-def node(
-    tag: str,
-    text: str = "",
-    *children: Node,
-    at: tuple[float, float] | None = (1.0, 2.0),
-    shown: bool = True,
-    top: float = 0.0,
-    **attrs: str,
-) -> Node:
-    inside = " ".join([text, *(child.text for child in children)]).strip()
-    return Node(
-        tag=tag,
-        attrs={name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()},
-        text=inside,
-        own_text=text,
-        box=(0.0, top, 10.0, 10.0),
-        point=at,
-        shown=shown,
-        style={},
-        inner=(500.0, 400.0),
-        children=list(children),
-    )
-
-
-PAGE = node(
-    "body",
-    "",
-    node("p", "Add what you like"),
-    node("tr", "", node("td", "Lamp"), node("button", "Add", at=(10.0, 11.0))),
-    node("tr", "", node("td", "Table lamp"), node("button", "Add", at=(20.0, 21.0))),
-    node("label", "Your name", for_="who"),
-    node("input", "", at=(30.0, 31.0), id="who"),
-    node("input", "", at=(40.0, 41.0), placeholder="Search"),
-    node("select", "Small Large", at=(50.0, 51.0), name="size"),
-    node("select", "Small Large", at=(50.0, 51.0), name="one size", size="1"),
-    node("select", "Small Large", at=(60.0, 61.0), name="sizes", size="4"),
-    node("input", "", at=(70.0, 71.0), type="search", value="Lamp shades"),
-    node("input", "", at=(80.0, 81.0), type="submit", value="Lamp shades"),
-    node("div", "Old words", at=(90.0, 91.0), contenteditable="true", aria_label="Note"),
-    node("div", "Fixed words", at=(95.0, 96.0), contenteditable="false", aria_label="Fixed"),
-    node("button", "Hidden", shown=False),
-)
-
-
-@dataclass
-class Reader:
-    root: Node
-
-    async def read(self) -> Node:
-        return self.root
-
-
-def step(**stated: str) -> ReferenceStep:
-    (one,) = REFERENCE.validate_python([stated])
-    return one
-
-
-async def acted(*steps: ReferenceStep, root: Node = PAGE) -> list[Action]:
-    policy = ReferencePolicy(steps)
-    turn = PolicyInput("Do it.", (), SEEN, Reader(root))
-    return [(await policy.act(turn)).action for _ in range(len(steps) + 1)]
 
 
 @pytest.mark.parametrize(
@@ -390,69 +311,3 @@ async def test_keys_through_a_list_have_a_thought_where_its_step_has_one() -> No
 
     led = "The list of 'size' is open; the keys lead to 'M'."
     assert thoughts == ["Size is M.", led, led, None, None, None]
-
-
-def moved(*children: Node, scroll: tuple[float, float, float, float] | None = None) -> Node:
-    """A page of 500 by 400 px, with what is on it at their places."""
-    return replace(node("html", "", *children, at=None), box=(0, 0, 500, 400), scroll=scroll)
-
-
-def placed(one: Node, left: float, top: float, width: float, height: float, **style: str) -> Node:
-    return replace(one, box=(left, top, width, height), style=style)
-
-
-BAR = placed(node("div", "We use cookies"), 0, 340, 500, 60, position="fixed")
-CORNER = placed(node("div", "How are we doing?"), 380, 300, 110, 90, position="fixed")
-HEADER = placed(node("header", "Shop"), 0, 0, 500, 50, position="sticky")
-
-
-@pytest.mark.parametrize(
-    ("over", "top", "wanted"),
-    [
-        pytest.param(BAR, 330, ("down", 170), id="a bar below"),
-        pytest.param(HEADER, 40, ("up", 175), id="a header above"),
-        pytest.param(CORNER, 330, None, id="a box beside it"),
-        pytest.param(placed(BAR, 0, 0, 500, 400, position="fixed"), 330, None, id="all over"),
-        pytest.param(placed(BAR, 0, 340, 500, 60), 330, None, id="what goes along"),
-    ],
-)
-async def test_a_thing_is_brought_out_of_what_lies_over_the_page(
-    over: Node, top: float, wanted: tuple[str, int] | None
-) -> None:
-    policy = ReferencePolicy(REFERENCE.validate_python([{"do": "click", "on": "Go"}]))
-    button = placed(node("button", "Go"), 20, top, 80, 20)
-    decision = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(moved(button, over))))
-
-    scroll = decision.action
-    told = (scroll.direction.value, scroll.amount) if isinstance(scroll, Scroll) else None
-    assert told == wanted
-
-
-async def test_a_page_that_goes_no_further_is_not_scrolled() -> None:
-    policy = ReferencePolicy(REFERENCE.validate_python([{"do": "click", "on": "Go"}]))
-    button = placed(node("button", "Go"), 20, 330, 80, 20)
-    decision = await policy.act(
-        PolicyInput("Do it.", (), SEEN, Reader(moved(button, BAR, scroll=(0, 600, 500, 1000))))
-    )
-
-    assert isinstance(decision.action, Click)
-
-
-LISTED = {
-    "the row of a title": node(
-        "tr", "", placed(node("a", "Lamp"), 20, 380, 50, 15), node("td", "12 pieces")
-    ),
-    "the value of a label": node(
-        "div", "", placed(node("dt", "Lamp"), 20, 380, 50, 15), node("dd", "12 pieces")
-    ),
-}
-
-
-@pytest.mark.parametrize("what", LISTED)
-async def test_what_is_read_is_brought_into_sight_as_a_whole(what: str) -> None:
-    policy = ReferencePolicy(REFERENCE.validate_python([{"do": "look", "on": "Lamp"}]))
-    decision = await policy.act(
-        PolicyInput("Do it.", (), SEEN, Reader(moved(placed(LISTED[what], 0, 375, 500, 60))))
-    )
-
-    assert decision.action == Scroll(direction=Direction.DOWN, amount=335)
