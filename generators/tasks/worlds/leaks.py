@@ -248,8 +248,8 @@ def _keys(task: WorldTask, answer: str, chunks: Sequence[Chunk]) -> Iterator[tup
 
 
 def _begins(address: str) -> bool:
-    """Return whether a page shows a list from its beginning, as nobody has sorted it."""
-    return not {"page", "sort"} & parse_qs(urlsplit(address).query).keys()
+    """Return whether a page shows a list from its beginning, or a calendar as it opens, as nobody has sorted it."""
+    return not {"page", "sort", "month"} & parse_qs(urlsplit(address).query).keys()
 
 
 def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tuple[Leak, str]]:

@@ -108,7 +108,9 @@ def test_a_page_that_gives_an_answer_away_is_found(leak: Leak, task: WorldTask, 
     assert leak in _found(task, Looked({**CLEAN, "/made": f"<main>{html}</main>"}))
 
 
-@pytest.mark.parametrize("address", ["/products?page=2", "/products?sort=-price"])
+@pytest.mark.parametrize(
+    "address", ["/products?page=2", "/products?sort=-price", "/products?month=2026-02"]
+)
 def test_a_list_that_somebody_sorted_or_turned_over_gives_no_answer_away(address: str) -> None:
     html = f"<main>{_links((12, 11, 10, 9, 8, 7))}</main>"
 
