@@ -1,19 +1,16 @@
-"""Drawn pictures of a world's rows and figures: SVG, made from words and numbers alone.
+"""Drawn pictures of a world's rows: SVG, made from words alone.
 
 The same words are the same picture, in every process and on every machine: nothing is written in them, since
 what a letter looks like depends on the fonts of a machine.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from schemas.world import Picture
 
 _SIZE = 120
 """Of a picture of a row, in units of its own, both ways."""
-
-_BARS_WIDTH, _BARS_HEIGHT, _BARS_GAP = 320, 120, 0.3
-"""Of a picture of bars, in units of its own; the gap is a share of what a bar has."""
 
 _SKINS = ("#f2d3b6", "#e0ac82", "#c68a5e", "#94613c", "#6b4428")
 _HAIRS = ("#2b2220", "#5a3a22", "#8d5a2b", "#c9a05a", "#8c8c8c", "#a33b20")
@@ -36,23 +33,6 @@ def draw_row(picture: Picture, title: str) -> str:
     hue, paint = _Draws(title).below("hue", 360), _PAINTERS[picture]
     ground = f'<rect width="{_SIZE}" height="{_SIZE}" fill="hsl({hue},38%,88%)"/>'
     return _svg(_SIZE, _SIZE, ground + paint(title, hue))
-
-
-def draw_bars(values: Sequence[int], colour: str) -> str:
-    """Return a bar for each of some numbers as SVG, the largest as high as there is room; `colour` is `#1a2b3c`.
-
-    Numbers below nothing have bars below the line.
-    """
-    top, bottom = max([0, *values]), min([0, *values])
-    scale = (_BARS_HEIGHT - 4) / ((top - bottom) or 1)
-    line, room = 2 + top * scale, _BARS_WIDTH / max(1, len(values))
-    bars = "".join(
-        f'<rect x="{place * room + room * _BARS_GAP / 2:.1f}" y="{line - max(0, value) * scale:.1f}"'
-        f' width="{room * (1 - _BARS_GAP):.1f}" height="{abs(value) * scale:.1f}" fill="{colour}"/>'
-        for place, value in enumerate(values)
-    )
-    axis = f'<path d="M0 {line:.1f}H{_BARS_WIDTH}" stroke="#888888" stroke-width="1"/>'
-    return _svg(_BARS_WIDTH, _BARS_HEIGHT, bars + axis)
 
 
 def _svg(width: int, height: int, inner: str) -> str:

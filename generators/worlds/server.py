@@ -26,12 +26,11 @@ from generators.worlds.database import (
     open_database,
     read_tables,
 )
-from generators.worlds.files import HEADERS, KEPT, own_file, package_file
+from generators.worlds.files import KEPT, own_file, package_file
 from generators.worlds.forms import Choices, form_texts, new_row
 from generators.worlds.frame import ANSWERS, frame_of, remember, take_answer, way_back
 from generators.worlds.grid import CELLS, edit_cell
 from generators.worlds.pages import Pages
-from generators.worlds.pictures import draw_bars, draw_row
 from generators.worlds.reserved import ask, may_not
 from generators.worlds.shapes import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
 from generators.worlds.visit import (
@@ -47,9 +46,8 @@ from generators.worlds.visit import (
     show_row,
     visit_of,
 )
-from schemas.field import Kind
 from schemas.permissions import Act
-from schemas.world import Entity, View, World
+from schemas.world import View, World
 
 _PAGE_DIGITS = 9
 
@@ -66,8 +64,6 @@ class WorldServer:
             routes=[
                 Route("/", _home),
                 Route("/_/style.css", _style),
-                Route("/_/picture/{entity}/{id:int}.svg", _picture),
-                Route("/_/bars/{view}/{field}.svg", _bars),
                 Route("/_/packages/{path:path}", _package),
                 Route("/_/own/{name}", _own),
                 Route(ANSWERS + "{name}", _take_answer, methods=post),
@@ -135,35 +131,6 @@ async def _home(request: Request) -> Response:
 
 async def _style(request: Request) -> Response:
     return Response(visit_of(request).pages.style(), media_type="text/css", headers=KEPT)
-
-
-async def _picture(request: Request) -> Response:
-    entity, row = find(request)
-    if entity.picture is None:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    return _drawn(draw_row(entity.picture, str(row[entity.title.name])))
-
-
-async def _bars(request: Request) -> Response:
-    """Answer with a bar for each of the first rows of a view, by a number of theirs."""
-    visit, asked = visit_of(request), request.path_params
-    view = next((one for one in visit.world.views if one.name == asked["view"]), None)
-    if view is None or not _is_number(visit.world.entity(view.entity), asked["field"]):
-        raise HTTPException(HTTPStatus.NOT_FOUND)
-    rows = list_rows(visit.database, visit.world, view, chosen=Chosen()).rows
-    return _drawn(
-        draw_bars([int(row[asked["field"]] or 0) for row in rows], visit.world.look.accent)
-    )
-
-
-def _is_number(entity: Entity, name: str) -> bool:
-    return any(
-        field.name == name and field.kind in {Kind.INTEGER, Kind.MONEY} for field in entity.fields
-    )
-
-
-def _drawn(picture: str) -> Response:
-    return Response(picture, media_type="image/svg+xml", headers=HEADERS)
 
 
 async def _package(request: Request) -> Response:

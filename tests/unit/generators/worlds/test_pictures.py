@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from generators.worlds.pictures import draw_bars, draw_row
+from generators.worlds.pictures import draw_row
 from schemas.world import Picture
 
 TITLES = (*(f"{what} desk" for what in "ABCDEFGH"), "Brass lamp", "Ada Lind", "<b>", "", "机, 小")
@@ -40,16 +40,3 @@ def test_a_noun_has_its_shape_and_other_things_come_in_a_box() -> None:
 
     assert [svg.count("M40 30h40") for svg in lamps] == [1, 1]
     assert box.count("M25 42") == 2
-
-
-@pytest.mark.parametrize(
-    ("values", "heights"),
-    [([], []), ([0, 0], [0, 0]), ([1, 2], [58, 116]), ([2, -2], [58, 58]), ([-5], [116])],
-)
-def test_bars_are_as_high_as_their_numbers(values: list[int], heights: list[float]) -> None:
-    root = ET.fromstring(draw_bars(values, "#1f6feb"))  # noqa: S314 - our own
-    bars = [each for each in root if each.tag.endswith("rect")]
-
-    assert [float(bar.attrib["height"]) for bar in bars] == heights
-    assert all(0 <= float(bar.attrib["y"]) <= 120 for bar in bars)
-    assert {bar.attrib["fill"] for bar in bars} <= {"#1f6feb"}

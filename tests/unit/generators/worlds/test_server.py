@@ -7,9 +7,7 @@ import pytest
 from made_world import SHOP
 from world_visits import Names, visiting
 
-from generators.worlds.pictures import draw_row
 from generators.worlds.server import WorldServer
-from schemas.world import Picture
 
 
 async def test_every_page_has_the_title_and_the_navigation_and_says_where_it_is() -> None:
@@ -59,26 +57,6 @@ async def test_all_that_a_page_needs_is_its_own_and_no_other_script_may_run() ->
     assert "default-src 'none'; script-src 'self';" in answer.headers["content-security-policy"]
     assert style.headers["content-type"] == "text/css; charset=utf-8"
     assert "--ground: #f6f8fa;" in style.text
-
-
-async def test_rows_and_figures_have_pictures() -> None:
-    async with visiting() as hands:
-        picture = await hands.http.get("/_/picture/product/1.svg")
-        bars = await hands.http.get("/_/bars/products/stock.svg")
-        missing = [
-            (await hands.http.get(path)).status_code
-            for path in (
-                "/_/picture/customer/1.svg",
-                "/_/picture/product/99.svg",
-                "/_/bars/products/name.svg",
-                "/_/bars/none/stock.svg",
-            )
-        ]
-
-    assert picture.text == draw_row(Picture.THING, "Lamp, small")
-    assert bars.text.count(f'fill="{SHOP.look.accent}"') == 5
-    assert {one.headers["content-type"] for one in (picture, bars)} == {"image/svg+xml"}
-    assert missing == [404] * 4
 
 
 async def test_a_view_lists_rows_by_id_a_page_at_a_time() -> None:
