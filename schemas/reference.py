@@ -68,7 +68,10 @@ class ReferenceStep(Record):
         return self
 
 
-Reference = Annotated[tuple[ReferenceStep, ...], Field(min_length=1, max_length=200)]
+MAX_STEPS = 200
+"""The steps of a reference at most."""
+
+Reference = Annotated[tuple[ReferenceStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
 """The steps of a reference, in their order."""
 
 REFERENCE: TypeAdapter[tuple[ReferenceStep, ...]] = TypeAdapter(Reference)

@@ -28,6 +28,7 @@ from generators.tasks.worlds.written import WRITTEN
 from generators.worlds.database import Rows
 from generators.worlds.draw import draw_whole, has_pattern, split_of
 from schemas.errors import BadTasks
+from schemas.reference import MAX_STEPS
 from schemas.task import Task
 from schemas.world import SITE, World
 
@@ -126,7 +127,9 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         style = draw_style(Random(f"style {stream}"))
         same = KINDS[kind](turning, Random(stream)) if style is Style.TURNING else None
         way = draft.reference if same is None else same.reference
-        way = styled(setting, Random(f"steps {stream}"), style, way)
+        way = around_noise(setting, styled(setting, Random(f"steps {stream}"), style, way))
+        if len(way) > MAX_STEPS:
+            continue
         task = _worded(setting, draft, kind, seed, random=random, way=way)
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
@@ -159,9 +162,7 @@ def _worded(
         seed=seed,
         instruction=instruction,
         expect=draft.expect,
-        reference=think(
-            setting, around_noise(setting, way), instruction, draft.answer_kind, random
-        ),
+        reference=think(setting, way, instruction, draft.answer_kind, random),
         difficulty=measure(plan, draft.expect, instruction, _places(setting)),
         answer_kind=draft.answer_kind,
         distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,

@@ -36,6 +36,9 @@ from schemas.world import World
 SEEDS = range(2)
 """Of each family's worlds here."""
 
+ENOUGH = 3
+"""Tasks of a kind in a family that are done here."""
+
 MOST_KINDS = 20
 """The kinds that every world has tasks of, at least."""
 
@@ -133,12 +136,14 @@ async def test_kinds_on_patterns_are_done_where_families_have_them(kind: str) ->
             world = draw_world(family, 200 + seed)
             rows = draw_rows(world)
             tasks = [
-                one for one in draw_tasks(world, rows, seed, 4 * len(KINDS)) if one.kind == kind
+                one for one in draw_tasks(world, rows, seed, 2 * len(KINDS)) if one.kind == kind
             ]
             for task in tasks:
                 attempted, _ = await _Visit(world, rows).attempt(task)
                 assert await _reward(world, task, attempted) == 1, task.instruction
             drawn += len(tasks)
+            if drawn >= ENOUGH:
+                break
         assert drawn, family
 
 
@@ -148,7 +153,7 @@ async def test_near_misses_are_rejected_and_other_spellings_accepted(family: str
     rows = shop_rows() if family == "made" else draw_rows(world)
     visit = _Visit(world, rows)
 
-    for task in draw_tasks(world, rows, 1, len(KINDS)):
+    for task in draw_tasks(world, rows, 1, len(KINDS) // 2):
         attempted, _ = await visit.attempt(task)
         found = [one async for one in expectation_gates(to_task(world, task), attempted)]
         assert found == [], task.instruction
