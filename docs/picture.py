@@ -65,6 +65,7 @@ def main(dataset: Path, target: Path) -> None:
         and row["accepted"]
         and row["policy"] == "teacher"
         and row["n_steps"] <= MAX_STEPS
+        and row["instruction"].isascii()  # the font of the words below has no other letters
     ]
     chosen = max(fitting, key=lambda row: (row["n_steps"], row["episode_id"]))
     steps = [s for s in rows(dataset, "steps") if s["episode_id"] == chosen["episode_id"]]
