@@ -5,7 +5,7 @@ that a field needs and has not got, is answered by a message beside the field, a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
@@ -13,7 +13,7 @@ from generators.worlds.display import read_amount, read_day, show_day, show_valu
 from generators.worlds.tips import EXAMPLE
 from schemas.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
 from schemas.look import Amounts
-from schemas.patterns import Thread
+from schemas.patterns import Shape, Thread
 from schemas.world import Entity, World
 
 Choices = Mapping[str, Mapping[str, str]]
@@ -52,6 +52,21 @@ def form_parts(world: World, entity: Entity) -> list[tuple[str, list[DataField]]
         for section in entity.sections
     ]
     return [(label, fields) for label, fields in (("", [*asked.values()]), *parts) if fields]
+
+
+def listed_fields(world: World, entity: Entity, kinds: Container[Kind]) -> list[DataField]:
+    """Return the fields of some kinds that forms change on any row of a list; none where they change no such rows.
+
+    What keeps rows apart is left out, since not every value of it fits.
+    """
+    settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
+    if not entity.can_edit or world.view_of(entity.name) is None or entity.name in settings:
+        return []
+    return [
+        field
+        for field in asked_fields(world, entity)
+        if field.kind in kinds and field.name not in entity.apart
+    ]
 
 
 def new_message(world: World, thread: Thread, row: int, number: int, text: str) -> Row:

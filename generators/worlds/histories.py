@@ -11,9 +11,8 @@ from random import Random
 from generators.worlds.behaving import draw_pair
 from generators.worlds.database import Row, Rows, Value
 from generators.worlds.display import show_value
-from generators.worlds.forms import asked_fields
+from generators.worlds.forms import listed_fields
 from schemas.field import DataField, Kind
-from schemas.patterns import Shape
 from schemas.records import History
 from schemas.world import Entity, View, World
 
@@ -99,15 +98,8 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
 
 
 def tracked(world: World, entity: Entity) -> list[DataField]:
-    """Return the fields whose changes are kept; none where rows of a list are not changed by forms."""
-    settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
-    if not entity.can_edit or world.view_of(entity.name) is None or entity.name in settings:
-        return []
-    return [
-        field
-        for field in asked_fields(world, entity)
-        if field.kind in _KINDS and field.name not in entity.apart
-    ]
+    """Return the fields whose changes are kept."""
+    return listed_fields(world, entity, _KINDS)
 
 
 def fill_history(world: World, history: History, rows: Rows) -> None:

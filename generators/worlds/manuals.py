@@ -5,9 +5,8 @@ from random import Random
 
 from generators.worlds.behaving import draw_pair
 from generators.worlds.display import show_value
-from generators.worlds.forms import asked_fields
+from generators.worlds.forms import listed_fields
 from schemas.field import DataField, Kind
-from schemas.patterns import Shape
 from schemas.records import Manual, Procedure, Put
 from schemas.world import Entity, View, World
 
@@ -48,7 +47,9 @@ _LAST = (
 def with_manual(world: World, random: Random) -> World:
     """Return a world with written procedures, if it is to have some and there is what they can be about."""
     names = draw_pair(world, _NAMES, random)
-    entities = [one for one in world.entities if len(_fields(world, one)) >= _FEWEST_FIELDS]
+    entities = [
+        one for one in world.entities if len(listed_fields(world, one, _KINDS)) >= _FEWEST_FIELDS
+    ]
     if names is None or not entities or random.random() >= _HAVING:
         return world
     about = random.sample(entities, min(_ENTITIES, len(entities)))
@@ -98,21 +99,9 @@ def with_manual(world: World, random: Random) -> World:
     )
 
 
-def _fields(world: World, entity: Entity) -> list[DataField]:
-    """Return the fields that a procedure may give a value; none where forms do not change rows of a list."""
-    settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
-    if not entity.can_edit or world.view_of(entity.name) is None or entity.name in settings:
-        return []
-    return [
-        field
-        for field in asked_fields(world, entity)
-        if field.kind in _KINDS and field.name not in entity.apart
-    ]
-
-
 def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:
     """Yield procedures on an entity's rows, each of another topic."""
-    fields, flow = _fields(world, entity), world.workflow(entity.name)
+    fields, flow = listed_fields(world, entity, _KINDS), world.workflow(entity.name)
     for topic in random.sample(_TOPICS, random.randint(*_EACH)):
         steps = flow is not None and random.random() < _STEPPING
         writes = world.thread(entity.name) is not None and random.random() < _WRITING
