@@ -1,5 +1,6 @@
 """A field of an entity of a world: what it holds, and what forms ask for it with."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from pydantic import model_validator
@@ -165,3 +166,26 @@ class DataField(Record):
         if self.asked_with is Widget.SLIDER and not self.required:
             raise ValueError(f"field '{self.name}': a slider always has a value, so it is required")
         return self
+
+
+def broken_columns(
+    place: str,
+    table: str,
+    fields: Mapping[str, DataField],
+    needed: Iterable[tuple[str, Kind]],
+    leads_to: str,
+) -> Iterator[str]:
+    """Yield what a pattern needs of a table and does not find, each in a sentence.
+
+    Args:
+        place: what needs it, which sentences begin with.
+        table: the table's entity.
+        fields: those of the table, by name.
+        needed: the name and kind of each field that is needed; one that is named twice has to be of both kinds.
+        leads_to: the entity that links among them have to lead to.
+    """
+    for name, kind in needed:
+        if name not in fields or fields[name].kind is not kind:
+            yield f"{place}: '{table}' has no {kind.value} '{name}'"
+        elif kind is Kind.LINK and fields[name].target != leads_to:
+            yield f"{place}: '{table}.{name}' does not lead to '{leads_to}'"

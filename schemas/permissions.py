@@ -10,7 +10,7 @@ from enum import StrEnum
 from pydantic import Field, model_validator
 
 from schemas.base import Record
-from schemas.field import DataField, Kind
+from schemas.field import DataField, Kind, broken_columns
 from schemas.patterns import Label, Name
 
 
@@ -103,8 +103,4 @@ class Permissions(Record):
             (asked.day, Kind.DATE),
         )
         held = fields.get(asked.entity, {})
-        for name, kind in needed:
-            if name not in held or held[name].kind is not kind:
-                yield f"permissions: '{asked.entity}' has no {kind.value} '{name}'"
-            elif kind is Kind.LINK and held[name].target != self.entity:
-                yield f"permissions: '{asked.entity}.{name}' does not lead to '{self.entity}'"
+        yield from broken_columns("permissions", asked.entity, held, needed, self.entity)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import Field
 
 from schemas.base import Record
-from schemas.field import DataField, Kind
+from schemas.field import DataField, Kind, broken_columns
 from schemas.patterns import Label, Name
 
 Fields = Mapping[str, Mapping[str, DataField]]
@@ -91,8 +91,4 @@ class History(Record):
             (self.day, Kind.DATE),
         )
         held = fields.get(self.changes, {})
-        for name, kind in needed:
-            if name not in held or held[name].kind is not kind:
-                yield f"history: '{self.changes}' has no {kind.value} '{name}'"
-            elif kind is Kind.LINK and held[name].target != self.entity:
-                yield f"history: '{self.changes}.{name}' does not lead to '{self.entity}'"
+        yield from broken_columns("history", self.changes, held, needed, self.entity)

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Record, canonical_json
 from schemas.behaviour import Behaviour, Noise
-from schemas.field import PICKERS, DataField, Kind
+from schemas.field import PICKERS, DataField, Kind, broken_columns
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
 from schemas.permissions import Permissions
@@ -339,17 +339,13 @@ class World(Record):
             yield f"{place}: there is no entity '{thread.entity}', or no '{thread.messages}'"
             return
         fields = {field.name: field for field in self.entity(thread.messages).fields}
-        needed = {
-            thread.link: Kind.LINK,
-            thread.text: Kind.LONG_TEXT,
-            thread.author: Kind.TEXT,
-            thread.day: Kind.DATE,
-        }
-        for name, kind in needed.items():
-            if name not in fields or fields[name].kind is not kind:
-                yield f"{place}: '{thread.messages}' has no {kind.value} '{name}'"
-            elif kind is Kind.LINK and fields[name].target != thread.entity:
-                yield f"{place}: '{thread.messages}.{name}' does not lead to '{thread.entity}'"
+        needed = (
+            (thread.link, Kind.LINK),
+            (thread.text, Kind.LONG_TEXT),
+            (thread.author, Kind.TEXT),
+            (thread.day, Kind.DATE),
+        )
+        yield from broken_columns(place, thread.messages, fields, needed, thread.entity)
 
 
 def is_cell(field: DataField) -> bool:
