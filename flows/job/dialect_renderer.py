@@ -7,7 +7,9 @@ under the same prompt is repeated word for word.
 """
 
 import asyncio
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from typing_extensions import override
@@ -82,6 +84,8 @@ class DialectRenderer(Renderer):
         self._dialect = dialect
         self._window = window
         self._configs: dict[Frame, ModelConfig] = {}
+        self._masks: dict[str, Future[_Masks]] = {}
+        self._masks_lock = threading.Lock()
 
     @property
     @override
@@ -109,10 +113,11 @@ class DialectRenderer(Renderer):
             slack_images=self._window.slack_images,
             tokens=self._window.context_tokens,
         )
-        account, asked, sight = Account(), list[_RenderedStep](), _Sight(episode)
+        account, asked = Account(), list[_RenderedStep]()
         policy = ModelPolicy(
             replace(model, engine=engine), account, budget=budget, session=episode.episode_id
         )
+        ended: str | None = None
         for number, step in enumerate(episode.steps):
             if isinstance(step.action, NoAction):
                 break
@@ -123,16 +128,28 @@ class DialectRenderer(Renderer):
                     PolicyInput(episode.instruction, episode.steps[:number], _observation(step))
                 )
             except (InexpressibleAction, UnreadableReply):
-                return Rendered(tuple(_segments(asked)), ended=f"unsaid_{step.action.type}")
+                ended = f"unsaid_{step.action.type}"
+                break
             except RolloutFailure:
-                return Rendered(tuple(_segments(asked)), ended="too_long")
-            masked = _why_masked(step, sight.shown(engine.sent))
-            asked.append(
-                _RenderedStep(
-                    step.step, account.calls[-1].segment, engine.sent, engine.text, masked
-                )
-            )
-        return Rendered(tuple(_segments(asked)))
+                ended = "too_long"
+                break
+            asked.append(_RenderedStep(step, account.calls[-1].segment, engine.sent, engine.text))
+        return Rendered(tuple(_segments(asked, self._masks_of(episode, asked))), ended=ended)
+
+    def _masks_of(self, episode: Episode, asked: "Sequence[_RenderedStep]") -> "_Masks":
+        """Return why replies of an episode are not learnt, found once for all threads: it decodes pictures."""
+        with self._masks_lock:
+            known = self._masks.get(episode.episode_id)
+            found = self._masks.setdefault(episode.episode_id, Future())
+        if known is not None:
+            return known.result()
+        try:
+            sight = _Sight(episode)
+            found.set_result([_why_masked(one.step, sight.shown(one.messages)) for one in asked])
+        except BaseException as error:
+            found.set_exception(error)
+            raise
+        return found.result()
 
     def _model_config(self, episode: Episode) -> ModelConfig:
         """Return the model settings for episodes of this size; the engine is a placeholder."""
@@ -187,12 +204,14 @@ class _ReplayEngine:
 class _RenderedStep:
     """One prompt and its reply."""
 
-    step: int
+    step: Step
     segment: int
     messages: tuple[Message, ...]
     reply: str
-    masked: tuple[MaskReason, str] | None
-    """Why it is not learnt, in a word and in a sentence; None if it is."""
+
+
+_Masks = list[tuple[MaskReason, str] | None]
+"""Why each reply of an episode is not learnt, in a word and in a sentence; None if it is."""
 
 
 class _Sight:
@@ -201,7 +220,8 @@ class _Sight:
     def __init__(self, episode: Episode) -> None:
         self._steps = episode.steps
         self._scale = episode.device_scale_factor
-        self._goal = Words(None, [(episode.instruction, None)])
+        self._texts: dict[str, Words] = {}
+        self._goal = self._words(episode.instruction)
         self._pictures: dict[int, SeenPicture] = {}
 
     def shown(self, prompt: Sequence[Message]) -> Shown | None:
@@ -218,9 +238,14 @@ class _Sight:
                 self._pictures[step.step] = SeenPicture(step, scale=self._scale)
         texts = [part for role, part in parts if isinstance(part, str) and role is not Role.SYSTEM]
         return Shown(
-            (self._goal, *(Words(None, [(text, None)]) for text in texts)),
+            (self._goal, *map(self._words, texts)),
             tuple(self._pictures[step.step] for step in steps),
         )
+
+    def _words(self, text: str) -> Words:
+        if text not in self._texts:
+            self._texts[text] = Words(None, [(text, None)])
+        return self._texts[text]
 
 
 def _why_masked(step: Step, shown: Shown | None) -> tuple[MaskReason, str] | None:
@@ -287,23 +312,25 @@ def _frame(episode: Episode, dialect: Dialect) -> Frame:
     return frame_of(viewport, dialect.sent_size(*viewport.picture))
 
 
-def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:
+def _segments(asked: Sequence[_RenderedStep], masks: _Masks) -> Iterator[Segment]:
     """Yield the last prompt of each segment with its reply; earlier ones are its beginnings."""
+    both = list(zip(asked, masks, strict=True))
     for number in sorted({item.segment for item in asked}):
         own = [item for item in asked if item.segment == number]
+        why = [mask for item, mask in both if item.segment == number]
         turns = [_turn(message) for message in own[-1].messages]
         turns.append(ChatMessage(role="assistant", parts=(own[-1].reply,)))
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
-        for place, item in zip(replies[-len(own) :], own, strict=True):
-            reason, masked = item.masked or (None, None)
+        for place, item, mask in zip(replies[-len(own) :], own, why, strict=True):
+            reason, masked = mask or (None, None)
             turns[place] = replace(
                 turns[place],
-                learnt=item.masked is None,
+                learnt=mask is None,
                 masked=masked,
                 mask_reason=reason,
-                step=item.step,
+                step=item.step.step,
             )
-        yield Segment(number, tuple(item.step for item in own), tuple(turns))
+        yield Segment(number, tuple(item.step.step for item in own), tuple(turns))
 
 
 def _turn(message: Message) -> ChatMessage:

@@ -99,7 +99,9 @@ class Picture:
         self._scale = scale
         try:
             with Image.open(io.BytesIO(step.screenshot.bytes)) as image:
-                self._image: Image.Image | None = image.convert("RGB")
+                image.load()
+                is_rgb = image.mode == "RGB"  # converting it all the same would copy it
+                self._image: Image.Image | None = image if is_rgb else image.convert("RGB")
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
             self._image = None
         self.sights = tuple(one for one in step.sights or () if self.shows(one.bbox))
@@ -123,7 +125,8 @@ class Picture:
         area = (max(0, x1), max(0, y1), min(limits[0], x2), min(limits[1], y2))
         if area[0] >= area[2] or area[1] >= area[3]:
             return False
-        return any(low + MIN_CONTRAST <= high for low, high in _extrema(self._image.crop(area)))
+        bands = self._image.crop(area).getextrema()
+        return any(isinstance(one, tuple) and one[0] + MIN_CONTRAST <= one[1] for one in bands)
 
     def colour_in(self, box: Box) -> list[float] | None:
         """Return the median colour of a box without its rim, red, green, blue; None if it is too small."""
@@ -147,13 +150,6 @@ class Picture:
             and left - _RIM <= one.bbox[0] + one.bbox[2] / 2 <= left + width + _RIM
             and top - _RIM <= one.bbox[1] + one.bbox[3] / 2 <= top + height + _RIM
         ]
-
-
-def _extrema(image: Image.Image) -> Iterator[tuple[int, int]]:
-    for band in image.split():
-        low, high = band.getextrema()
-        if isinstance(low, int) and isinstance(high, int):
-            yield low, high
 
 
 @dataclass(frozen=True, slots=True)

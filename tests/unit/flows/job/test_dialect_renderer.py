@@ -4,6 +4,7 @@ import asyncio
 import io
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from exports import told_of
@@ -19,6 +20,7 @@ from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
+from generators.verify.shown import Picture as SeenPicture
 from schemas.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
 from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
@@ -281,6 +283,26 @@ def test_a_reply_whose_prompt_has_lost_its_basis_is_masked_with_the_reason(
     last = rendered.segments[-1].turns[-1]
     assert (last.learnt, last.masked) == (because is None, because)
     assert sum(learnt(segment) for segment in rendered.segments) == 3 - (because is not None)
+
+
+def test_several_kinds_of_rows_made_at_once_decode_each_picture_of_an_episode_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoded = list[int]()
+
+    class Counted(SeenPicture):
+        def __init__(self, step: Step, *, scale: float) -> None:
+            decoded.append(step.step)
+            super().__init__(step, scale=scale)
+
+    monkeypatch.setattr("flows.job.dialect_renderer.SeenPicture", Counted)
+    episode = remembering()
+    renderer = make_renderer(configured(section_of(keep_images=3, slack_images=0)), None)
+    with ThreadPoolExecutor(3) as threads:
+        rendered = list(threads.map(renderer.render, [episode] * 3))
+
+    assert rendered == [rendered[0]] * 3
+    assert sorted(decoded) == [0, 1, 2]
 
 
 def test_an_observation_that_does_not_fit_ends_the_episode() -> None:
