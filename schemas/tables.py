@@ -16,6 +16,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from schemas.action import ActionColumns, action_columns
@@ -23,7 +24,7 @@ from schemas.base import Record, canonical_json
 from schemas.call import Call, Prompt
 from schemas.columns import AsJson, OtherTable, Spread, Width
 from schemas.episode import Episode, Step
-from schemas.observation import Element, Screenshot
+from schemas.observation import Element, Screenshot, Sight
 from schemas.step_label import StepLabel
 from schemas.task import Task
 from schemas.verdict import Acceptance, Review, Verdict
@@ -50,6 +51,9 @@ UNIT_TABLES = ("tasks", "prompts", "observations", "calls", "steps", "episodes")
 
 EPISODE_TABLES = {"steps", "calls", "observations"}
 """Tables whose rows belong to an episode and carry its id and its unit's."""
+
+_ELEMENTS = TypeAdapter(tuple[Element, ...])
+_SIGHTS = TypeAdapter(tuple[Sight, ...])
 
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 _NARROW: dict[str, pa.DataType] = {"int32": pa.int32(), "float": pa.float32()}
@@ -297,9 +301,9 @@ def episode_from_rows(
     prompts: Sequence[Mapping[str, Any]] = (),
 ) -> Episode:
     """Return the episode whose rows these are; the rows may come in any order."""
-    elements = {item["step"]: json.loads(item["elements"]) for item in observations}
+    elements = {item["step"]: _ELEMENTS.validate_json(item["elements"]) for item in observations}
     sights = {
-        item["step"]: json.loads(item["sights"])
+        item["step"]: _SIGHTS.validate_json(item["sights"])
         for item in observations
         if item.get("sights") is not None
     }
