@@ -113,7 +113,8 @@ class WorldBrowser:
 
     async def _press(self, key: str) -> None:
         if self._focused is not None and self._focused.attrs.get("type") == "range":
-            press(self._focused, key)
+            is_rtl = any(one.attrs.get("dir") == "rtl" for one in self.root.walk())
+            press(self._focused, key, right_to_left=is_rtl)
         elif key == "Enter":
             await self._enter()
         elif self._focused is not None and key in {"ArrowRight", "Delete"}:

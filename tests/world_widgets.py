@@ -36,11 +36,12 @@ def drop(path: Sequence[Node], text: str) -> bool:
     return True
 
 
-def press(slider: Node, key: str) -> None:
-    """Press a key while a slider has the focus."""
+def press(slider: Node, key: str, *, right_to_left: bool) -> None:
+    """Press a key while a slider has the focus, on a page of a direction."""
     least, most = int(slider.attrs["min"]), int(slider.attrs["max"])
     value = int(slider.attrs["value"])
-    moved = {"Home": least, "End": most, "ArrowLeft": value - 1, "ArrowRight": value + 1}[key]
+    way = -1 if right_to_left else 1
+    moved = {"Home": least, "End": most, "ArrowLeft": value - way, "ArrowRight": value + way}[key]
     slider.attrs["value"] = str(min(most, max(least, moved)))
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from made_world import SHOP, shop_rows, shop_task
 
+from flows.job.world_look import OPEN
 from flows.job.world_pages import open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
@@ -16,6 +17,7 @@ from generators.sites.worlds import WorldsSite
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.looks import KITS, kit_packages
 from schemas.action import Goto
+from schemas.behaviour import Behaviour, Facts, Place
 from schemas.look import Layout, Listing
 from schemas.world import World
 
@@ -67,12 +69,42 @@ OVERFLOW = """
 """
 
 
-def world_of(look: str) -> World:
+PANELS = Behaviour(
+    rows=Place.PANEL,
+    facts=Facts.TABS,
+    parts=("Main facts", "Further facts", "Everything else"),
+    sticky=True,
+)
+
+LOW = (800, 300)
+"""A window in which every list is scrolled."""
+
+PANEL = """
+(() => {
+  const panel = document.querySelector("[data-beside]");
+  scrollBy(0, panel.getBoundingClientRect().top);
+  const {left, right, top} = panel.getBoundingClientRect();
+  const header = document.querySelector("body > header")?.getBoundingClientRect();
+  return {
+    out: [...panel.querySelectorAll("[role=tab]")].map(one => [one.textContent.trim(), one.getBoundingClientRect()])
+      .filter(([, box]) => box.left < left || box.right > right).map(([words]) => words),
+    under: header ? Math.max(0, header.bottom - top) : 0,
+  };
+})()
+"""
+"""Which tabs stick out of the panel beside a list, and how much of it is under the head once it would be at the top."""
+
+
+def world_of(look: str, behaviour: Behaviour = SHOP.behaviour) -> World:
     """Return the shop in another look, at an origin of its own."""
     changed = SHOP.look.model_copy(update=LOOKS[look])
-    packages = kit_packages(look)
     return SHOP.model_copy(
-        update={"host": f"{look}.localhost", "look": changed, "packages": packages}
+        update={
+            "host": f"{look}.localhost",
+            "look": changed,
+            "packages": kit_packages(look),
+            "behaviour": behaviour,
+        }
     )
 
 
@@ -119,3 +151,19 @@ async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() 
         assert gateway.refused == {}
 
     assert {where: wide for where, wide in found.items() if wide} == {}
+
+
+async def test_what_is_beside_a_list_is_neither_wider_than_its_panel_nor_under_the_head() -> None:
+    found = dict[str, object]()
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = WorldsSite(
+            gateway, lambda task: (world_of(str(task.parameters["look"]), PANELS), shop_rows())
+        )
+        for look in LOOKS:
+            async with showing(site, chromium, look, LOW) as session:
+                await session.act(Goto(url=f"http://{look}.localhost/orders"))
+                assert await session.evaluate(OPEN) is True
+                await session.settle()
+                found[look] = await session.evaluate(PANEL)
+
+    assert found == {look: {"out": [], "under": 0} for look in LOOKS}

@@ -1,5 +1,6 @@
 """Every widget of a form, operated in Chromium by the steps that references plan for it, twice alike; and its tip."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 import pytest
@@ -16,7 +17,7 @@ from generators.worlds.database import Row, Rows, Value
 from generators.worlds.dressing import picker_packages
 from schemas.action import Answer, Goto, Hover
 from schemas.behaviour import Behaviour
-from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind
+from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind, Widget
 from schemas.world import Entity, View, World
 
 pytestmark = pytest.mark.browser
@@ -80,24 +81,31 @@ def rows() -> Rows:
     return {"thing": [thing], "maker": makers}
 
 
-def shown(which: int) -> dict[str, str]:
-    """Return what the thing's page says of values, by label."""
+def shown(which: int, fields: Sequence[DataField] = FIELDS) -> dict[str, str]:
+    """Return what the thing's page says if fields have other values, by label."""
     setting = Setting(WORLD, rows())
-    return {field.label: setting.shown(THING, field, VALUES[field.kind][which]) for field in FIELDS}
+    return {
+        field.label: setting.shown(
+            THING, field, VALUES[field.kind][which if field in fields else 0]
+        )
+        for field in FIELDS
+    }
 
 
-async def fill_twice(site: WorldsSite, chromium: Chromium) -> tuple[list[object], str]:
-    """Give all fields other values, and others again; return what its page says then, and a hash of all pictures."""
-    said, seen, setting = list[object](), sha256(), Setting(WORLD, rows())
-    async with site.open(shop_task(WORLD)) as visit:
+async def fill_twice(
+    site: WorldsSite, chromium: Chromium, world: World, fields: Sequence[DataField] = FIELDS
+) -> tuple[list[object], str]:
+    """Give fields other values, and others again; return what the page says then, and a hash of all pictures."""
+    said, seen, setting = list[object](), sha256(), Setting(world, rows())
+    async with site.open(shop_task(world)) as visit:
         spec = visit.session_spec(viewport_width=1_024, viewport_height=768)
         async with chromium.session(spec) as session:
             await session.open(visit.start_url)
             for which in (1, 2):
-                await session.act(Goto(url=f"{WORLD.origin}/thing/1/edit"))
+                await session.act(Goto(url=f"{world.origin}/thing/1/edit"))
                 steps = [
                     step
-                    for field in FIELDS
+                    for field in fields
                     for step in put(
                         setting,
                         field,
@@ -120,10 +128,23 @@ async def fill_twice(site: WorldsSite, chromium: Chromium) -> tuple[list[object]
 async def test_each_widget_is_given_values_and_looks_the_same_twice() -> None:
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
         site = WorldsSite(gateway, lambda _: (WORLD, rows()))
-        first, again = [await fill_twice(site, chromium) for _ in range(2)]
+        first, again = [await fill_twice(site, chromium, WORLD) for _ in range(2)]
 
     assert first[0] == [shown(1), shown(2)]
     assert again == first
+
+
+async def test_a_slider_is_given_values_where_its_numbers_grow_to_the_left() -> None:
+    turned = WORLD.model_copy(
+        update={"look": WORLD.look.model_copy(update={"right_to_left": True})}
+    )
+    sliders = [field for field in FIELDS if field.widget is Widget.SLIDER]
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = WorldsSite(gateway, lambda _: (turned, rows()))
+        said, _ = await fill_twice(site, chromium, turned, sliders)
+
+    assert sliders
+    assert said == [shown(1, sliders), shown(2, sliders)]
 
 
 TIP = "getComputedStyle(document.querySelector('.w-tip'), '::after').content"

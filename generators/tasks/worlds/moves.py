@@ -253,7 +253,7 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
         case Widget.CHECKBOXES | Widget.TAGS:
             steps = _tag(setting, field, value, before)
         case Widget.SLIDER if isinstance(value, int):
-            steps = _slide(field, value)
+            steps = _slide(setting, field, value)
         case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
             steps = _step(setting, field, value, before)
         case Widget.DATE | Widget.FLATPICKR | Widget.AIR_DATEPICKER | Widget.VANILLAJS_DATEPICKER:
@@ -301,10 +301,14 @@ def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Ste
     return (*removed, *(step for pair in chosen for step in pair))
 
 
-def _slide(field: DataField, value: int) -> Steps:
-    """Return how a slider's handle is brought to a number from its nearer end."""
+def _slide(setting: Setting, field: DataField, value: int) -> Steps:
+    """Return how a slider's handle is brought to a number from its nearer end.
+
+    An arrow's key moves the handle the way that the arrow points; from right to left, numbers grow to the left.
+    """
     from_end = field.most - value < value - field.least
-    end, key = ("End", "ArrowLeft") if from_end else ("Home", "ArrowRight")
+    less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
+    end, key = ("End", less) if from_end else ("Home", more)
     times = field.most - value if from_end else value - field.least
     return (click(field.label), press(end), *((press(key),) * times))
 

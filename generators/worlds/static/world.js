@@ -57,6 +57,8 @@
       put(panel, shown, answer.url);
       panel.hidden = false;
       panel.parentElement.classList.add("beside");
+      const head = document.querySelector("[data-sticky] > body > header"); // it would lie over what stays below it
+      panel.parentElement.style.setProperty("--head", `${head ? head.offsetHeight : 0}px`);
       return;
     }
     document.querySelector("dialog[data-place]")?.remove();
