@@ -30,6 +30,8 @@ class Shape(StrEnum):
     """A list as a dense table, in which a cell becomes a field where it stands."""
     MAP = "map"
     """The rows as places, where they are; titles end in them, as `4C` for the third place of the fourth row."""
+    CART = "cart"
+    """What was chosen of an entity's rows, on the way to an order."""
     SETTINGS = "settings"
     """The form of the only row that its entity has."""
 

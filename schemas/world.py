@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Record, canonical_json
 from schemas.behaviour import Behaviour, Noise
+from schemas.cart import Cart
 from schemas.field import PICKERS, DataField, Kind, broken_columns
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
@@ -50,8 +51,8 @@ class Entity(Record):
     """What pages call several."""
     fields: tuple[DataField, ...] = Field(min_length=1, max_length=30)
     """Its columns, beside `id`; the first is a text that names a row, and no two rows share it."""
-    rows: int = Field(ge=1, le=5_000)
-    """How many there are in the beginning."""
+    rows: int = Field(ge=0, le=5_000)
+    """How many there are in the beginning; none of what lies in a cart alone."""
     can_add: bool = True
     """Whether pages offer to make one."""
     can_edit: bool = True
@@ -170,6 +171,8 @@ class World(Record):
     """The views in the order of the navigation."""
     threads: tuple[Thread, ...] = ()
     """The messages that rows have, at most one kind for each entity."""
+    cart: Cart | None = None
+    """What rows are put in to be ordered together; None: nothing."""
     permissions: Permissions | None = None
     """What one role alone may do; None: everybody may do everything."""
     manual: Manual | None = None
@@ -258,6 +261,7 @@ class World(Record):
         for thread in self.threads:
             yield from self._broken_thread(thread, set(names))
         yield from self._broken_records()
+        yield from self._broken_cart()
 
     def _broken_records(self) -> Iterator[str]:
         fields = {
@@ -277,6 +281,20 @@ class World(Record):
                     yield f"manual: {count} rows for {len(self.manual.procedures)} procedures"
         if self.history is not None:
             yield from self.history.problems(fields)
+
+    def _broken_cart(self) -> Iterator[str]:
+        lying = None if self.cart is None else self.cart.lying
+        for entity in self.entities:
+            if (entity.rows == 0) is not (entity.name == lying):
+                yield f"entity '{entity.name}': what lies in a cart has no rows, and all else has some"
+        pages = [view.entity for view in self.views if view.shape is Shape.CART]
+        if pages != ([] if lying is None else [lying]):
+            yield "cart: one view has its shape, that of what lies in it"
+        if self.cart is not None:
+            fields = {
+                one.name: {field.name: field for field in one.fields} for one in self.entities
+            }
+            yield from self.cart.problems(fields)
 
     def _has_package(self, name: str) -> bool:
         return any(pinned.startswith(f"{name}@") for pinned in self.packages)

@@ -20,6 +20,7 @@ from schemas.behaviour import (
     Told,
 )
 from schemas.field import DataField
+from schemas.patterns import Shape
 from schemas.world import Entity, View, World
 
 _MORE = ("Show more", "Load more", "More results", "Show the next ones")
@@ -180,7 +181,10 @@ def words_of(world: World) -> set[str]:
     )
     of_steps = (step.label for flow in world.workflows for step in flow.transitions)
     of_all = (word for _, word in world.words)
-    named = (*of_entities, *of_steps, *of_all, *(view.label for view in world.views))
+    cart = world.cart
+    of_cart = () if cart is None else (cart.add, cart.check_out, cart.line_sum, cart.total)
+    views = (view.label for view in world.views)
+    named = (*of_entities, *of_steps, *of_all, *of_cart, *views)
     return {word.casefold() for word in named}
 
 
@@ -189,7 +193,7 @@ def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple
     labels = [word for word in _MENUS if word.casefold() not in taken]
     count = min(len(labels), rng.randint(1, 2))
     size = max(2, len(views) // (count + rng.randint(0, 1))) if count else 0
-    names = [view.name for view in views]
+    names = [view.name for view in views if view.shape is not Shape.CART]  # its count is to be seen
     held = [tuple(names[at * size : (at + 1) * size]) for at in range(count)]
     return tuple(
         MenuGroup(label=label, views=names)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from generators.worlds.behaving import behaving
+from generators.worlds.carts import with_cart
 from generators.worlds.content import draw_rows, draw_text, make_faker
 from generators.worlds.database import Rows
 from generators.worlds.dressing import draw_dates, picker_packages, with_widgets
@@ -129,6 +130,8 @@ def split_of(family: str) -> str:
 def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
     """Return whether worlds of a shipped family can have views of a shape, or messages under rows."""
     shipped = _shipped(family)
+    if pattern is Shape.CART:
+        return shipped.cart is not None
     if pattern is Thread:
         return bool(shipped.threads)
     return any(view.shape is pattern for view in shipped.views.values())
@@ -185,6 +188,7 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
     world = with_roles(world, users, leaders, Random(f"roles {name} {seed}"))
     world = with_manual(world, Random(f"manual {name} {seed}"))
     world = with_history(world, Random(f"history {name} {seed}"))
+    world = with_cart(world, family.cart, Random(f"cart {name} {seed}"))
     return behaving(world, stream("behaviour"), stream("noise"))
 
 

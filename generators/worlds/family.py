@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from generators.worlds.carts import FamilyCart, cart_problems
 from schemas.base import Record
 from schemas.errors import BadTasks
 from schemas.field import Kind
@@ -166,6 +167,8 @@ class Family(Record):
     """The workflows by entity."""
     threads: dict[Name, FamilyThread] = Field(default_factory=dict)
     """The messages by the entity whose rows have them."""
+    cart: FamilyCart | None = None
+    """The cart; None: no world has one."""
     roles: FamilyRoles = FamilyRoles()
     """The roles."""
     views: dict[Name, FamilyView] = Field(min_length=1)
@@ -229,6 +232,7 @@ def _problems(family: Family) -> Iterator[str]:
         if view.shape is Shape.GRID and not _has_cells(family, view.entity):
             yield f"views.{name}: '{view.entity}' has no field in every world that a grid can change"
     yield from _thread_problems(family)
+    yield from _cart_problems(family)
     if not any(view.chance == 1 for view in family.views.values()):
         yield "views: none has the chance 1, so a world may have none"
 
@@ -256,6 +260,17 @@ def _has_cells(family: Family, name: str) -> bool:
         field.chance == 1 and field.editable and field.kind in CELLS and column not in states
         for column, field in fields
     )
+
+
+def _cart_problems(family: Family) -> Iterator[str]:
+    kinds = {
+        name: {
+            column: (field.kind, field.chance * field.required)
+            for column, field in entity.fields.items()
+        }
+        for name, entity in family.entities.items()
+    }
+    yield from () if family.cart is None else cart_problems(family.cart, kinds)
 
 
 def _thread_problems(family: Family) -> Iterator[str]:

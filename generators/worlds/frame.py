@@ -51,6 +51,8 @@ class Frame(NamedTuple):
     """Whether the name that was given is another one."""
     late: bool = False
     """Whether rows of a list come later."""
+    in_cart: int = 0
+    """How many things lie in the cart."""
     back: str = ""
     """What is added to the address of an answer, so that it leads back to the page."""
 

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from generators.worlds.checkout import change_cart, count_things
 from generators.worlds.database import (
     Chosen,
     add_row,
@@ -76,6 +77,7 @@ class WorldServer:
                 Route("/{entity}/{id:int}/reply", reply, methods=post),
                 Route("/{entity}/{id:int}/do/{step}", _take_step, methods=post),
                 Route("/{entity}/{id:int}/ask/{act}", ask, methods=post),
+                Route("/{entity}/{id:int}/cart/{act}", change_cart, methods=post),
             ],
             exception_handlers={HTTPException: _refuse},
         )
@@ -101,7 +103,7 @@ class WorldServer:
             refusal = PlainTextResponse("this session has no visit here", HTTPStatus.FORBIDDEN)
             await refusal(scope, receive, send)
             return
-        frame = frame_of(visit.world, visit.memory, request)
+        frame = frame_of(visit.world, visit.memory, request)._replace(in_cart=count_things(visit))
         framed = replace(visit, pages=visit.pages.framed(frame))
 
         async def tell(message: Message) -> None:

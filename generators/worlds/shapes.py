@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from generators.worlds.checkout import show_cart
 from generators.worlds.database import (
     Chosen,
     Row,
@@ -150,6 +151,7 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
 SHAPES: Mapping[Shape, Callable[[Request, WorldVisit, View], Awaitable[Response]]] = {
     Shape.BOARD: _board,
     Shape.CALENDAR: _calendar,
+    Shape.CART: show_cart,
     Shape.MAP: show_map,
     Shape.SETTINGS: _settings,
 }

@@ -135,6 +135,7 @@ def show_row(
     flow = visit.world.workflow(entity.name)
     shown = {one.rule.step for one in held if not one.rule.hidden}
     refused = [step for step in (flow.transitions if flow else ()) if step.name in shown]
+    lying = visit.world.cart.lying if visit.world.cart is not None else None
     messages = [one for other, rows in linked if other.name == written for one in rows]
     if thread is not None:
         day = thread.day
@@ -146,7 +147,9 @@ def show_row(
             titles=visit.titles(entity),
             steps=[*visit.steps(entity, row), *refused],
             held=held,
-            linked=[(other, rows) for other, rows in linked if other.name not in {written, kept}],
+            linked=[
+                (other, rows) for other, rows in linked if other.name not in {written, kept, lying}
+            ],
             past=past,
             messages=messages,
             message=message,

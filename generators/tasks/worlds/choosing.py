@@ -77,7 +77,7 @@ def _number(result: int, shown: str, *, is_money: bool) -> Matcher:
     return Number(number=number) if is_read else OneOf(one_of=(number, shown))
 
 
-class _Ordered(NamedTuple):
+class Ordered(NamedTuple):
     """A part of a list in the order of a number or a day."""
 
     part: Part
@@ -162,7 +162,7 @@ def choose_edit(setting: Setting, random: Random) -> Draft | None:
         },
         changes(entity, (row, values)),
         (
-            *_to_first(setting, ordered),
+            *to_first(setting, ordered),
             *save_change(setting, entity, row, values),
             answer(),
         ),
@@ -195,7 +195,7 @@ def choose_move(setting: Setting, random: Random) -> Draft | None:
         },
         changes(entity, (row, {flow.field: way[-1].after})),
         (
-            *_to_first(setting, ordered),
+            *to_first(setting, ordered),
             *(each for step in way for each in act(setting, step.label)),
             answer(),
         ),
@@ -214,7 +214,7 @@ CHOOSING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
 """The kinds, by name; each returns None where what it drew makes no task."""
 
 
-def _words(setting: Setting, part: Part, ordered: _Ordered | None = None) -> dict[str, str]:
+def _words(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict[str, str]:
     words = {
         **setting.names(part.view, part.entity),
         "among": part.among,
@@ -241,7 +241,7 @@ def _with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[
     return [row for row in setting.rows_of(entity) if row[field.name] is not None]
 
 
-def _titles(setting: Setting, ordered: _Ordered, count: int) -> tuple[str, ...]:
+def _titles(setting: Setting, ordered: Ordered, count: int) -> tuple[str, ...]:
     return tuple(setting.title(ordered.part.entity, row) for row in ordered.rows[:count])
 
 
@@ -265,7 +265,7 @@ def _draw_ordered(
     conditions: Sequence[int],
     *,
     can: Callable[[Entity], bool] = lambda _: True,
-) -> _Ordered | None:
+) -> Ordered | None:
     """Return a part of a list in an order that its rows can be told by; None: none was drawn."""
     for view, entity in setting.places(random):
         columns = (*view.sorts, *view.columns)
@@ -287,15 +287,15 @@ def _draw_ordered(
                 continue
             rows = sorted(part.rows, key=lambda row: rank(row[field.name]), reverse=is_large)
             if len({row[field.name] for row in rows}) == len(rows):
-                return _Ordered(part, field, is_large, rows)
+                return Ordered(part, field, is_large, rows)
     return None
 
 
-def _is_sorted(ordered: _Ordered) -> bool:
+def _is_sorted(ordered: Ordered) -> bool:
     return ordered.field.name in ordered.part.view.sorts
 
 
-def _in_list(setting: Setting, ordered: _Ordered) -> list[Row]:
+def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
     """Return the rows of the sorted list as it has them: equals go by id, and what is empty is the smallest."""
     field, sign = ordered.field.name, -1 if ordered.is_large else 1
     rows = narrowed(setting, ordered.part)
@@ -306,7 +306,7 @@ def _in_list(setting: Setting, ordered: _Ordered) -> list[Row]:
     return [*others, *empty] if ordered.is_large else [*empty, *others]
 
 
-def _to_ordered(setting: Setting, ordered: _Ordered, rows: Sequence[Row]) -> Steps:
+def _to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps:
     """Return the way from any page to having seen which rows are the first in an order."""
     if not _is_sorted(ordered):
         return to_part(setting, ordered.part)
@@ -321,7 +321,7 @@ def _to_ordered(setting: Setting, ordered: _Ordered, rows: Sequence[Row]) -> Ste
     )
 
 
-def _to_first(setting: Setting, ordered: _Ordered) -> Steps:
+def to_first(setting: Setting, ordered: Ordered) -> Steps:
     """Return the way from any page to the page of the first row in an order."""
     part, row = ordered.part, ordered.rows[0]
     seen = _to_ordered(setting, ordered, ordered.rows[:1])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
+from generators.tasks.worlds.carts import buy
 from generators.tasks.worlds.cells import grid_edit
 from generators.tasks.worlds.changes import changes, form_fields, in_words
 from generators.tasks.worlds.moves import answer, to_row
@@ -154,6 +155,7 @@ PATTERNED: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
     "move-card": move_card,
     "grid-edit": grid_edit,
     "take-place": take_place,
+    "buy": buy,
 }
 """The kinds, by name; each returns None where what it drew makes no task."""
 
@@ -165,6 +167,7 @@ NEEDS: Mapping[str, Shape | type[Thread]] = {
     "schedule": Shape.CALENDAR,
     "grid-edit": Shape.GRID,
     "take-place": Shape.MAP,
+    "buy": Shape.CART,
 }
 """What a family must have for each of them: views of a shape, or messages."""
 

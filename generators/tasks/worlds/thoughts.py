@@ -7,6 +7,7 @@ that nobody has to know more than the pictures show. The same step is thought of
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
+from generators.tasks.worlds.cart_thoughts import SAID_OF_CARTS, cart_purposes
 from generators.tasks.worlds.cell_thoughts import SAID_OF_CELLS, CellWalk
 from generators.tasks.worlds.moves import Steps
 from generators.tasks.worlds.setting import Setting
@@ -213,7 +214,10 @@ def think(setting: Setting, steps: Steps, goal: str, answer_kind: str, random: R
         answer_kind: the task's: `none`, `verbatim` or `computed`.
         random: what the words are drawn from.
     """
-    purposes, said = _purposes(setting, steps, goal, answer_kind), {**_SAID, **SAID_OF_CELLS}
+    purposes, said = (
+        _purposes(setting, steps, goal, answer_kind),
+        {**_SAID, **SAID_OF_CELLS, **SAID_OF_CARTS},
+    )
     return tuple(
         step
         if step.why is not None
@@ -374,4 +378,4 @@ def _named(setting: Setting) -> Mapping[str, str]:
         named[behaviour.actions] = "menu"
     if behaviour.sure is not None:
         named[behaviour.sure] = "sure"
-    return named | {view.label: "view" for view in world.views}
+    return named | {view.label: "view" for view in world.views} | cart_purposes(setting)

@@ -19,7 +19,7 @@ from schemas.world import Entity, World
 SEEDS = range(0, 200, 24)
 """The worlds of each family whose rows are looked at."""
 
-_FURTHER = {"permissions": None, "manual": None, "history": None}
+_FURTHER = {"permissions": None, "manual": None, "history": None, "cart": None}
 ONE = draw_world("shop", 0).model_copy(update=_FURTHER)
 
 
@@ -179,7 +179,7 @@ def _world(*fields: DataField, rows: int = 5) -> World:
         update={"entity": "thing", "columns": ("name",), "filters": (), "sorts": ()}
     )
     update = {"entities": (thing,), "views": (view,), "workflows": ()}
-    loose = dict.fromkeys(("permissions", "manual", "history"))
+    loose = dict.fromkeys(("permissions", "manual", "history", "cart"))
     return World.model_validate(ONE.model_copy(update=update | loose).model_dump())
 
 

@@ -64,7 +64,7 @@ def test_every_seed_draws_a_world_of_its_family(family: str) -> None:
         assert (world.family, world.seed) == (family, seed)
         assert 3 <= len(world.views) <= 11
         assert 3 <= len(world.entities) <= 11
-        assert {len(entity.fields) for entity in world.entities} <= set(range(4, 12))
+        assert {len(entity.fields) for entity in world.entities} <= set(range(3, 12))
         assert 1 <= len(world.workflows) <= 2
 
 
