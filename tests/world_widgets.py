@@ -56,8 +56,9 @@ def click_widget(node: Node, path: Sequence[Node]) -> bool:
                 node.attrs["selected"] = ""
         else:
             select_option(_options(above), node)
+        keeps = "multiple" in above.attrs  # what is chosen stays in sight, with its button
         for option in _options(above):
-            option.shown = False
+            option.shown = keeps and "selected" in option.attrs
         return True
     if "data-step" in node.attrs:
         (field,) = [one for one in above.children if one.tag == "input"]
