@@ -34,7 +34,7 @@ from deltalake import DeltaTable
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
 from flows.job.task_gates import attempt_watched
-from flows.job.world_check import task_failures
+from flows.job.world_check import check_config, task_failures
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.protocol import Session
 from generators.policy.reference import ReferencePolicy
@@ -45,7 +45,6 @@ from generators.tasks.worlds.task import to_task
 from generators.worlds.check import Trial
 from generators.worlds.draw import FAMILIES, draw_whole
 from schemas.action import Action, Click, Key, TypeText
-from schemas.config import RunConfig
 from schemas.task import Task
 
 WORLDS, TASKS = 32, 48
@@ -284,7 +283,7 @@ def steps(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
 
 
 async def _steps(tasks: Sequence[Task]) -> dict[str, object]:
-    free, counts, config = asyncio.Semaphore(_SESSIONS), Counter[str](), RunConfig()
+    free, counts, config = asyncio.Semaphore(_SESSIONS), Counter[str](), check_config()
     async with open_browsers() as browsers:
 
         async def attempt(task: Task) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 from flows.job.task_gates import GateKeeper
 from flows.job.world_look import LOOK, OPEN
-from flows.job.world_pages import open_world
+from flows.job.world_pages import SIZE, open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
 from generators.sites.state import ServerState, judge_states
@@ -30,10 +30,13 @@ from generators.tasks.worlds.task import WorldTask, to_task
 from generators.worlds.check import Crawl, Trial, WorldGate
 from generators.worlds.draw import draw, draw_whole
 from schemas.base import Record
+from schemas.config import RunConfig, resolve
+from schemas.reference import MAX_STEPS
 from schemas.world import World
 
 _ELSEWHERE = {"PYTHONHASHSEED": "77", "TZ": "Pacific/Chatham", "LC_ALL": "C", "LANG": "C"}
 _NOWHERE = "zzqx"
+_SECONDS = 900.0
 """What no title contains."""
 
 _DIGESTS = (
@@ -66,6 +69,15 @@ class WorldCheck(Record):
 class _Wrong(NamedTuple):
     gate: str
     because: str
+
+
+def check_config() -> RunConfig:
+    """Return the configuration of a check's attempts: no limit is lower than what a reference may take."""
+    settings = {
+        "browser": {"viewport": [*SIZE]},
+        "limits": {"steps": MAX_STEPS, "seconds": _SECONDS},
+    }
+    return resolve([("a check of worlds", settings)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flows import signals
 from flows.job.task_gates import GateKeeper
-from flows.job.world_check import WorldCheck, WorldKeeper, drawn_elsewhere
-from flows.job.world_pages import SIZE
+from flows.job.world_check import WorldCheck, WorldKeeper, check_config, drawn_elsewhere
 from flows.resources.browsers import open_browsers
 from flows.terminal import (
     ExitCode,
@@ -20,7 +19,6 @@ from flows.terminal import (
 )
 from generators.worlds.check import WorldGate
 from generators.worlds.draw import FAMILIES
-from schemas.config import resolve
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,10 +45,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _check(worlds: Sequence[tuple[str, int]], attempts: int) -> list[WorldCheck]:
-    config = resolve([("a check of worlds", {"browser": {"viewport": list(SIZE)}})])
     checks = list[WorldCheck]()
     async with open_browsers() as browsers:
-        keeper = WorldKeeper(GateKeeper(config, browsers), browsers, attempts)
+        keeper = WorldKeeper(GateKeeper(check_config(), browsers), browsers, attempts)
         for number, (family, seed) in enumerate(worlds, start=1):
             print_note(f"world {number}/{len(worlds)}: {family}/{seed}")
             checks.append(await keeper.check(family, seed))

@@ -6,12 +6,14 @@ import pytest
 from made_world import SHOP, shop_rows
 
 from flows.job import world_check
-from flows.job.world_check import drawn_elsewhere, task_failures
+from flows.job.world_check import check_config, drawn_elsewhere, task_failures
+from generators.rollout.limits import make_limits
 from generators.sites.gates import Gate
 from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask
+from generators.tasks.worlds.task import WorldTask, to_task
 from generators.worlds.check import Crawl, Trial
+from generators.worlds.draw import draw_whole
 from schemas.expectation import Expectation, RowRule
 
 
@@ -47,6 +49,15 @@ async def test_a_task_that_a_shortcut_answers_is_found() -> None:
     )
 
     assert await _failing(task, Crawl()) == [Gate.CANARY_FLOOR]
+
+
+def test_a_check_s_attempts_may_take_as_many_steps_as_the_longest_references() -> None:
+    world, rows = draw_whole("clinic", 40)
+    tasks = [to_task(world, task) for task in draw_tasks(world, rows, 40, 40)]
+    longest = max(tasks, key=lambda task: len(task.reference or ()))
+
+    assert len(longest.reference or ()) > 30
+    assert make_limits(longest, check_config().limits).steps >= len(longest.reference or ())
 
 
 async def test_a_page_that_gives_an_answer_away_is_found() -> None:
