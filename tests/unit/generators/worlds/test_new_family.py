@@ -16,7 +16,7 @@ from schemas.errors import BadTasks
 
 
 async def test_a_family_of_a_file_has_worlds_pages_and_tasks(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "worlds.md").read_text(), re.DOTALL)
+    text = _documented()
     path = tmp_path / "garage.toml"
     path.write_text(text)
 
@@ -61,7 +61,14 @@ def test_a_seed_that_never_makes_a_valid_world_is_refused(tmp_path: Path) -> Non
         draw_valid(family, "garage", 3)
 
 
+def _documented() -> str:
+    """Return the documentation's family, which is its first block of TOML."""
+    found = re.search(r"```toml\n(.*?)```", (ROOT / "docs" / "worlds.md").read_text(), re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
 def _with_titles(recipe: str) -> str:
     """Return the documentation's family with another recipe for the website's name."""
-    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "worlds.md").read_text(), re.DOTALL)
+    text = _documented()
     return re.sub(r'title = "[^"]*"', f'title = "{recipe}"', str(text), count=1)

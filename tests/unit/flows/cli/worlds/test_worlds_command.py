@@ -22,7 +22,7 @@ def test_every_family_is_listed_with_what_it_may_have(capsys: pytest.CaptureFixt
     (shop,) = [one for one in listed if one["family"] == "shop"]
     least, most = shop["views"]
     assert 1 <= least <= most
-    further = {"permission_request", "guide_page", "past_change"}
+    further = {"permission_request", "guide_page", "past_change", "cart"}
     own = {entity.name for entity in draw_world("shop", 0).entities} - further
     assert shop["entities"] >= len(own)
     assert shop["kinds"] == len(kinds_of("shop")) < len(KINDS)
