@@ -3,7 +3,7 @@
 Each of the measurements is a word of the command line; without one all are made. The worlds are of seeds that nothing
 else uses.
 
-* `references`: `configs/worlds.toml` with these worlds and so many tasks. Of the attempts the share that the site
+* `references`: `configs/worlds.toml` with these worlds, all kinds, and so many tasks. Of the attempts the share that the site
   rewards, of those the share that a replay reproduces (state, DOM, address and all else that it compares) and of
   their pictures the share that is equal byte by byte; how many actions they take; and dollars for a trajectory that
   is accepted and replayed, for a machine of two cores at `USD_PER_HOUR`. `--rows` keeps the run and its dataset.
@@ -105,6 +105,7 @@ def make_run(folder: Path, worlds: int, tasks: int) -> float:
         f'publish.to=["{folder}/worlds"]',
         f"tasks.seeds=[{_FIRST_SEED}, {last}]",
         f"tasks.sample={tasks}",
+        "tasks.exclude=[]",
     ]
     options = [part for setting in settings for part in ("--set", setting)]
     config = str(ROOT / "configs" / "worlds.toml")

@@ -19,6 +19,7 @@ from schemas.action import (
     Direction,
     Drag,
     Goto,
+    Hover,
     Key,
     Scroll,
     Select,
@@ -72,6 +73,7 @@ class ReferencePolicy:
         self._taken = 0
         self._scrolls = 0
         self._came_to: tuple[str, Box] | None = None
+        self._moved_away = False
         self._keys: list[Decision] = []
 
     @property
@@ -112,6 +114,7 @@ class ReferencePolicy:
 
     def _take(self) -> None:
         self._taken, self._scrolls, self._came_to = self._taken + 1, 0, None
+        self._moved_away = False
 
     def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
         points = [end.point for end in ends if end.point is not None]
@@ -136,7 +139,9 @@ class ReferencePolicy:
         return thing
 
     def _scroll(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
-        """Return a scroll that brings more of a thing into sight; None: all of it is, or no more comes.
+        """Return what brings more of a thing into sight; None: all of it is, or no more comes.
+
+        It is a scroll, or where nothing scrolls a way of the pointer off what its place has opened, as a menu.
 
         Raises:
             RolloutFailure: none of it comes into sight.
@@ -153,6 +158,9 @@ class ReferencePolicy:
         self._scrolls += 1
         if came_no_nearer and (thing.point is not None or step.do is Do.LOOK):
             return None
+        if came_no_nearer and not self._moved_away and window.heading is not None:
+            self._moved_away = True
+            return _to_heading(window.heading, step)
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
@@ -204,6 +212,12 @@ def _decide(action: Action, why: str | None) -> Decision:
     """Return an action with the thought before it; None: none is stated."""
     source = None if why is None else ThoughtSource.TEMPLATE
     return Decision(action=action, thought=why, thought_source=source)
+
+
+def _to_heading(heading: Node, step: ReferenceStep) -> Decision:
+    x, y = heading.point or (0, 0)
+    why = f'Something lies over what I need next: I move the pointer to "{heading.text}".'
+    return _decide(Hover(x=x, y=y), step.why and why)
 
 
 def _opens(thing: Node) -> bool:

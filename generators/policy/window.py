@@ -4,6 +4,8 @@ A bar at the bottom, a box in a corner and a header that stays hide what is unde
 where none of them is, as far as the page can be scrolled.
 """
 
+import functools
+
 from generators.browser.protocol import Node
 from schemas.observation import Box
 
@@ -27,6 +29,12 @@ class Window:
         self._root = root
         self._parents = {id(child): node for node in root.walk() for child in node.children}
         self._over = [node for node in root.walk() if node.shown and self._is_over(node)]
+
+    @functools.cached_property
+    def heading(self) -> Node | None:
+        """Return the page's heading, over which no menu opens; None: none is in sight."""
+        found = (node for node in self._root.walk() if node.tag == "h1" and node.shown)
+        return next((node for node in found if node.point is not None and node.text), None)
 
     def holder(self, thing: Node) -> Node | None:
         """Return the innermost element around a thing that scrolls by itself; None: the page does.

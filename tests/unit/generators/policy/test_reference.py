@@ -12,6 +12,7 @@ from schemas.action import (
     Direction,
     Drag,
     Goto,
+    Hover,
     Key,
     Scroll,
     Select,
@@ -135,6 +136,23 @@ async def test_what_is_out_of_sight_is_scrolled_to_and_given_up_if_it_does_not_c
         await policy.act(turn)
     with pytest.raises(RolloutFailure, match="'Order' cannot be brought into sight"):
         await policy.act(turn)
+
+
+async def test_the_pointer_is_moved_off_what_opened_over_a_thing_where_nothing_scrolls() -> None:
+    covered = node("body", "", node("h1", "Lamp", at=(9.0, 8.0)), node("button", "Order", at=AWAY))
+    free = node("body", "", node("h1", "Lamp", at=(9.0, 8.0)), node("button", "Order"))
+    for page in (covered, free):
+        page.scroll = (0.0, 0.0, 500.0, 400.0)
+    policy = ReferencePolicy([step(do="click", on="Order", why="I order it.")])
+    taken = [
+        await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root))) for root in (covered, free)
+    ]
+
+    assert [one.action for one in taken] == [Hover(x=9, y=8), Click(x=1, y=2)]
+    assert [one.thought for one in taken] == [
+        'Something lies over what I need next: I move the pointer to "Lamp".',
+        "I order it.",
+    ]
 
 
 async def test_what_is_in_sight_in_part_is_scrolled_to_as_far_as_it_comes() -> None:
