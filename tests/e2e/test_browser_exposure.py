@@ -62,3 +62,15 @@ async def test_the_sandbox_and_the_port_of_a_running_browser_are_as_they_are_sta
         "sandbox": stated.sandbox,
         "devtools": stated.devtools,
     }
+
+
+@pytest.mark.browser
+async def test_a_running_browser_has_all_features_switched_off_that_playwright_switches_off() -> (
+    None
+):
+    mark = "--disable-features="
+    async with browsing({"/": "hello"}):
+        lists = [one for one in _browsers()[0] if one.startswith(mark)]
+
+    theirs, read = (one.removeprefix(mark).split(",") for one in lists)
+    assert {*theirs, "RenderDocument"} == {*read}
