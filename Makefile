@@ -11,7 +11,7 @@ TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trai
 CHAOS_KILLS ?= 200
 CHAOS_ROUNDS ?= 20
 # For two cores: about half of a test's time is waiting, for a page, a disk or another process.
-WORKERS ?= 4
+WORKERS ?= 3
 # A module's tests stay on one worker, which starts the module's servers and browsers once; modules
 # go in the order of their folders, so that the short ones of `unit` are left for the end.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
