@@ -3,10 +3,10 @@
 Each of the measurements is a word of the command line; without one all are made. The worlds are of seeds that nothing
 else uses.
 
-* `references`: `configs/worlds.toml` with these worlds, all kinds, and so many tasks. Of the attempts the share that the site
-  rewards, of those the share that a replay reproduces (state, DOM, address and all else that it compares) and of
-  their pictures the share that is equal byte by byte; how many actions they take; and dollars for a trajectory that
-  is accepted and replayed, for a machine of two cores at `USD_PER_HOUR`. `--rows` keeps the run and its dataset.
+* `references`: `configs/worlds.toml` with these worlds, all kinds, and so many tasks. Of the attempts the share that
+  the site rewards, of those the share that a replay reproduces (state, DOM, address and all else that it compares)
+  and of their pictures the share that is equal byte by byte; how many actions they take; and dollars for a trajectory
+  that is accepted and replayed, for a machine of two cores at `USD_PER_HOUR`. `--rows` keeps the run and its dataset.
 * `clicks`: 30 actions at random on what a page offers (clicks, and typing what was read on a page), then a word
   of the page as the answer.
 * `canaries`: every form sent empty, every button pressed once, and answers that cost nothing, on tasks that can be

@@ -7,14 +7,9 @@ from schemas.field import DataField, Kind, broken_columns
 from schemas.patterns import Label, Name
 
 
-class Cart(Record):
-    """What is chosen of an entity's rows and then ordered together, each so many times.
+class CartTables(Record):
+    """The entities and fields that a cart has to do with."""
 
-    An entity that has no rows in the beginning holds what lies in it; its view is the cart's page.
-    """
-
-    lying: Name
-    """The entity of what lies in it, with the fields `thing` and `quantity` of the lines of orders."""
     things: Name
     """The entity of which pages offer to put rows in."""
     price: Name
@@ -29,6 +24,16 @@ class Cart(Record):
     """The link of a line to the thing."""
     quantity: Name
     """The number of a line: how many of the thing."""
+
+
+class Cart(CartTables):
+    """What is chosen of an entity's rows and then ordered together, each so many times.
+
+    An entity that has no rows in the beginning holds what lies in it; its view is the cart's page.
+    """
+
+    lying: Name
+    """The entity of what lies in it, with the fields `thing` and `quantity` of the lines of orders."""
     add: Label
     """The button that puts one of a thing in."""
     on_lists: bool = False

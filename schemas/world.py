@@ -19,7 +19,7 @@ from schemas.field import PICKERS, DataField, Kind, broken_columns
 from schemas.look import Amounts, Days, Look, Words
 from schemas.patterns import Label, Name, Section, Shape, Thread
 from schemas.permissions import Permissions
-from schemas.records import History, Manual
+from schemas.records import Fields, History, Manual
 
 SITE = "worlds"
 """The site that serves all worlds, as tasks name it."""
@@ -260,13 +260,13 @@ class World(Record):
         yield from self._broken_workflows(set(names))
         for thread in self.threads:
             yield from self._broken_thread(thread, set(names))
-        yield from self._broken_records()
-        yield from self._broken_cart()
-
-    def _broken_records(self) -> Iterator[str]:
         fields = {
             entity.name: {field.name: field for field in entity.fields} for entity in self.entities
         }
+        yield from self._broken_records(fields)
+        yield from self._broken_cart(fields)
+
+    def _broken_records(self, fields: Fields) -> Iterator[str]:
         if self.permissions is not None:
             yield from self.permissions.problems(fields)
             steps = ((self.permissions.entity, one.step) for one in self.permissions.reserved)
@@ -282,7 +282,7 @@ class World(Record):
         if self.history is not None:
             yield from self.history.problems(fields)
 
-    def _broken_cart(self) -> Iterator[str]:
+    def _broken_cart(self, fields: Fields) -> Iterator[str]:
         lying = None if self.cart is None else self.cart.lying
         for entity in self.entities:
             if (entity.rows == 0) is not (entity.name == lying):
@@ -291,9 +291,6 @@ class World(Record):
         if pages != ([] if lying is None else [lying]):
             yield "cart: one view has its shape, that of what lies in it"
         if self.cart is not None:
-            fields = {
-                one.name: {field.name: field for field in one.fields} for one in self.entities
-            }
             yield from self.cart.problems(fields)
 
     def _has_package(self, name: str) -> bool:

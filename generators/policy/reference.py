@@ -160,7 +160,9 @@ class ReferencePolicy:
             return None
         if came_no_nearer and not self._moved_away and window.heading is not None:
             self._moved_away = True
-            return _to_heading(window.heading, step)
+            words, (x, y) = window.heading
+            why = f'Something lies over what I need next: I move the pointer to "{words}".'
+            return _decide(Hover(x=x, y=y), step.why and why)
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
@@ -171,7 +173,7 @@ class ReferencePolicy:
         direction = Direction.DOWN if offset > 0 else Direction.UP
         where = "further down" if offset > 0 else "further up"
         how_much = "not in sight" if thing.point is None else "only partly in sight"
-        why = step.why and f"What I need next is {how_much}; it should be {where} on this page."
+        seen = step.why and f"What I need next is {how_much}; it should be {where} on this page."
         middle = (view[0] + view[2] / 2, view[1] + view[3] / 2)
         scroll = Scroll(
             direction=direction,
@@ -179,7 +181,7 @@ class ReferencePolicy:
             x=None if holder is None else middle[0],
             y=None if holder is None else middle[1],
         )
-        return _decide(scroll, step.why if step.do is Do.LOOK else why)
+        return _decide(scroll, step.why if step.do is Do.LOOK else seen)
 
 
 class _Page:
@@ -212,12 +214,6 @@ def _decide(action: Action, why: str | None) -> Decision:
     """Return an action with the thought before it; None: none is stated."""
     source = None if why is None else ThoughtSource.TEMPLATE
     return Decision(action=action, thought=why, thought_source=source)
-
-
-def _to_heading(heading: Node, step: ReferenceStep) -> Decision:
-    x, y = heading.point or (0, 0)
-    why = f'Something lies over what I need next: I move the pointer to "{heading.text}".'
-    return _decide(Hover(x=x, y=y), step.why and why)
 
 
 def _opens(thing: Node) -> bool:

@@ -31,10 +31,10 @@ class Window:
         self._over = [node for node in root.walk() if node.shown and self._is_over(node)]
 
     @functools.cached_property
-    def heading(self) -> Node | None:
-        """Return the page's heading, over which no menu opens; None: none is in sight."""
+    def heading(self) -> tuple[str, tuple[float, float]] | None:
+        """Return the words and a point of the page's heading, over which no menu opens; None: none is in sight."""
         found = (node for node in self._root.walk() if node.tag == "h1" and node.shown)
-        return next((node for node in found if node.point is not None and node.text), None)
+        return next(((one.text, one.point) for one in found if one.point and one.text), None)
 
     def holder(self, thing: Node) -> Node | None:
         """Return the innermost element around a thing that scrolls by itself; None: the page does.

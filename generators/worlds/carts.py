@@ -7,10 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from generators.worlds.behaving import draw_pair, words_of
-from schemas.base import Record
-from schemas.cart import Cart
+from schemas.cart import Cart, CartTables
 from schemas.field import DataField, Kind
-from schemas.patterns import Name, Shape
+from schemas.patterns import Shape
 from schemas.world import Entity, View, World
 
 LYING = "cart"
@@ -35,23 +34,9 @@ _TOTALS = ("Total", "To pay", "Altogether", "In all")
 _ON_LISTS = 0.6
 
 
-class FamilyCart(Record):
-    """The cart that worlds of a family may have; see `Cart`."""
+class FamilyCart(CartTables):
+    """The cart that worlds of a family may have."""
 
-    things: Name
-    """The entity of which rows are put in."""
-    price: Name
-    """Their amount."""
-    orders: Name
-    """The entity of orders."""
-    lines: Name
-    """The entity of their lines."""
-    order: Name
-    """The link of a line to its order."""
-    thing: Name
-    """The link of a line to the thing."""
-    quantity: Name
-    """The number of a line."""
     chance: Annotated[float, Field(gt=0, le=1)] = 1
     """How likely a world has one."""
 

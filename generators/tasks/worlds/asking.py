@@ -168,8 +168,7 @@ def _done(
 
 def _request_rule(setting: Setting, asked: Requests, row: Row, held: Withheld) -> RowRule:
     """Return the request that is added for a row."""
-    rows = setting.rows_of(setting.world.entity(asked.entity))
-    number = max((int(one["id"] or 0) for one in rows), default=0) + 1
+    number = setting.next_id(setting.world.entity(asked.entity))
     made = new_request(setting.world, asked, int(row["id"] or 0), number, held.label)
     return RowRule(table=asked.entity, where={"id": number, **made})
 

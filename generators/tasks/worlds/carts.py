@@ -70,7 +70,7 @@ def order_of(setting: Setting, cart: Cart, wanted: Sequence[tuple[Row, int]]) ->
     """Return what an order of things adds, each so many times: they may have been put in in any order."""
     world = setting.world
     orders, lines = world.entity(cart.orders), world.entity(cart.lines)
-    number, first = _next(setting, cart.orders), _next(setting, cart.lines)
+    number, first = setting.next_id(orders), setting.next_id(lines)
     made = new_order(world, cart, number)
     rules = [RowRule(table=orders.name, where={"id": number, **made})]
     titles = tuple(
@@ -158,8 +158,3 @@ def _reference(
             later += count_up(setting, cart, one.row, one.quantity - 1)
     page = views_of(setting, Shape.CART)[0]
     return (*steps, *to_view(setting, page), *later, click(cart.check_out))
-
-
-def _next(setting: Setting, name: str) -> int:
-    rows = setting.rows_of(setting.world.entity(name))
-    return max((int(row["id"] or 0) for row in rows), default=0) + 1

@@ -44,8 +44,7 @@ def reply(setting: Setting, thread: Thread, text: str) -> Steps:
 
 def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
     """Return the first message that is added to a row."""
-    rows = setting.rows_of(setting.world.entity(thread.messages))
-    number = max((int(one["id"] or 0) for one in rows), default=0) + 1
+    number = setting.next_id(setting.world.entity(thread.messages))
     made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
     return RowRule(table=thread.messages, where={"id": number, **made})
 

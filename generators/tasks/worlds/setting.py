@@ -112,6 +112,10 @@ class Setting:
         """Return an entity's rows, in the order of their ids."""
         return self.rows.get(entity.name, ())
 
+    def next_id(self, entity: Entity) -> int:
+        """Return the id of the row that is added to an entity next."""
+        return max((int(row["id"] or 0) for row in self.rows_of(entity)), default=0) + 1
+
     def row(self, entity: Entity, row: Value) -> Row:
         """Return the row of an id.
 

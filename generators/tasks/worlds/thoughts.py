@@ -214,10 +214,8 @@ def think(setting: Setting, steps: Steps, goal: str, answer_kind: str, random: R
         answer_kind: the task's: `none`, `verbatim` or `computed`.
         random: what the words are drawn from.
     """
-    purposes, said = (
-        _purposes(setting, steps, goal, answer_kind),
-        {**_SAID, **SAID_OF_CELLS, **SAID_OF_CARTS},
-    )
+    purposes = _purposes(setting, steps, goal, answer_kind)
+    said = {**_SAID, **SAID_OF_CELLS, **SAID_OF_CARTS}
     return tuple(
         step
         if step.why is not None
