@@ -161,7 +161,7 @@ async def play(
     seconds: dict[str, list[float]] = defaultdict(list)
     async with Gateway() as gateway:
         site = MiniWob(gateway)
-        async with Chromium(gateway_port=gateway.port) as chromium:
+        async with Chromium(network=gateway) as chromium:
             stage = Stage(site, chromium, RunConfig())
             taken = await stage.teacher_steps(chores)
             most, teachers = {chore: steps + 1 for chore, steps in taken.items()}, stage.played

@@ -192,7 +192,7 @@ async def run(sessions: list[int], rounds: int) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
     async with Gateway() as gateway:
         site = MiniWob(gateway)
-        async with Chromium(gateway_port=gateway.port) as chromium:
+        async with Chromium(network=gateway) as chromium:
             await episodes(site, chromium, sessions=2, count=2)
             rates = [await measure(site, chromium, count) for count in sessions]
             setup = await setup_ratio(site, gateway, chromium, rounds)

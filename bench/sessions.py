@@ -216,7 +216,7 @@ async def measure(kind: str, args: argparse.Namespace) -> list[dict[str, float]]
     async with policies(config) as make, Gateway() as gateway:
         for sessions in args.sessions:
             chromium = Chromium(
-                gateway_port=gateway.port, slots=Slots(args.slots) if args.slots else page_slots()
+                network=gateway, slots=Slots(args.slots) if args.slots else page_slots()
             )
             async with chromium:
                 bench = Bench(MiniWob(gateway), chromium, make, config)

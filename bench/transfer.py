@@ -159,7 +159,7 @@ async def play(
         asyncio.Semaphore(SESSIONS),
         defaultdict[str, defaultdict[str, list[bool]]](lambda: defaultdict(list)),
     )
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         sites = RunSites(gateway, config.sites)
 
         async def attempt(arm: str, lesson: Lesson) -> None:

@@ -159,6 +159,28 @@ class Step(Record):
     """What the picture shows; rows of `observations`. None where an earlier version recorded it."""
 
 
+class ConnectionKind(StrEnum):
+    """What a page began to say on a connection that was refused."""
+
+    HTTP = "http"
+    """A request, or the opening of a WebSocket."""
+    TLS = "tls"
+    """The opening of an encrypted connection, as of `https:` and `wss:`."""
+    OTHER = "other"
+    """Anything else, or nothing."""
+
+
+class BlockedRequests(Record):
+    """Connections of an episode's pages to one host that its site does not serve; all were refused."""
+
+    name: str
+    """The host as the page named it, at most 100 characters, with its port if that is not 80."""
+    kind: ConnectionKind
+    """What the page began to say."""
+    count: int = Field(ge=1)
+    """How often."""
+
+
 class FailedTry(Record):
     """What stays on record of a try that was followed by another.
 
@@ -261,6 +283,8 @@ class Episode(Record):
     the hashes are."""
     tries: Annotated[tuple[FailedTry, ...] | None, AsJson()] = None
     """The earlier tries, which failed because of the environment; None if there were none."""
+    blocked: Annotated[tuple[BlockedRequests, ...] | None, AsJson()] = None
+    """What pages of the last try asked of hosts that are not served, by name; None if there was nothing."""
     trainable: bool
     """False if the environment, the engine or this program failed, and not the policy."""
     prompt_tokens: int = 0

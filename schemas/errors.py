@@ -82,9 +82,9 @@ class FailureKind(StrEnum):
     """Whose failure ended a rollout. Only `POLICY` is the policy's own."""
 
     BROWSER = "browser"
-    """The browser or a context failed or did not answer."""
+    """The browser ended or did not answer, or did not open a context or a page."""
     PAGE = "page"
-    """The page threw while it was set up, did not finish loading, or left its site."""
+    """The page threw while it was set up, did not finish loading, left its site, was busy for too long, or crashed."""
     CLOCK = "clock"
     """The page's virtual time could not be advanced."""
     SITE = "site"
@@ -100,7 +100,10 @@ class FailureKind(StrEnum):
 ENVIRONMENT_FAILURES = frozenset(
     {FailureKind.BROWSER, FailureKind.PAGE, FailureKind.CLOCK, FailureKind.SITE}
 )
-"""Failures of the policy's surroundings: tried again in a fresh session, and never trained on."""
+"""Failures of the policy's surroundings, which are never trained on."""
+
+RETRIED_FAILURES = frozenset({FailureKind.BROWSER, FailureKind.SITE})
+"""Those that may be over in a fresh session; a page that spins, crashes or never settles would do it again."""
 
 
 class RolloutFailure(StepmillError):

@@ -272,8 +272,8 @@ class LimitsSection(Record):
     steps: int = Field(default=30, ge=1, le=10_000)
     """The most actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
-    """Wall-clock seconds of one try of an episode; waiting for a dead engine or for a turn in the
-    browser is not counted."""
+    """Wall-clock seconds of one try of an episode, from before its page is opened; waiting for a dead engine or for
+    a turn in the browser is not counted. A page that is busy a second later fails the episode."""
     tokens: int | None = Field(default=None, ge=1)
     """The most tokens of an episode, prompts and replies of all calls together; None: no limit."""
     stuck_steps: int = Field(default=4, ge=2)

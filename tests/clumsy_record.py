@@ -64,7 +64,7 @@ async def record_clumsy(templates: Sequence[str], seeds: Sequence[int]) -> list[
 
     async with Gateway() as gateway:
         site = MiniWob(gateway)
-        async with Chromium(gateway_port=gateway.port) as browser:
+        async with Chromium(network=gateway) as browser:
             async with asyncio.TaskGroup() as group:
                 made = [
                     group.create_task(one(site, browser, name, seed))

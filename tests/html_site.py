@@ -8,7 +8,7 @@ from aiohttp import web
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
-from generators.sites.gateway import Gateway, Handler
+from generators.sites.gateway import Gateway, Handler, Refusals
 
 HOST = "pages.localhost"
 CLOCK = ClockSpec()
@@ -47,7 +47,7 @@ async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Ch
             _shared[-1] if _shared else await stack.enter_async_context(_start_browser())
         )
         gateway.mount(HOST, handler(pages))
-        gateway.refused.clear()
+        gateway.refused = Refusals()
         yield chromium, gateway
 
 
@@ -64,7 +64,7 @@ async def shared_browser() -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def _start_browser() -> AsyncIterator[tuple[Chromium, Gateway]]:
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         yield chromium, gateway
 
 

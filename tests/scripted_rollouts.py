@@ -1,5 +1,6 @@
 """Rollouts without a browser, for tests of the loop and the verifiers."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from scripted_session import Page
@@ -7,14 +8,14 @@ from scripted_site import ORIGIN, ScriptedSite
 
 from generators.browser.protocol import Sessions
 from generators.policy.model.try_account import Account
-from generators.policy.protocol import Policy
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
-from schemas.action import Action, Click
-from schemas.episode import Episode
+from schemas.action import Action, Answer, Click
+from schemas.episode import Episode, PolicyKind
 from schemas.task import Task, task_id
 
 LIMITS = Limits(steps=10, seconds=60, stuck_steps=3)
@@ -83,3 +84,19 @@ async def attempt_it(
         make_policy=make_policy or (lambda _: ScriptedPolicy(actions)),
         limits=limits,
     )
+
+
+class Thinker:
+    """A policy that thinks until it is stopped, or raises."""
+
+    card = PolicyCard(name="thinker", kind=PolicyKind.SCRIPTED)
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    async def act(self, turn: PolicyInput) -> Decision:
+        del turn
+        if self._error is not None:
+            raise self._error
+        await asyncio.Event().wait()
+        return Decision(action=Answer())

@@ -25,6 +25,7 @@ from schemas.action import (
     target_point,
 )
 from schemas.base import Record, sha256_hex
+from schemas.episode import BlockedRequests
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Effect, Observation, PageState, Screenshot, Sight, Target
 
@@ -47,7 +48,6 @@ class ScriptedSession:
     """A `Session` over a list of pages."""
 
     browser_version = "scripted"
-    waited_seconds = 0.0
 
     def __init__(self, pages: Sequence[Page], spec: SessionSpec) -> None:
         self._pages = pages
@@ -68,6 +68,10 @@ class ScriptedSession:
     async def read(self) -> Node:
         """Return a document with nothing in it."""
         return Node("html", {}, "", "", (0, 0, 0, 0), None, shown=True, style={})
+
+    def blocked(self) -> tuple[BlockedRequests, ...]:
+        """Return nothing: pages of a list ask for nothing."""
+        return ()
 
     async def open(self, url: str) -> None:
         """Show the first page."""

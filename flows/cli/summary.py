@@ -68,6 +68,11 @@ def total_lines(summary: Summary) -> Iterator[str]:
     if summary.near_duplicates:
         yield f"novelty  {summary.near_duplicates} of the accepted are near copies of another"
     yield f"steps    {summary.steps}"
+    if summary.blocked:
+        named = ", ".join(f"{one.name} ({one.count} {one.kind})" for one in summary.blocked[:_IDS])
+        more = f" and {len(summary.blocked) - _IDS} more" if len(summary.blocked) > _IDS else ""
+        total = sum(one.count for one in summary.blocked)
+        yield f"refused  {total} connections of pages: {named}{more}"
     if summary.replayed:
         share = 100 * summary.reproduced / summary.replayed
         tries = f"; {summary.replays_agreed} of {summary.replays} executions agreed"

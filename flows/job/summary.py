@@ -5,6 +5,7 @@ that what is shown and what is published agree.
 """
 
 import asyncio
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -22,7 +23,7 @@ from schemas.acceptance import (
     latest_verdicts,
 )
 from schemas.base import Record
-from schemas.episode import StopReason
+from schemas.episode import BlockedRequests, ConnectionKind, StopReason
 from schemas.sections import AcceptSection
 from schemas.tables import Row
 from schemas.verdict import Verdict
@@ -35,6 +36,7 @@ _EPISODES = (
     "stop_reason",
     "failure_kind",
     "n_steps",
+    "blocked",
     "prompt_tokens",
     "completion_tokens",
     "engine_seconds",
@@ -108,6 +110,8 @@ class Summary(Record):
     """Episodes that failed."""
     steps: int = 0
     """Actions taken."""
+    blocked: tuple[BlockedRequests, ...] = ()
+    """What pages asked of hosts that are not served, over all episodes, the most frequent first."""
     prompt_tokens: int = 0
     """Over all episodes."""
     completion_tokens: int = 0
@@ -200,6 +204,7 @@ async def summarise(
         ),
         failed=_count_failed(episodes),
         steps=sum(row["n_steps"] for row in episodes),
+        blocked=_sum_blocked(episodes),
         prompt_tokens=sum(row["prompt_tokens"] for row in episodes),
         completion_tokens=sum(row["completion_tokens"] for row in episodes),
         engine_seconds=sum(row["engine_seconds"] for row in episodes),
@@ -215,7 +220,19 @@ async def summarise(
 
 
 async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:
-    return await asyncio.to_thread(readers.rows, dataset, columns=list(columns))
+    there = [name for name in columns if dataset is not None and name in dataset.schema.names]
+    return await asyncio.to_thread(readers.rows, dataset, columns=there)
+
+
+def _sum_blocked(rows: Sequence[Row]) -> tuple[BlockedRequests, ...]:
+    counts = Counter[tuple[str, str]]()
+    for row in rows:
+        for one in json.loads(row.get("blocked") or "[]"):
+            counts[one["name"], one["kind"]] += one["count"]
+    return tuple(
+        BlockedRequests(name=name, kind=ConnectionKind(kind), count=count)
+        for (name, kind), count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )
 
 
 def _count_failed(rows: Sequence[Row]) -> int:

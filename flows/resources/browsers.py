@@ -150,9 +150,9 @@ async def open_browsers(
     async with contextlib.AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(Gateway())
         slots = page_slots()
-        replays = Chromium(gateway_port=gateway.port, slots=slots)
+        replays = Chromium(network=gateway, slots=slots)
         stack.push_async_exit(replays)
-        chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port, slots=slots))
+        chromium = await stack.enter_async_context(Chromium(network=gateway, slots=slots))
         sites = RunSites(gateway, applications or {})
         await enter_sites(stack, sites, needed)
         yield Browsers(sites=sites, sessions=chromium, replays=replays)

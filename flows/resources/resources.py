@@ -103,7 +103,7 @@ class RunResources:
         return runtime
 
     async def _add_browser(self, pool: BrowserPool, *, eager: bool) -> None:
-        browser = Chromium(gateway_port=self._gateway.port, slots=self._page_slots)
+        browser = Chromium(network=self._gateway, slots=self._page_slots)
         if eager:
             await self._stack.enter_async_context(browser)
             if not is_headless_shell(path := find_chromium()):

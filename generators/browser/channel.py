@@ -17,7 +17,14 @@ from typing import Any, Literal
 from playwright.async_api import Page
 from pydantic import JsonValue
 
-from generators.browser.devtools import Connection, DevToolsError, Handler
+from generators.browser.devtools import (
+    Connection,
+    DevToolsError,
+    Handler,
+    PageCrashed,
+    PageLost,
+    answers,
+)
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
@@ -45,6 +52,12 @@ class DocumentGone(Exception):
     """The document that a script ran in was replaced while it ran."""
 
 
+def to_failure(error: DevToolsError, doing: str = "") -> RolloutFailure:
+    """Return the failure of a rollout whose command had no result: the page's if it crashed."""
+    kind = FailureKind.PAGE if isinstance(error, PageCrashed) else FailureKind.BROWSER
+    return RolloutFailure(kind, f"{doing}{error}")
+
+
 class Channel:
     """DevTools calls to one page."""
 
@@ -57,7 +70,7 @@ class Channel:
         """Call `handler` with the parameters of each DevTools `event`."""
         self._devtools.on(event, handler)
 
-    def on_lost(self, handler: Callable[[str], None]) -> None:
+    def on_lost(self, handler: Callable[[PageLost], None]) -> None:
         """Call `handler` with the reason as soon as the page is gone."""
         self._devtools.on_lost(handler)
 
@@ -73,8 +86,7 @@ class Channel:
         Raises:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
-        with boundary(FailureKind.BROWSER, method):
-            return await self._devtools.send(method, parameters, seconds=seconds or CALL_SECONDS)
+        return (await self._burst(method, (parameters or {},), seconds=seconds))[0]
 
     async def burst(self, method: str, parameters: Sequence[dict[str, Any]]) -> None:
         """Send a command several times in order, without waiting between them.
@@ -82,8 +94,22 @@ class Channel:
         Raises:
             RolloutFailure: the browser refuses one, is gone, or does not answer in time.
         """
-        with boundary(FailureKind.BROWSER, method):
-            await self._devtools.burst(method, parameters, seconds=CALL_SECONDS)
+        await self._burst(method, parameters, seconds=None)
+
+    async def _burst(
+        self, method: str, parameters: Sequence[dict[str, Any]], *, seconds: float | None
+    ) -> list[dict[str, Any]]:
+        try:
+            return await self._devtools.burst(method, parameters, seconds=seconds or CALL_SECONDS)
+        except TimeoutError as error:
+            raise await self.silence(f"{method}: no answer in time") from error
+        except DevToolsError as error:
+            raise to_failure(error, f"{method}: ") from error
+
+    async def silence(self, message: str) -> RolloutFailure:
+        """Return the failure of a page that does not answer: the browser's, if that answers nobody either."""
+        page_only = await answers(self._devtools.port)
+        return RolloutFailure(FailureKind.PAGE if page_only else FailureKind.BROWSER, message)
 
     async def call(self, expression: str, *, seconds: float | None = None) -> Any:
         """Evaluate an expression in the isolated world of the current document.
@@ -163,12 +189,12 @@ class Channel:
                 "Runtime.evaluate", parameters, seconds=seconds or CALL_SECONDS
             )
         except TimeoutError as error:
-            raise RolloutFailure(FailureKind.BROWSER, "the page does not answer") from error
+            raise await self.silence("the page does not answer") from error
         except DevToolsError as error:
             message = str(error)
             if any(part in message for part in _GONE_MESSAGES):
                 raise DocumentGone(message) from error
-            raise RolloutFailure(FailureKind.BROWSER, message) from error
+            raise to_failure(error) from error
         thrown = result.get("exceptionDetails")
         if thrown:
             text = thrown.get("exception", {}).get("description") or thrown.get("text", "")

@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import os
 import shutil
+import uuid
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -18,7 +20,7 @@ from playwright.async_api import BrowserContext, Error
 
 from generators.browser.channel import CALL_SECONDS, script
 from generators.browser.process import BrowserProcess
-from generators.browser.protocol import SessionSpec, SignIn
+from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.slots import Slots, page_slots
 from schemas.base import canonical_json
@@ -29,6 +31,12 @@ ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 
 CLOSE_SECONDS = 10.0
 """How long a context may take to close before its browser is retired."""
+
+LEAVE_SECONDS = 1.0
+"""How long the user of a session waits for it to close; after that it is closed all the same."""
+
+OPEN_TRIES = 3
+"""The most browsers that are tried for a session, one after the other."""
 
 DISABLED_FEATURES = (
     "RenderDocument",  # a frame of its own for each document, which takes a fifth of a navigation's CPU
@@ -94,18 +102,29 @@ def is_headless_shell(path: Path) -> bool:
     return "headless" in path.name.replace("_", "-")
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A session that is being opened, or is open, and its browser."""
+
+    process: BrowserProcess
+    context: BrowserContext | None = None
+    session: ChromiumSession | None = None
+    resources: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+
+
 class Chromium:
     """One browser, started by the first session and again by the next one after it died or was retired."""
 
     def __init__(
-        self, *, gateway_port: int, executable: Path | None = None, slots: Slots | None = None
+        self, *, network: Network, executable: Path | None = None, slots: Slots | None = None
     ) -> None:
         """`slots` limit the work on pages; several browsers may share them. None: this one gets its own."""
-        self._gateway_port = gateway_port
+        self._network = network
         self._slots = page_slots() if slots is None else slots
         self._executable = executable
         self._process: BrowserProcess | None = None
         self._retired: list[BrowserProcess] = []
+        self._closing: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -119,6 +138,8 @@ class Chromium:
 
     async def __aexit__(self, *_: object) -> None:
         """Stop the browser, by force if it does not answer."""
+        if self._closing:
+            await asyncio.wait(self._closing)
         processes = [*self._retired, *([self._process] if self._process else [])]
         self._process, self._retired = None, []
         for process in processes:
@@ -138,65 +159,94 @@ class Chromium:
     async def session(self, spec: SessionSpec) -> AsyncIterator[ChromiumSession]:
         """Open a session in a context of its own, which is closed at the end, whatever happened.
 
+        A browser that opens no context or no page is retired, and the session moves to another one.
+
         Raises:
-            RolloutFailure: the browser opens no context.
+            RolloutFailure: several browsers one after the other open none.
         """
-        process = await self._ensure()
-        process.sessions += 1
+        opened, session = await self._open(spec)
         try:
-            async with self._slots.hold() as waited:
-                context = await self._open(process, spec)
-            session = ChromiumSession(
-                context,
-                spec,
-                port=process.port,
-                version=process.browser.version,
-                slots=self._slots,
-                waited_seconds=waited,
-            )
-            try:
-                yield session
-            finally:
-                await asyncio.shield(self._close(process, context, session))
+            yield session
         finally:
-            process.sessions -= 1
-            await asyncio.shield(self._clear())
+            await self._leave(opened)
 
-    async def _open(self, process: BrowserProcess, spec: SessionSpec) -> BrowserContext:
-        try:
-            with boundary(FailureKind.BROWSER, "opening a context"):
-                async with asyncio.timeout(CALL_SECONDS):
-                    context = await process.browser.new_context(
-                        viewport={"width": spec.viewport_width, "height": spec.viewport_height},
-                        device_scale_factor=spec.device_scale_factor,
-                        locale="en-US",
-                        timezone_id="UTC",
-                        reduced_motion="reduce",
-                        accept_downloads=False,
-                        service_workers="block",
-                    )
-                    if spec.clock is not None:
-                        await context.add_init_script(script("shim.js"))
-                    if spec.sign_in is not None:
-                        await _sign_in(context, spec.sign_in)
-                    return context
-        except RolloutFailure:
-            self._retire(process)
-            raise
+    async def _open(self, spec: SessionSpec) -> tuple[_Opened, ChromiumSession]:
+        for again in (*[True] * (OPEN_TRIES - 1), False):
+            opened = _Opened(await self._ensure())
+            opened.process.sessions += 1
+            try:
+                async with self._slots.hold():
+                    return opened, await self._fill(opened, spec)
+            except RolloutFailure:
+                self._retire(opened.process)
+                await self._leave(opened)
+                if not again:
+                    raise
+            except BaseException:
+                await self._leave(opened)
+                raise
+        raise AssertionError  # pragma: no cover - the loop returns or raises
 
-    async def _close(
-        self, process: BrowserProcess, context: BrowserContext, session: ChromiumSession
-    ) -> None:
+    async def _fill(self, opened: _Opened, spec: SessionSpec) -> ChromiumSession:
+        """Make a context and its page.
+
+        Raises:
+            RolloutFailure: the browser does not.
+        """
+        process = opened.process
+        entrance = await opened.resources.enter_async_context(self._network.enter())
+        with boundary(FailureKind.BROWSER, "opening a context"):
+            async with asyncio.timeout(CALL_SECONDS):
+                opened.context = context = await process.browser.new_context(
+                    proxy={"server": f"socks5://{process.proxy}:{entrance.port}"},
+                    viewport={"width": spec.viewport_width, "height": spec.viewport_height},
+                    device_scale_factor=spec.device_scale_factor,
+                    locale="en-US",
+                    timezone_id="UTC",
+                    reduced_motion="reduce",
+                    accept_downloads=False,
+                    service_workers="block",
+                )
+                if spec.clock is not None:
+                    await context.add_init_script(script("shim.js"))
+                if spec.sign_in is not None:
+                    await _sign_in(context, spec.sign_in)
+        opened.session = session = ChromiumSession(
+            context,
+            spec,
+            entrance=entrance,
+            port=process.port,
+            version=process.browser.version,
+            slots=self._slots,
+        )
+        await session.start()
+        return session
+
+    async def _leave(self, opened: _Opened) -> None:
+        """Close a session; what takes longer than a moment goes on behind its user."""
+        closing = asyncio.create_task(self._close(opened))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+        await asyncio.wait({closing}, timeout=LEAVE_SECONDS)
+
+    async def _close(self, opened: _Opened) -> None:
         """Close a context, and then our connections to its pages."""
+        process = opened.process
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await context.close()
+                if opened.context is not None:
+                    await opened.context.close()
         except TimeoutError:
             self._retire(process)
         except Error:
             if not process.browser.is_connected():
                 self._retire(process)
-        await session.close()
+        finally:
+            process.sessions -= 1
+        if opened.session is not None:
+            await opened.session.close()
+        await opened.resources.aclose()
+        await self._clear()
 
     def _retire(self, process: BrowserProcess) -> None:
         """Give this browser no new session; the next session starts another browser."""
@@ -219,9 +269,12 @@ class Chromium:
                 await self._clear()
             if self._process is None:
                 path = self._executable or find_chromium()
-                # Every name and address leads to the gateway, which serves the sites and nothing else.
-                rules = f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}"
-                self._process = await BrowserProcess.start(path, [*FLAGS, rules])
+                # What a browser would send past the proxy of a session ends at the gateway as well. The
+                # proxies have a name that no page knows, which leads to loopback.
+                proxy = f"{uuid.uuid4().hex}.stepmill"
+                rules = f"MAP {proxy} 127.0.0.1, MAP * 127.0.0.1:{self._network.port}"
+                flags = [*FLAGS, f"--host-resolver-rules={rules}"]
+                self._process = await BrowserProcess.start(path, flags, proxy=proxy)
             return self._process
 
 

@@ -13,7 +13,8 @@ timer runs and doing so is free.
 import asyncio
 import time
 
-from generators.browser.channel import Channel
+from generators.browser.channel import Channel, to_failure
+from generators.browser.devtools import PageLost
 from generators.browser.protocol import ClockSpec
 from schemas.errors import FailureKind, RolloutFailure
 
@@ -40,7 +41,7 @@ class VirtualClock:
         self._spec = spec
         self._channel: Channel | None = None
         self._subscribed: set[Channel] = set()
-        self._expired: asyncio.Future[str | None] | None = None
+        self._expired: asyncio.Future[PageLost | None] | None = None
         self._ignores_network = False
         self._stopped_at = 0.0
         self.elapsed_ms = 0
@@ -54,11 +55,11 @@ class VirtualClock:
             channel.on("Emulation.virtualTimeBudgetExpired", lambda _: self._end_portion(None))
             channel.on_lost(lambda why: self._on_lost(channel, why))
 
-    def _on_lost(self, channel: Channel, why: str) -> None:
+    def _on_lost(self, channel: Channel, why: PageLost) -> None:
         if channel is self._channel:
             self._end_portion(why)
 
-    def _end_portion(self, lost: str | None) -> None:
+    def _end_portion(self, lost: PageLost | None) -> None:
         if self._expired is not None and not self._expired.done():
             self._expired.set_result(lost)
 
@@ -133,7 +134,7 @@ class VirtualClock:
         finally:
             self._expired = None
         if lost is not None:
-            raise RolloutFailure(FailureKind.BROWSER, lost)
+            raise to_failure(lost)
         return True
 
     async def _set(self, policy: dict[str, str | float]) -> None:

@@ -33,6 +33,9 @@ PORT_FILE = "DevToolsActivePort"
 POLL_SECONDS = 0.02
 """How often to look for that file while a browser starts."""
 
+ANSWER_SECONDS = 3.0
+"""How long a browser may take to say that it is there."""
+
 Handler = Callable[[dict[str, Any]], None]
 """Takes an event's parameters."""
 
@@ -46,7 +49,11 @@ class CommandRefused(DevToolsError):
 
 
 class PageLost(DevToolsError):
-    """The page crashed, was closed, or its browser is gone."""
+    """The page was closed, or its browser is gone."""
+
+
+class PageCrashed(PageLost):
+    """The page's process crashed."""
 
 
 async def read_port(profile: Path) -> int:
@@ -59,20 +66,37 @@ async def read_port(profile: Path) -> int:
         await asyncio.sleep(POLL_SECONDS)
 
 
+async def answers(port: int) -> bool:
+    """Return whether the browser that listens on `port` still answers anybody."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            with contextlib.closing(writer):
+                writer.write(f"GET /json/version HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode())
+                return bool(await reader.read(1))
+    except (OSError, TimeoutError):
+        return False
+
+
 class Connection:
     """Commands to one page and events from it. Made by `open_page`."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int) -> None:
+        self.port = port
+        """The port on which the page's browser listens."""
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0
-        self._lost: str | None = None
-        self._lost_handlers: list[Callable[[str], None]] = []
+        self._lost: PageLost | None = None
+        self._lost_handlers: list[Callable[[PageLost], None]] = []
         self._socket: WebSocket | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self.on("Inspector.targetCrashed", lambda _: self._fail_all("the page crashed"))
         self.on(
-            "Inspector.detached", lambda event: self._fail_all(f"the page went: {event['reason']}")
+            "Inspector.targetCrashed", lambda _: self._fail_all(PageCrashed("the page crashed"))
+        )
+        self.on(
+            "Inspector.detached",
+            lambda event: self._fail_all(PageLost(f"the page went: {event['reason']}")),
         )
 
     @classmethod
@@ -83,7 +107,7 @@ class Connection:
         Raises:
             OSError: the browser refuses the connection.
         """
-        connection = cls()
+        connection = cls(port)
         async with WebSocket.open(
             port,
             f"/devtools/page/{target}",
@@ -100,7 +124,7 @@ class Connection:
         """Call `handler` with the parameters of each `event`, in the order of arrival."""
         self._handlers[event].append(handler)
 
-    def on_lost(self, handler: Callable[[str], None]) -> None:
+    def on_lost(self, handler: Callable[[PageLost], None]) -> None:
         """Call `handler` with the reason as soon as the page is gone."""
         self._lost_handlers.append(handler)
 
@@ -126,8 +150,10 @@ class Connection:
             PageLost: the page is gone.
             TimeoutError: not all results came within `seconds`.
         """
-        if self._lost is not None or self._socket is None:
-            raise PageLost(self._lost)
+        if self._lost is not None:
+            raise type(self._lost)(*self._lost.args)
+        if self._socket is None:
+            raise PageLost("there is no connection to the page yet")
         loop = asyncio.get_running_loop()
         due = loop.time() + seconds
         sent: dict[int, _Waiting] = {}
@@ -159,15 +185,15 @@ class Connection:
 
     def _on_end(self, error: Exception | None) -> None:
         cause = "was closed" if error is None else f"broke: {type(error).__name__}: {error}"
-        self._fail_all(f"the connection to the page {cause}")
+        self._fail_all(PageLost(f"the connection to the page {cause}"))
 
-    def _fail_all(self, why: str) -> None:
+    def _fail_all(self, why: PageLost) -> None:
         """Fail every pending and every later command; only the first call's reason counts."""
         if self._lost is not None:
             return
         self._lost = why
         for waiting in self._waiting.values():
-            waiting.set_answer(PageLost(why))
+            waiting.set_answer(why)
         for handler in self._lost_handlers:
             handler(why)
 

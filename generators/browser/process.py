@@ -46,12 +46,16 @@ _PLAYWRIGHT_VARIABLES = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY
 class BrowserProcess:
     """A running browser. `start` makes it and `end` ends it."""
 
-    def __init__(self, driver: Playwright, browser: Browser, *, port: int, mark: str) -> None:
+    def __init__(
+        self, driver: Playwright, browser: Browser, *, port: int, mark: str, proxy: str
+    ) -> None:
         self._driver = driver
         self.browser = browser
         """Playwright's object for it."""
         self.port = port
         """The port on which it accepts DevTools connections."""
+        self.proxy = proxy
+        """The name under which it finds the proxies of its sessions."""
         self._mark = mark
         self.sessions = 0
         """Number of open sessions."""
@@ -59,8 +63,8 @@ class BrowserProcess:
         """Whether it gets no new session."""
 
     @classmethod
-    async def start(cls, executable: Path, flags: Sequence[str]) -> Self:
-        """Start a browser and wait until it accepts connections.
+    async def start(cls, executable: Path, flags: Sequence[str], *, proxy: str) -> Self:
+        """Start a browser and wait until it accepts connections; `flags` say where the name `proxy` leads.
 
         Raises:
             NoBrowser: it does not start.
@@ -83,7 +87,7 @@ class BrowserProcess:
         except asyncio.CancelledError:
             await asyncio.shield(_stop(mark, driver))
             raise
-        return cls(driver, browser, port=port, mark=mark)
+        return cls(driver, browser, port=port, mark=mark, proxy=proxy)
 
     @property
     def usable(self) -> bool:

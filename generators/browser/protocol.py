@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue
 
 from schemas.action import Action
 from schemas.base import Record
+from schemas.episode import BlockedRequests
 from schemas.masks import Masks
 from schemas.observation import Box, Effect, Observation
 from schemas.viewport import Viewport
@@ -187,9 +188,8 @@ class Session(Protocol):
         """The browser's version."""
         ...
 
-    @property
-    def waited_seconds(self) -> float:
-        """Seconds spent so far waiting for a page slot; 0 where there is no limit."""
+    def blocked(self) -> tuple[BlockedRequests, ...]:
+        """Return what its pages asked of hosts that are not served so far, by name."""
         ...
 
     async def open(self, url: str) -> None:
@@ -235,6 +235,32 @@ class Session(Protocol):
         Raises:
             RolloutFailure: it throws, or does not answer.
         """
+        ...
+
+
+class Entrance(Protocol):
+    """One session's way to the sites."""
+
+    @property
+    def port(self) -> int:
+        """The port on 127.0.0.1 of its SOCKS5 proxy."""
+        ...
+
+    def blocked(self) -> tuple[BlockedRequests, ...]:
+        """Return what it refused, by name."""
+        ...
+
+
+class Network(Protocol):
+    """What a browser's connections end at."""
+
+    @property
+    def port(self) -> int:
+        """The port on 127.0.0.1 for whatever goes past a proxy."""
+        ...
+
+    def enter(self) -> AbstractAsyncContextManager[Entrance]:
+        """Open an entrance for one session, which is closed at the end."""
         ...
 
 

@@ -20,7 +20,7 @@ from generators.browser import untrusted_text
 from generators.browser.channel import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
-from generators.browser.protocol import Node, PageReader, SessionSpec
+from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
 from schemas.action import (
@@ -34,12 +34,16 @@ from schemas.action import (
     target_point,
 )
 from schemas.base import canonical_json, sha256_hex
+from schemas.episode import BlockedRequests
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.observation import Effect, Observation, Screenshot, Target
 from schemas.truncation import MESSAGE_BYTES, truncate
 
 JPEG_QUALITY = 80
 """JPEG quality of the screenshots: the cheapest to take on rich pages, with a quarter of PNG's bytes."""
+
+USE_SECONDS = 40.0
+"""How long one use of a page may take, from its first call to the last: to open, act and settle, or look."""
 
 POPUP_SECONDS = 5.0
 """How long the session waits for a window that a page announced."""
@@ -56,13 +60,12 @@ class ChromiumSession:
         context: BrowserContext,
         spec: SessionSpec,
         *,
+        entrance: Entrance,
         port: int,
         version: str,
         slots: Slots,
-        waited_seconds: float = 0.0,
     ) -> None:
-        self.waited_seconds = waited_seconds
-        """Seconds spent so far waiting for a page slot."""
+        self._entrance = entrance
         self._slots = slots
         self._context = context
         self._port = port
@@ -86,27 +89,46 @@ class ChromiumSession:
         """The browser's version."""
         return self._version
 
+    def blocked(self) -> tuple[BlockedRequests, ...]:
+        """Return what its pages asked of hosts that are not served so far, by name."""
+        return self._entrance.blocked()
+
     @contextlib.asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Hold a page slot, and count the wait for it."""
-        async with self._slots.hold() as waited:
-            self.waited_seconds += waited
-            yield
+    async def slot(self, *, waiting_ms: int = 0) -> AsyncIterator[None]:
+        """Hold a page slot, and use the page for a limited time and `waiting_ms`.
+
+        Raises:
+            RolloutFailure: the page used up its time.
+        """
+        async with self._slots.hold():
+            try:
+                async with asyncio.timeout(USE_SECONDS + waiting_ms / 1_000):
+                    yield
+            except TimeoutError as error:
+                busy = f"the page was still busy after {USE_SECONDS:g} s"
+                raise await self._tabs[0].channel.silence(busy) from error
 
     @property
     def _tab(self) -> PageTab:
         return self._tabs[self._current]
 
-    @in_slot
-    async def open(self, url: str) -> None:
-        """Load the start page under the session's clock and wait until it is complete."""
-        self._start_url = url
+    async def start(self) -> None:
+        """Open an empty page, before anything from a site is in the context.
+
+        Raises:
+            RolloutFailure: the browser opens none.
+        """
         with boundary(FailureKind.BROWSER, "opening a page"):
             async with asyncio.timeout(CALL_SECONDS):
                 page = await self._context.new_page()
         self._tabs = [await self._attach(page, opener=None)]
         page.on("dialog", self._answer_dialog)
         self._context.on("page", self._new_pages.put_nowait)
+
+    @in_slot
+    async def open(self, url: str) -> None:
+        """Load the start page under the session's clock and wait until it is complete."""
+        self._start_url = url
         await self._tab.load(url)
         if self._tab.clock is not None:
             await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
@@ -151,9 +173,13 @@ class ChromiumSession:
                 observe_ms=(time.perf_counter() - begun) * 1_000,
             )
 
-    @in_slot
     async def act(self, action: Action) -> Effect:
         """Carry out an action and let the page settle."""
+        waiting_ms = action.ms if isinstance(action, Wait) and self._spec.clock is None else 0
+        async with self.slot(waiting_ms=waiting_ms):
+            return await self._act(action)
+
+    async def _act(self, action: Action) -> Effect:
         begun = time.perf_counter()
         error: str | None = None
         target: Target | None = None

@@ -10,13 +10,28 @@ import asyncio
 import contextlib
 import functools
 import os
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 PAGE_SLOTS_PER_CORE = 4
 """Sessions per core that use their pages at the same time, as measured by `bench/sessions.py`."""
+
+
+_WHILE_WAITING: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "while waiting", default=contextlib.nullcontext
+)
+
+
+@contextlib.contextmanager
+def while_waiting(pause: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """Have each wait for a slot in this block be within a `pause()`: it counts against no limit of time."""
+    token = _WHILE_WAITING.set(pause)
+    try:
+        yield
+    finally:
+        _WHILE_WAITING.reset(token)
 
 
 class SlotHolder(Protocol):
@@ -56,15 +71,16 @@ class Slots:
         self._free = asyncio.Semaphore(limit)
 
     @contextlib.asynccontextmanager
-    async def hold(self) -> AsyncIterator[float]:
-        """Hold a slot for the block; yields the seconds that the caller waited for it."""
-        asked = time.perf_counter()
-        async with self._free:
-            self.in_use += 1
-            try:
-                yield time.perf_counter() - asked
-            finally:
-                self.in_use -= 1
+    async def hold(self) -> AsyncIterator[None]:
+        """Hold a slot for the block, once one is free."""
+        with _WHILE_WAITING.get()():
+            await self._free.acquire()
+        self.in_use += 1
+        try:
+            yield
+        finally:
+            self.in_use -= 1
+            self._free.release()
 
 
 def page_slots() -> Slots:

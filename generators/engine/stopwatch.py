@@ -1,7 +1,8 @@
-"""Seconds that count against an episode: those spent waiting for a dead engine do not.
+"""Seconds that count against an episode: those spent waiting for a dead engine or for a turn do not.
 
-An episode has a limit of wall seconds. When its engine dies and is started again, the wait is not
-the policy's fault, so the client pauses the stopwatch meanwhile, and the limit moves with it.
+An episode has a limit of wall seconds. When its engine dies and is started again, or its page waits until other
+pages have had their turn, that is not the policy's fault; so who waits pauses the stopwatch meanwhile, and
+the limit moves with it.
 """
 
 import asyncio
@@ -9,6 +10,9 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
+
+LEAST_WAIT_SECONDS = 0.05
+"""How often a limit is looked at while the stopwatch is paused just before it."""
 
 
 class Stopwatch:
@@ -21,7 +25,6 @@ class Stopwatch:
         self._held_seconds = 0.0
         self._held_since: float | None = None
         self._holders = 0
-        self._deadlines: list[tuple[asyncio.Timeout, float]] = []
 
     @property
     def seconds(self) -> float:
@@ -45,8 +48,6 @@ class Stopwatch:
         self._holders += 1
         if self._held_since is None:
             self._held_since = time.perf_counter()
-            for deadline, _ in self._deadlines:
-                deadline.reschedule(None)
         try:
             yield
         finally:
@@ -54,10 +55,6 @@ class Stopwatch:
             if not self._holders:
                 self._held_seconds += time.perf_counter() - self._held_since
                 self._held_since = None
-                for deadline, limit in self._deadlines:
-                    if not deadline.expired():
-                        end = asyncio.get_running_loop().time() + max(0.0, limit - self.seconds)
-                        deadline.reschedule(end)
 
     @contextlib.asynccontextmanager
     async def limit(self, seconds: float) -> AsyncIterator[None]:
@@ -66,10 +63,20 @@ class Stopwatch:
         Raises:
             TimeoutError: they have.
         """
-        async with asyncio.timeout(max(0.0, seconds - self.seconds)) as deadline:
-            entry = (deadline, seconds)
-            self._deadlines.append(entry)
+        loop = asyncio.get_running_loop()
+        timers = list[asyncio.TimerHandle]()
+
+        def check() -> None:
+            """End the block, or look again when its time is over at the earliest."""
+            left = seconds - self.seconds
+            if left > 0 or self._holders:
+                timers[:] = [loop.call_later(max(left, LEAST_WAIT_SECONDS), check)]
+            else:
+                deadline.reschedule(loop.time())
+
+        async with asyncio.timeout(None) as deadline:
+            timers.append(loop.call_later(max(0.0, seconds - self.seconds), check))
             try:
                 yield
             finally:
-                self._deadlines.remove(entry)
+                timers[0].cancel()

@@ -20,7 +20,15 @@ from generators.sites.state import StateChange
 from schemas.action import Answer, NoAction, target_point
 from schemas.base import JsonObject, Record, sha256_hex
 from schemas.call import Call, usage
-from schemas.episode import Episode, FailedTry, Step, StopReason, browser_seconds, steps_sha256
+from schemas.episode import (
+    BlockedRequests,
+    Episode,
+    FailedTry,
+    Step,
+    StopReason,
+    browser_seconds,
+    steps_sha256,
+)
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
 from schemas.observation import Effect, Observation, visible_state
@@ -70,6 +78,8 @@ class TryRecord:
     """Why the try ended."""
     failure: RolloutFailure | None = None
     """What broke; None if nothing did."""
+    blocked: tuple[BlockedRequests, ...] = ()
+    """What its pages asked of hosts that are not served."""
     steps: tuple[Step, ...] = ()
     """Its steps. The last one is the final observation, unless the browser broke before it."""
     calls: tuple[Call, ...] = ()
@@ -217,6 +227,7 @@ def to_episode(
         state_after_sha256=result.change.after_sha256 if result.change else None,
         delta=result.change.delta if result.change else None,
         tries=tuple(failed_tries) or None,
+        blocked=result.blocked or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
         **usage(result.calls).model_dump(),
         browser_seconds=browser_seconds(result.steps),

@@ -9,8 +9,8 @@ The rollout checks them before each decision; the first that holds is the stop r
 5. `time_limit`: `seconds` have passed since the try began.
 6. `token_limit`: `tokens` were used, prompts and completions together.
 
-If the time runs out while the policy is deciding, the attempt ends at once. Nothing else is interrupted
-for being slow.
+If the time runs out while the policy is deciding, the attempt ends at once. A page that is still busy a
+moment later fails the attempt. Neither waiting for a turn nor for an engine that is started again counts.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """One attempt at one task: the loop, and the boundary where every failure becomes a row.
 
-`rollout` always returns an episode. When the policy's surroundings (browser, page, clock, site) fail, it
-tries again in a fresh session and keeps the failed tries in the episode's row; it never repeats a try
-because of a policy's mistake. The boundary includes making the record: if no row can hold a page's text,
+`rollout` always returns an episode. When the browser or the site fails, it tries again in a fresh session
+and keeps the failed tries in the episode's row; it never repeats a try because of a policy's mistake, or of
+a page that would do again what it did. The boundary includes making the record: if no row can hold a page's text,
 that episode fails and no other. Only the `except` of `_Runner.run` ends a failure of any kind; `boundary`
 gives a failure its kind and raises it again.
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from generators.browser.protocol import Session, Sessions
+from generators.browser.slots import while_waiting
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyInput
@@ -23,12 +24,15 @@ from generators.sites.protocol import Outcome, Problem, Site
 from generators.sites.state import StateChange
 from schemas.action import Answer, NoAction
 from schemas.episode import Episode, FailedTry, StopReason
-from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
+from schemas.errors import RETRIED_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
 from schemas.viewport import Viewport, on_pixels
 
 ENVIRONMENT_TRIES = 3
-"""The most tries of an attempt whose surroundings fail."""
+"""The most tries of an attempt whose browser or site fails."""
+
+GRACE_SECONDS = 1.0
+"""How long after its time limit a try may still use its page; closing the session comes on top."""
 
 LOG = logging.getLogger(__name__)
 
@@ -58,7 +62,7 @@ async def rollout(
         failure = await runner.run()
         if len(failed_tries) + 1 >= ENVIRONMENT_TRIES or failure is None:
             break
-        if failure.kind not in ENVIRONMENT_FAILURES:
+        if failure.kind not in RETRIED_FAILURES:
             break
         LOG.info("trying again template=%s: %s", attempt.task.template_id, failure)
         failed_tries.append(
@@ -149,6 +153,16 @@ class _Runner:
         )
 
     async def _run(self) -> StopReason:
+        stopwatch = self.account.stopwatch
+        try:
+            with while_waiting(stopwatch.paused):
+                async with stopwatch.limit(self.begun + self.limits.seconds + GRACE_SECONDS):
+                    return await self._visit()
+        except TimeoutError as error:
+            late = f"the try was not over {GRACE_SECONDS:g} s after its {self.limits.seconds:g} s"
+            raise RolloutFailure(FailureKind.PAGE, late) from error
+
+    async def _visit(self) -> StopReason:
         async with contextlib.AsyncExitStack() as stack:
             with boundary(FailureKind.SITE, "visiting"):
                 visit = await stack.enter_async_context(self.site.open(self.attempt.task))
@@ -159,6 +173,7 @@ class _Runner:
                 device_scale_factor=self.attempt.device_scale_factor,
             )
             session = await stack.enter_async_context(self.sessions.session(spec))
+            stack.callback(self._keep_blocked, session)
             self.record.browser_version = session.browser_version
             await session.open(visit.start_url)
             problem = await self.site.begin(visit, session)
@@ -171,6 +186,9 @@ class _Runner:
                 self.record.change = await StateChange.between(before, after)
             return stop
 
+    def _keep_blocked(self, session: Session) -> None:
+        self.record.blocked = session.blocked()
+
     async def _loop(self, session: Session, problem: Problem) -> StopReason:
         stopwatch = self.account.stopwatch
         while True:
@@ -178,7 +196,7 @@ class _Runner:
             stop = stop_reason(
                 self.limits,
                 self.recorder.steps,
-                seconds=stopwatch.seconds - self.begun - session.waited_seconds,
+                seconds=stopwatch.seconds - self.begun,
                 tokens=self.account.tokens,
             )
             if stop is not None:
@@ -199,8 +217,7 @@ class _Runner:
             RolloutFailure: the policy failed, or decided on no action.
         """
         reader = session.reader if self.policy.card.privileged else None
-        deadline = self.begun + self.limits.seconds + session.waited_seconds
-        async with self.account.stopwatch.limit(deadline):
+        async with self.account.stopwatch.limit(self.begun + self.limits.seconds):
             with boundary(FailureKind.POLICY, self.policy.card.name):
                 decision = await self.policy.act(
                     PolicyInput(

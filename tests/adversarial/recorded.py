@@ -221,7 +221,7 @@ class Recorder:
 @asynccontextmanager
 async def recording() -> AsyncIterator[Recorder]:
     """Start a browser, and the site in front of it."""
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
+    async with Gateway() as gateway, Chromium(network=gateway) as browser:
         site, remembered = MiniWob(gateway), RememberedSessions(browser)
         sites: dict[str, Site] = {site.name: RememberedSite(site)}  # type: ignore[dict-item]  # the rest is the site's
         panel, lie_panel = (

@@ -224,6 +224,7 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
         "engine_version": "the server's own word",
         "browser_version": "a replay runs in the browser that is there",
         "tries": "a try that failed leaves nothing but this",
+        "blocked": "what the gateway refused leaves nothing but this",
         "code_version": "the program that recorded is gone",
     },
     "calls": {

@@ -77,7 +77,7 @@ async def test_no_page_reaches_another_server(attack: str, victim: Victim) -> No
     async with browsing(pages) as (chromium, gateway), chromium.session(spec()) as session:
         await session.open(ORIGIN + "/")
         await session.act(Wait(ms=500))
-        await asyncio.to_thread(until, lambda: sum(gateway.refused.values()) > 0)  # it was made
+        await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
         await asyncio.sleep(0.3)  # for what else it does
     assert victim.hits == []
 
@@ -105,7 +105,7 @@ async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
         script = attack.format(port=chromium.port, target=target)
         await session.evaluate(f"{{{script};0}}")
         await session.act(Wait(ms=500))
-        await asyncio.to_thread(until, lambda: sum(gateway.refused.values()) > 0)  # it was made
+        await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
         await asyncio.sleep(0.3)  # for what else it does
         assert (await session.observe()).page.title == "/", "nothing opened"
 
@@ -117,6 +117,35 @@ async def test_the_canary_would_sing(victim: Victim) -> None:
     writer.close()
 
     await asyncio.to_thread(until, lambda: victim.hits == ["hello"])
+
+
+REFUSED = """<script>
+fetch("http://evil.example/").catch(() => 0);
+fetch("https://secret.example/").catch(() => 0);
+fetch("http://[2001:db8::1]:8080/").catch(() => 0);
+new Worker(URL.createObjectURL(new Blob(["new WebSocket('ws://worker.example/')"])));
+</script>"""
+
+
+async def test_what_pages_asked_of_others_is_counted_by_name_for_their_own_session() -> None:
+    names = {
+        ("evil.example", "http"),
+        ("secret.example:443", "tls"),
+        ("[2001:db8::1]:8080", "http"),
+        ("worker.example", "http"),
+    }
+    async with (
+        browsing({"/": REFUSED, "/good": "good"}) as (chromium, _),
+        chromium.session(spec()) as session,
+        chromium.session(spec()) as neighbour,
+    ):
+        await neighbour.open(ORIGIN + "/good")
+        await session.open(ORIGIN + "/")
+        await session.act(Wait(ms=500))
+        await asyncio.to_thread(until, lambda: len(session.blocked()) >= len(names))
+
+        assert {(one.name, one.kind.value) for one in session.blocked()} == names
+        assert neighbour.blocked() == ()
 
 
 async def test_a_download_changes_nothing() -> None:

@@ -7,12 +7,14 @@ import time
 import psutil
 import pytest
 from aiohttp import web
+from commands import until
 from html_site import ORIGIN, browsing, opened, spec
 
-from generators.browser import channel, clock
+from generators.browser import channel, clock, devtools
 from generators.browser import chromium as chromium_module
+from generators.browser import session as session_module
 from generators.browser.chromium import Chromium, find_chromium
-from generators.sites.gateway import Handler
+from generators.sites.gateway import Gateway, Handler
 from schemas.action import Click, Tab, TabOperation, Wait
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 
@@ -24,6 +26,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let deadlines that are generous on a loaded machine pass quickly."""
     monkeypatch.setattr(channel, "CALL_SECONDS", 3.0)
     monkeypatch.setattr(clock, "EXPIRY_SECONDS", 2.0)
+    monkeypatch.setattr(devtools, "ANSWER_SECONDS", 1.0)
 
 
 async def hang(_: web.BaseRequest) -> web.StreamResponse:
@@ -74,7 +77,7 @@ async def test_a_page_that_spins_is_given_up_and_its_neighbour_goes_on() -> None
         with pytest.raises(RolloutFailure) as failure:
             await spin()
 
-        assert failure.value.kind in {FailureKind.BROWSER, FailureKind.CLOCK}
+        assert failure.value.kind is FailureKind.PAGE
         assert (await good.observe()).page.url == ORIGIN + "/good"
 
 
@@ -111,7 +114,7 @@ async def test_a_page_that_crashes_fails_what_is_under_way_at_once() -> None:
         with pytest.raises(RolloutFailure, match="crash"):
             await session.observe()
 
-        assert failure.value.kind is FailureKind.BROWSER
+        assert failure.value.kind is FailureKind.PAGE
         assert time.monotonic() - begun < 3.0
 
 
@@ -198,7 +201,9 @@ async def test_a_retired_browser_ends_with_its_last_session(
             monkeypatch.setattr(chromium_module, "CLOSE_SECONDS", 0.0)
         monkeypatch.undo()
 
-        assert not old & {process.pid for process in _chromium_processes()}
+        await asyncio.to_thread(
+            until, lambda: not old & {process.pid for process in _chromium_processes()}
+        )
         async with chromium.session(spec()) as session:
             await session.open(ORIGIN + "/")
 
@@ -234,10 +239,40 @@ async def test_a_browser_that_is_wedged_is_ended_and_started_again(
                     process.suspend()
                 await session.observe()
 
-        with pytest.raises(RolloutFailure):
+        with pytest.raises(RolloutFailure) as failure:
             await wedge()
+        assert failure.value.kind is FailureKind.BROWSER, "it may work in another one"
         async with chromium.session(spec()) as session:
             await session.open(ORIGIN + "/")
+
+
+async def test_a_session_moves_to_another_browser_when_the_first_opens_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chromium_module, "CALL_SECONDS", 2.0)
+    monkeypatch.setattr(chromium_module, "CLOSE_SECONDS", 1.0)
+    async with browsing({"/": "one"}) as (chromium, _):
+        for process in _chromium_processes():
+            process.suspend()
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+
+            assert (await session.observe()).page.url == ORIGIN + "/"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_page_that_loads_itself_again_and_again_is_given_up_after_one_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_module, "USE_SECONDS", 4.0)
+    page = "<button onclick='go()'>go</button><script>const go=()=>location.reload();if(performance.getEntriesByType('navigation')[0].type==='reload')go()</script>"
+    async with opened({"/": page}) as session:
+        begun = time.monotonic()
+        with pytest.raises(RolloutFailure, match="still busy after 4 s") as failure:
+            await session.act(Click(x=20, y=18))
+
+        assert failure.value.kind is FailureKind.PAGE
+        assert time.monotonic() - begun < 8.0
 
 
 async def test_nothing_is_left_of_a_browser_that_was_closed() -> None:
@@ -258,7 +293,7 @@ async def test_a_browser_that_does_not_start_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setenv("STEPMILL_CHROMIUM", "/bin/false")
 
     async def start() -> None:
-        async with Chromium(gateway_port=1):
+        async with Chromium(network=Gateway()):
             pass
 
     with pytest.raises(NoBrowser, match="/bin/false does not start"):

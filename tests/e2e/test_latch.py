@@ -80,7 +80,7 @@ class Served:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served() -> AsyncIterator[Served]:
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
+    async with Gateway() as gateway, Chromium(network=gateway) as browser:
         yield Served(MiniWob(gateway), browser)
 
 

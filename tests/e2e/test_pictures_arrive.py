@@ -45,7 +45,7 @@ async def first_look(gateway: Gateway) -> bytes:
         site = MiniWob(gateway)
         visit = await visit_to(site, task)
         spec = visit.session_spec(viewport_width=500, viewport_height=400)
-        async with Chromium(gateway_port=gateway.port) as chromium, chromium.session(spec) as page:
+        async with Chromium(network=gateway) as chromium, chromium.session(spec) as page:
             await page.open(visit.start_url)
             await site.begin(visit, page)
             return (await page.observe()).screenshot.bytes

@@ -53,7 +53,7 @@ async def browser() -> AsyncIterator[Browser]:
     async with Gateway() as gateway:
         gateway.mount(HOST, handler(pages))
         miniwob = MiniWob(gateway)
-        async with Chromium(gateway_port=gateway.port) as chromium:
+        async with Chromium(network=gateway) as chromium:
             yield Browser(chromium, miniwob, pages)
 
 

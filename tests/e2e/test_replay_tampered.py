@@ -56,7 +56,7 @@ TASKS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def recorded() -> AsyncIterator[Recorded]:
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
+    async with Gateway() as gateway, Chromium(network=gateway) as browser:
         site = MiniWob(gateway)
         tasks = {
             name: make_task(seed, template=template, instruction="").model_copy(

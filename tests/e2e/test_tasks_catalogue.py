@@ -32,7 +32,7 @@ async def goals_of(names: Iterable[str]) -> dict[str, str]:
     """Return what the pages of templates say at seed 0."""
     found: dict[str, str] = {}
     waiting = iter(names)
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = MiniWob(gateway)
 
         async def work() -> None:

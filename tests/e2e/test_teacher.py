@@ -176,7 +176,7 @@ async def attempts() -> AsyncIterator[list[Attempt]]:
 
     async with Gateway() as gateway:
         site = MiniWob(gateway)
-        async with Chromium(gateway_port=gateway.port) as chromium, asyncio.TaskGroup() as group:
+        async with Chromium(network=gateway) as chromium, asyncio.TaskGroup() as group:
             for template in sorted(SKILLS):
                 for seed in SEEDS:
                     group.create_task(attempt(chromium, site, template, seed))

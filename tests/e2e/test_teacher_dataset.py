@@ -89,7 +89,7 @@ async def played() -> Played:
     ]
     episodes: list[tuple[Task, Episode]] = []
     limit = asyncio.Semaphore(SESSIONS)
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WatchedSite(gateway)
         setup = RolloutSetup.of(
             config,

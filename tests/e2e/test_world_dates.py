@@ -79,7 +79,7 @@ async def test_days_are_given_and_taken_away(
     setting = Setting(world, rows)
     async with (
         Gateway() as gateway,
-        Chromium(gateway_port=gateway.port) as chromium,
+        Chromium(network=gateway) as chromium,
         WorldsSite(gateway, lambda _: (world, rows)).open(shop_task(world)) as visit,
         chromium.session(visit.session_spec(viewport_width=1_024, viewport_height=768)) as session,
     ):

@@ -137,7 +137,7 @@ async def test_no_page_is_looked_at_before_its_fonts_are_there() -> None:
 
 async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() -> None:
     found = dict[str, object]()
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WorldsSite(
             gateway, lambda task: (world_of(str(task.parameters["look"])), shop_rows())
         )
@@ -148,14 +148,14 @@ async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() 
                         effect = await session.act(Goto(url=f"http://{look}.localhost{path}"))
                         assert effect.error is None
                         found[f"{look} {size} {name}"] = await session.evaluate(OVERFLOW)
-        assert gateway.refused == {}
+        assert gateway.refused.listed() == ()
 
     assert {where: wide for where, wide in found.items() if wide} == {}
 
 
 async def test_what_is_beside_a_list_is_neither_wider_than_its_panel_nor_under_the_head() -> None:
     found = dict[str, object]()
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WorldsSite(
             gateway, lambda task: (world_of(str(task.parameters["look"]), PANELS), shop_rows())
         )

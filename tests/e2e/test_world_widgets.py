@@ -126,7 +126,7 @@ async def fill_twice(
 
 
 async def test_each_widget_is_given_values_and_looks_the_same_twice() -> None:
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WorldsSite(gateway, lambda _: (WORLD, rows()))
         first, again = [await fill_twice(site, chromium, WORLD) for _ in range(2)]
 
@@ -139,7 +139,7 @@ async def test_a_slider_is_given_values_where_its_numbers_grow_to_the_left() -> 
         update={"look": WORLD.look.model_copy(update={"right_to_left": True})}
     )
     sliders = [field for field in FIELDS if field.widget is Widget.SLIDER]
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WorldsSite(gateway, lambda _: (turned, rows()))
         said, _ = await fill_twice(site, chromium, turned, sliders)
 
@@ -158,7 +158,7 @@ TIP_AT = """
 
 async def test_a_tip_is_in_sight_while_the_pointer_is_over_its_sign() -> None:
     told = WORLD.model_copy(update={"behaviour": Behaviour(tips=True)})
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         site = WorldsSite(gateway, lambda _: (told, rows()))
         async with site.open(shop_task(told)) as visit:
             spec = visit.session_spec(viewport_width=1_024, viewport_height=768)

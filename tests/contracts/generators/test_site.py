@@ -63,7 +63,7 @@ def spec_of(visit: Visit) -> SessionSpec:
 
 @contextlib.asynccontextmanager
 async def miniwob() -> AsyncIterator[Served]:
-    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
         yield Served(MiniWob(gateway), make_task, chromium.session, watch_miniwob)
 
 
@@ -131,7 +131,7 @@ async def application() -> AsyncIterator[Served]:
         async with (
             Gateway() as gateway,
             mounted(gateway, ledger(start=start)) as site,
-            Chromium(gateway_port=gateway.port) as chromium,
+            Chromium(network=gateway) as chromium,
         ):
             yield Served(site, entry_task, chromium.session, watch_file)
 

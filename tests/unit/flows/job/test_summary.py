@@ -6,7 +6,7 @@ from memory_run import RULE, MemoryRun
 
 from flows.cli.summary import total_lines, yield_table
 from flows.job.summary import summarise
-from schemas.episode import Episode
+from schemas.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.verdict import Status, Verdict
 
 
@@ -59,3 +59,36 @@ async def test_two_sites_with_a_template_of_one_name_are_counted_apart() -> None
     assert miniwob.split()[:3] == ["miniwob", "click-test", "1"]
     assert shop.split()[:3] == ["shop", "click-test", "1"]
     assert yield_table(summary.templates[:1])[0].startswith("template")
+
+
+async def test_what_was_refused_to_pages_is_summed_over_episodes() -> None:
+    def blocked(name: str, kind: ConnectionKind, count: int) -> BlockedRequests:
+        return BlockedRequests(name=name, kind=kind, count=count)
+
+    run, task = MemoryRun(), make_task()
+    _, episodes = make_unit([task], attempts=3)
+    http, tls = ConnectionKind.HTTP, ConnectionKind.TLS
+    tried = [
+        (blocked("evil.example", http, 2), blocked("evil.example:443", tls, 1)),
+        (blocked("evil.example", http, 3), blocked("other.example", http, 1)),
+        None,
+    ]
+    run.commit(
+        [task],
+        [
+            episode.model_copy(update={"blocked": some})
+            for episode, some in zip(episodes, tried, strict=True)
+        ],
+    )
+
+    summary = await summarise(run.seal(), [], RULE)
+
+    assert [(one.name, one.kind, one.count) for one in summary.blocked] == [
+        ("evil.example", http, 5),
+        ("evil.example:443", tls, 1),
+        ("other.example", http, 1),
+    ]
+    assert (
+        "refused  7 connections of pages: evil.example (5 http), evil.example:443 (1 tls), "
+        "other.example (1 http)"
+    ) in total_lines(summary)

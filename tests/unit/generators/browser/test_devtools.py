@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from generators.browser.devtools import CommandRefused, Connection, PageLost, read_port
+from generators.browser.devtools import CommandRefused, Connection, PageCrashed, PageLost, read_port
 from generators.browser.websocket import LOOPBACK, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
@@ -169,7 +169,7 @@ async def babble(socket: web.WebSocketResponse) -> None:
 )
 async def test_a_lost_page_fails_what_waits_and_what_comes_at_once(part: Part, said: str) -> None:
     async with connected(part) as page:
-        lost: list[str] = []
+        lost: list[PageLost] = []
         page.on_lost(lost.append)
         async with asyncio.timeout(5):
             with pytest.raises(PageLost, match=said):
@@ -178,7 +178,8 @@ async def test_a_lost_page_fails_what_waits_and_what_comes_at_once(part: Part, s
                 await page.send("A.b", seconds=60)
 
         assert len(lost) == 1
-        assert said in lost[0]
+        assert said in str(lost[0])
+        assert isinstance(lost[0], PageCrashed) == (part is crash)
 
 
 async def test_no_answer_in_time_is_a_timeout_and_the_page_may_be_asked_again() -> None:
