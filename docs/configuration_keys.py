@@ -36,6 +36,7 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/open.py": ("publish.to", "limits.drain_seconds"),
     "schemas/viewport.py": _all("browser", "viewport device_scale_factor picture_side margin"),
+    "generators/browser/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
@@ -86,6 +87,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "": (
         *_all("policy", "share temperature top_p localizer.temperature"),
         *("run.seed", "tasks.seeds", "accept.min_reward", "accept.min_scores", "browser.margin"),
+        "browser.user",
     ),
     "actions": _all("limits", "steps stuck_steps"),
     "attempts": ("tasks.attempts",),

@@ -240,6 +240,19 @@ class EngineSection(Record):
     `vllm serve`, or of `python -m generators.engine.simulator`."""
 
 
+class Sandbox(StrEnum):
+    """Whether the browser's sandbox is wanted."""
+
+    ON = "on"
+    """On, wherever it starts; root's browser runs as another user."""
+    OFF = "off"
+    """Off, and the browser runs as the user who started the run, root too."""
+
+
+UNPRIVILEGED_USER = 60_990
+"""The number of the user that root's browser becomes: one that no distribution gives to anybody."""
+
+
 class BrowserSection(Record):
     """How many sessions, and what they look like."""
 
@@ -261,6 +274,12 @@ class BrowserSection(Record):
     height, and so its shape. Without effect beside a `viewport`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
+    sandbox: Sandbox = Sandbox.ON
+    """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as `user`, or is refused.
+    `off`: there is none, and pages run with the rights of whoever started the run."""
+    user: int = Field(default=UNPRIVILEGED_USER, ge=1, le=2**32 - 2)
+    """The number of the user that root's browser becomes; nobody else's files should be readable to it. Without effect
+    where a run is not started by root."""
 
 
 class LimitsSection(Record):

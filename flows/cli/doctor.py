@@ -17,7 +17,7 @@ from flows.cli.parser import Arguments
 from flows.orchestration.settings import HOME, has_profiles, private_home
 from flows.terminal import ExitCode, print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
-from generators.browser.launch import Exposure, exposure, launch_options
+from generators.browser.enclosure import Containment, probe
 from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm
 from generators.sites.installable.packages import find_installed
@@ -89,7 +89,7 @@ def diagnose() -> Iterator[Diagnosis]:
     """Yield a diagnosis of each thing a machine should have."""
     yield _python()
     yield _browser()
-    yield from exposure_lines(exposure(launch_options()))
+    yield from containment_lines(probe())
     yield _pages()
     yield _packages()
     yield from plugin_lines()
@@ -154,14 +154,17 @@ def _browser() -> Diagnosis:
     )
 
 
-def exposure_lines(left: Exposure) -> Iterator[Diagnosis]:
-    """Yield how pages and other users of the machine are kept from the browser and its port."""
-    health = Health.GOOD if left.sandboxed else Health.POOR
-    remedy = "" if left.sandboxed else _OF_ITS_OWN
-    yield Diagnosis(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
-    health = Health.POOR if left.port else Health.GOOD
-    remedy = _ALONE if left.port else ""
-    yield Diagnosis(name="devtools", health=health, found=left.devtools, remedy=remedy)
+def containment_lines(found: Containment) -> Iterator[Diagnosis]:
+    """Yield how pages and other users of the machine are kept from the browser and from this user's files."""
+    remedies = {"sandbox": _OF_ITS_OWN, "devtools": _ALONE}
+    for name, level in found.levels.items():
+        is_open = name in found.open
+        yield Diagnosis(
+            name=name,
+            health=Health.POOR if is_open else Health.GOOD,
+            found=level,
+            remedy=remedies[name] if is_open else "",
+        )
 
 
 def _browser_version(path: Path) -> str | None:

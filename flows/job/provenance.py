@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flows.job.plugins import acting_plugins, used_plugins
 from flows.version import version_of
-from generators.browser.launch import exposure, launch_options
+from generators.browser.enclosure import Confinement, probe
 from generators.child_environment import SYSTEM, inherit
 from schemas.base import JsonObject
 from schemas.config import RunConfig
@@ -39,7 +39,6 @@ def provenance(config: RunConfig, tasks: Iterable[Task]) -> JsonObject:
     The plug-ins that the run and its tasks name are among them, if there are any.
     """
     plugins: JsonObject = {**used_plugins(config, tasks)}
-    left = exposure(launch_options())
     return {
         "version": version_of(),
         "git_sha": git_sha(),
@@ -47,7 +46,7 @@ def provenance(config: RunConfig, tasks: Iterable[Task]) -> JsonObject:
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: version_of(name) for name in _PACKAGES},
         **({"plugins": plugins} if plugins else {}),
-        "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
+        "browser": {**probe(Confinement.of(config.browser)).levels},
     }
 
 

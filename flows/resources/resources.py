@@ -14,6 +14,7 @@ from typing import Self
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from flows.resources.engines import PolicyRuntime, open_policies
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
+from generators.browser.enclosure import Confinement
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
@@ -103,7 +104,11 @@ class RunResources:
         return runtime
 
     async def _add_browser(self, pool: BrowserPool, *, eager: bool) -> None:
-        browser = Chromium(network=self._gateway, slots=self._page_slots)
+        browser = Chromium(
+            network=self._gateway,
+            slots=self._page_slots,
+            wanted=Confinement.of(self._config.browser),
+        )
         if eager:
             await self._stack.enter_async_context(browser)
             if not is_headless_shell(path := find_chromium()):

@@ -108,7 +108,7 @@ class Channel:
 
     async def silence(self, message: str) -> RolloutFailure:
         """Return the failure of a page that does not answer: the browser's, if that answers nobody either."""
-        page_only = await answers(self._devtools.port)
+        page_only = await answers(self._devtools.endpoint)
         return RolloutFailure(FailureKind.PAGE if page_only else FailureKind.BROWSER, message)
 
     async def call(self, expression: str, *, seconds: float | None = None) -> Any:

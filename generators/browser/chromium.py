@@ -19,6 +19,7 @@ from typing import Self
 from playwright.async_api import BrowserContext, Error
 
 from generators.browser.channel import CALL_SECONDS, script
+from generators.browser.enclosure import Confinement
 from generators.browser.process import BrowserProcess
 from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
@@ -108,7 +109,6 @@ class _Opened:
 
     process: BrowserProcess
     context: BrowserContext | None = None
-    session: ChromiumSession | None = None
     resources: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
 
@@ -116,9 +116,18 @@ class Chromium:
     """One browser, started by the first session and again by the next one after it died or was retired."""
 
     def __init__(
-        self, *, network: Network, executable: Path | None = None, slots: Slots | None = None
+        self,
+        *,
+        network: Network,
+        executable: Path | None = None,
+        slots: Slots | None = None,
+        wanted: Confinement | None = None,
     ) -> None:
-        """`slots` limit the work on pages; several browsers may share them. None: this one gets its own."""
+        """`slots` limit the work on pages; several browsers may share them. None: this one gets its own.
+
+        `wanted` says how it is to be enclosed. None: as far as the machine allows.
+        """
+        self._wanted = wanted or Confinement()
         self._network = network
         self._slots = page_slots() if slots is None else slots
         self._executable = executable
@@ -151,9 +160,9 @@ class Chromium:
         return self._process.browser.version if self._process else ""
 
     @property
-    def port(self) -> int:
-        """The port on which the browser accepts DevTools connections; 0 before it was started."""
-        return self._process.port if self._process else 0
+    def process(self) -> BrowserProcess | None:
+        """The process that gets new sessions; None before it was started, and once it was retired."""
+        return self._process
 
     @contextlib.asynccontextmanager
     async def session(self, spec: SessionSpec) -> AsyncIterator[ChromiumSession]:
@@ -194,7 +203,9 @@ class Chromium:
             RolloutFailure: the browser does not.
         """
         process = opened.process
-        entrance = await opened.resources.enter_async_context(self._network.enter())
+        entrance = await opened.resources.enter_async_context(
+            self._network.enter(process.make_socket())
+        )
         with boundary(FailureKind.BROWSER, "opening a context"):
             async with asyncio.timeout(CALL_SECONDS):
                 opened.context = context = await process.browser.new_context(
@@ -211,14 +222,15 @@ class Chromium:
                     await context.add_init_script(script("shim.js"))
                 if spec.sign_in is not None:
                     await _sign_in(context, spec.sign_in)
-        opened.session = session = ChromiumSession(
+        session = ChromiumSession(
             context,
             spec,
             entrance=entrance,
-            port=process.port,
+            endpoint=process.endpoint,
             version=process.browser.version,
             slots=self._slots,
         )
+        opened.resources.push_async_callback(session.close)
         await session.start()
         return session
 
@@ -243,10 +255,8 @@ class Chromium:
                 self._retire(process)
         finally:
             process.sessions -= 1
-        if opened.session is not None:
-            await opened.session.close()
-        await opened.resources.aclose()
-        await self._clear()
+            await opened.resources.aclose()
+            await self._clear()
 
     def _retire(self, process: BrowserProcess) -> None:
         """Give this browser no new session; the next session starts another browser."""
@@ -269,12 +279,14 @@ class Chromium:
                 await self._clear()
             if self._process is None:
                 path = self._executable or find_chromium()
-                # What a browser would send past the proxy of a session ends at the gateway as well. The
-                # proxies have a name that no page knows, which leads to loopback.
+                # What a browser would send past the proxy of a session ends at the gateway as well, or in its
+                # namespace at nothing. The proxies have a name that no page knows, which leads to loopback.
                 proxy = f"{uuid.uuid4().hex}.stepmill"
                 rules = f"MAP {proxy} 127.0.0.1, MAP * 127.0.0.1:{self._network.port}"
                 flags = [*FLAGS, f"--host-resolver-rules={rules}"]
-                self._process = await BrowserProcess.start(path, flags, proxy=proxy)
+                self._process = await BrowserProcess.start(
+                    path, flags, proxy=proxy, wanted=self._wanted
+                )
             return self._process
 
 

@@ -3,9 +3,8 @@
 Playwright starts the browser and manages contexts, windows, dialogs and keys. The dozen commands and two
 events of every step go over our own socket instead, because Playwright's work for a call costs more than
 all of our Python together. The browser therefore listens on a port of the loopback address besides
-Playwright's pipe. No page reaches that port, because every connection of a page ends at the gateway.
-Another program on this machine could; where untrusted users share the machine, run the whole program in
-a container of its own.
+Playwright's pipe. No page reaches that port, because every connection of a page ends at the gateway; nor does
+another program, where the browser has a network namespace of its own (`enclosure.py`).
 
 When a connection ends or its page crashes, every pending and every later command fails at once, with the
 reason.
@@ -22,7 +21,7 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
-from generators.browser.websocket import LOOPBACK, WebSocket
+from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
 """Make the browser listen on a free port."""
@@ -66,11 +65,11 @@ async def read_port(profile: Path) -> int:
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def answers(port: int) -> bool:
-    """Return whether the browser that listens on `port` still answers anybody."""
+async def answers(endpoint: Endpoint) -> bool:
+    """Return whether the browser that listens there still answers anybody."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            reader, writer = await asyncio.open_connection(sock=await endpoint.connect())
             with contextlib.closing(writer):
                 writer.write(f"GET /json/version HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode())
                 return bool(await reader.read(1))
@@ -81,9 +80,9 @@ async def answers(port: int) -> bool:
 class Connection:
     """Commands to one page and events from it. Made by `open_page`."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        """The port on which the page's browser listens."""
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        """Where the page's browser listens."""
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0
@@ -101,15 +100,15 @@ class Connection:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open_page(cls, port: int, target: str) -> AsyncIterator[Self]:
-        """Connect to the page with this target id, in the browser that listens on `port`.
+    async def open_page(cls, endpoint: Endpoint, target: str) -> AsyncIterator[Self]:
+        """Connect to the page with this target id, in the browser that listens there.
 
         Raises:
             OSError: the browser refuses the connection.
         """
-        connection = cls(port)
+        connection = cls(endpoint)
         async with WebSocket.open(
-            port,
+            endpoint,
             f"/devtools/page/{target}",
             on_text=connection._on_text,
             on_end=connection._on_end,

@@ -12,18 +12,20 @@ variables that it and its browser need.
 
 import asyncio
 import contextlib
+import socket
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypedDict
 
 import psutil
 from playwright._impl import transport
 from playwright._impl._driver import get_driver_env
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from generators.browser.devtools import read_port
-from generators.browser.launch import launch_options
+from generators.browser.devtools import LISTEN_FLAGS, read_port
+from generators.browser.enclosure import Confinement, Containment, Enclosure
+from generators.browser.websocket import Endpoint
 from generators.child_environment import BROWSER, inherit
 from schemas.errors import NoBrowser
 
@@ -47,13 +49,21 @@ class BrowserProcess:
     """A running browser. `start` makes it and `end` ends it."""
 
     def __init__(
-        self, driver: Playwright, browser: Browser, *, port: int, mark: str, proxy: str
+        self,
+        driver: Playwright,
+        browser: Browser,
+        *,
+        enclosure: Enclosure,
+        port: int,
+        mark: str,
+        proxy: str,
     ) -> None:
         self._driver = driver
         self.browser = browser
         """Playwright's object for it."""
-        self.port = port
-        """The port on which it accepts DevTools connections."""
+        self._enclosure = enclosure
+        self.endpoint = Endpoint(port, enclosure.make_socket)
+        """Where it accepts DevTools connections."""
         self.proxy = proxy
         """The name under which it finds the proxies of its sessions."""
         self._mark = mark
@@ -63,31 +73,54 @@ class BrowserProcess:
         """Whether it gets no new session."""
 
     @classmethod
-    async def start(cls, executable: Path, flags: Sequence[str], *, proxy: str) -> Self:
+    async def start(
+        cls, executable: Path, flags: Sequence[str], *, proxy: str, wanted: Confinement
+    ) -> Self:
         """Start a browser and wait until it accepts connections; `flags` say where the name `proxy` leads.
 
         Raises:
-            NoBrowser: it does not start.
+            NoBrowser: it does not start, or not as it has to.
         """
         mark = f"--stepmill-browser={uuid.uuid4().hex}"
         driver: Playwright | None = None
+        enclosure = Enclosure(wanted, executable)
+        admitting = asyncio.create_task(enclosure.admit())
         try:
             async with asyncio.timeout(START_SECONDS):
                 driver = await _start_driver()
                 browser = await driver.chromium.launch(
-                    executable_path=executable, **launch_options([*flags, mark])
+                    executable_path=enclosure.path, **_launch_options([*flags, mark])
                 )
                 port = await read_port(_find_profile(mark))
         except (Error, TimeoutError) as error:
-            await _stop(mark, driver)
+            await _stop(mark, driver, enclosure)
+            if admitting.done() and isinstance(refused := admitting.exception(), NoBrowser):
+                raise refused from error
             lines = str(error).strip().splitlines()
             raise NoBrowser(
                 f"{executable} does not start: {lines[0] if lines else 'no answer'}"
             ) from error
         except asyncio.CancelledError:
-            await asyncio.shield(_stop(mark, driver))
+            await asyncio.shield(_stop(mark, driver, enclosure))
             raise
-        return cls(driver, browser, port=port, mark=mark, proxy=proxy)
+        finally:
+            admitting.cancel()
+        return cls(driver, browser, enclosure=enclosure, port=port, mark=mark, proxy=proxy)
+
+    @property
+    def containment(self) -> Containment:
+        """What keeps it from what it has no business with."""
+        if self._enclosure.containment is None:
+            raise AssertionError("a browser runs that was not admitted")
+        return self._enclosure.containment
+
+    def make_socket(self) -> socket.socket:
+        """Return a new TCP socket where it is.
+
+        Raises:
+            OSError: it is gone.
+        """
+        return self._enclosure.make_socket()
 
     @property
     def usable(self) -> bool:
@@ -104,7 +137,32 @@ class BrowserProcess:
         with contextlib.suppress(Error, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
-        await _stop(self._mark, self._driver)
+        await _stop(self._mark, self._driver, self._enclosure)
+
+
+class _LaunchOptions(TypedDict):
+    """Playwright's launch options, except the executable."""
+
+    headless: bool
+    chromium_sandbox: bool
+    handle_sigint: bool
+    handle_sigterm: bool
+    handle_sighup: bool
+    args: list[str]
+
+
+def _launch_options(arguments: Sequence[str]) -> _LaunchOptions:
+    """Return the launch options with `arguments` before those that every browser gets."""
+    return {
+        "headless": True,
+        # Where the sandbox cannot start, `enclose.py` switches it off.
+        "chromium_sandbox": True,
+        # An interrupt goes to this program, which lets sessions end first.
+        "handle_sigint": False,
+        "handle_sigterm": False,
+        "handle_sighup": False,
+        "args": [*arguments, *LISTEN_FLAGS],
+    }
 
 
 async def _start_driver() -> Playwright:
@@ -130,8 +188,9 @@ async def _start_driver() -> Playwright:
     return await async_playwright().start()
 
 
-async def _stop(mark: str, driver: Playwright | None) -> None:
+async def _stop(mark: str, driver: Playwright | None, enclosure: Enclosure) -> None:
     """Kill what is left of a browser's processes, and then stop its driver."""
+    enclosure.close()
     for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()

@@ -6,6 +6,7 @@ implements it; tests without a browser have one over a list of pages.
 """
 
 import posixpath
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -259,8 +260,11 @@ class Network(Protocol):
         """The port on 127.0.0.1 for whatever goes past a proxy."""
         ...
 
-    def enter(self) -> AbstractAsyncContextManager[Entrance]:
-        """Open an entrance for one session, which is closed at the end."""
+    def enter(self, made: socket.socket | None = None) -> AbstractAsyncContextManager[Entrance]:
+        """Open an entrance for one session, which is closed at the end.
+
+        It listens on `made`, a fresh TCP socket of the browser's network namespace. None: of this program's.
+        """
         ...
 
 

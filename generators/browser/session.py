@@ -23,6 +23,7 @@ from generators.browser.keyboard import UnknownKey
 from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
+from generators.browser.websocket import Endpoint
 from schemas.action import (
     Action,
     Answer,
@@ -61,14 +62,14 @@ class ChromiumSession:
         spec: SessionSpec,
         *,
         entrance: Entrance,
-        port: int,
+        endpoint: Endpoint,
         version: str,
         slots: Slots,
     ) -> None:
         self._entrance = entrance
         self._slots = slots
         self._context = context
-        self._port = port
+        self._endpoint = endpoint
         self._connections = contextlib.AsyncExitStack()
         self._spec = spec
         self._masked_fields = canonical_json(list(spec.masks.fields) if spec.masks else [])
@@ -139,7 +140,7 @@ class ChromiumSession:
                 cdp = await self._context.new_cdp_session(page)
                 target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
                 connection = await self._connections.enter_async_context(
-                    Connection.open_page(self._port, target)
+                    Connection.open_page(self._endpoint, target)
                 )
         return await PageTab.attach(Channel(page, connection), spec=self._spec, opener=opener)
 

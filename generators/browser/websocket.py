@@ -10,11 +10,39 @@ import asyncio
 import base64
 import contextlib
 import os
+import socket
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Self, cast
 
 LOOPBACK = "127.0.0.1"
 """The server is always on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a browser listens."""
+
+    port: int
+    """The port on 127.0.0.1 of the browser's network namespace."""
+    make_socket: Callable[[], socket.socket] = socket.socket
+    """Makes a TCP socket of that namespace."""
+
+    async def connect(self) -> socket.socket:
+        """Return a socket that is connected to it.
+
+        Raises:
+            OSError: nothing listens there.
+        """
+        made = self.make_socket()
+        try:
+            made.setblocking(False)  # noqa: FBT003 - a method of the standard library
+            await asyncio.get_running_loop().sock_connect(made, (LOOPBACK, self.port))
+        except BaseException:
+            made.close()
+            raise
+        return made
+
 
 _FINAL, _OPCODE = 0x80, 0x0F
 _TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
@@ -49,7 +77,7 @@ class WebSocket(asyncio.Protocol):
     @classmethod
     @contextlib.asynccontextmanager
     async def open(
-        cls, port: int, path: str, *, on_text: OnText, on_end: OnEnd
+        cls, endpoint: Endpoint, path: str, *, on_text: OnText, on_end: OnEnd
     ) -> AsyncIterator[Self]:
         """Connect, and close the connection at the end of the block.
 
@@ -58,18 +86,19 @@ class WebSocket(asyncio.Protocol):
         """
         key = base64.b64encode(os.urandom(16)).decode()
         greeting = (
-            f"GET {path} HTTP/1.1\r\nHost: {LOOPBACK}:{port}\r\nUpgrade: websocket\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: {LOOPBACK}:{endpoint.port}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
-        transport, socket = await asyncio.get_running_loop().create_connection(
-            lambda: cls(greeting.encode(), on_text=on_text, on_end=on_end), LOOPBACK, port
+        transport, websocket = await asyncio.get_running_loop().create_connection(
+            lambda: cls(greeting.encode(), on_text=on_text, on_end=on_end),
+            sock=await endpoint.connect(),
         )
         try:
-            await socket.opened
-            yield socket
+            await websocket.opened
+            yield websocket
         finally:
             transport.abort()
-            await socket.ended
+            await websocket.ended
 
     def send(self, text: bytes) -> None:
         """Send a message; it is dropped after the connection has ended, which `on_end` reports."""

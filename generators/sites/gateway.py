@@ -13,8 +13,10 @@ import asyncio
 import contextlib
 import ipaddress
 import re
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Self, cast
 
 from aiohttp import web
@@ -110,8 +112,11 @@ class Gateway:
         await self._resources.aclose()
 
     @contextlib.asynccontextmanager
-    async def enter(self) -> AsyncIterator["Entrance"]:
-        """Open an entrance, which is closed at the end."""
+    async def enter(self, made: socket.socket | None = None) -> AsyncIterator["Entrance"]:
+        """Open an entrance, which is closed at the end.
+
+        It listens on `made`, a fresh TCP socket of the browser's network namespace. None: of this program's.
+        """
         refused = Refusals()
         http = web.Server(self._dispatch)
 
@@ -119,7 +124,8 @@ class Gateway:
             for counts in (refused, self.refused):
                 counts.add(name, kind)
 
-        async with _listen(http, lambda: _Connection(self.serves, http, refuse)) as port:
+        connection = partial(_Connection, self.serves, http, refuse)
+        async with _listen(http, connection, made) as port:
             yield Entrance(port, refused)
 
     async def _dispatch(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -133,11 +139,15 @@ class Gateway:
 
 @contextlib.asynccontextmanager
 async def _listen(
-    http: web.Server, protocol: Callable[[], asyncio.BaseProtocol]
+    http: web.Server,
+    protocol: Callable[[], asyncio.BaseProtocol],
+    made: socket.socket | None = None,
 ) -> AsyncIterator[int]:
     """Listen on a free port with `protocol` for each connection; at the end requests to `http` are answered."""
     loop = asyncio.get_running_loop()
-    listener = await loop.create_server(protocol, LOOPBACK, 0, backlog=1_024)
+    listening = made or socket.socket()
+    listening.bind((LOOPBACK, 0))
+    listener = await loop.create_server(protocol, sock=listening, backlog=1_024)
     try:
         yield int(listener.sockets[0].getsockname()[1])
     finally:

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from aiohttp import ClientSession, web
+from aiohttp import web
 from commands import until
 from effort import THOROUGH
 from html_site import ORIGIN, browsing, opened, spec
@@ -99,15 +100,29 @@ async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
         await session.open(ORIGIN + "/")
         tree = await session._tab.channel.send("Page.getFrameTree")
         target = tree["frameTree"]["frame"]["id"]
-        address = f"http://127.0.0.1:{chromium.port}/json/list"
-        async with ClientSession() as outside, outside.get(address) as answer:
-            assert target in await answer.text(), "they are there for this program"
-        script = attack.format(port=chromium.port, target=target)
+        assert chromium.process is not None
+        endpoint = chromium.process.endpoint
+        found = await asyncio.to_thread(_listed, await endpoint.connect())
+        assert target in found, "they are there for this program"
+        script = attack.format(port=endpoint.port, target=target)
         await session.evaluate(f"{{{script};0}}")
         await session.act(Wait(ms=500))
         await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
         await asyncio.sleep(0.3)  # for what else it does
         assert (await session.observe()).page.title == "/", "nothing opened"
+
+
+def _listed(connected: socket.socket) -> str:
+    """Return the answer of a DevTools server to whom asks for its targets."""
+    connected.settimeout(10)
+    with connected:
+        connected.sendall(
+            b"GET /json/list HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        answer = b""
+        while b"]" not in answer and (part := connected.recv(65_536)):
+            answer += part
+    return answer.decode()
 
 
 async def test_the_canary_would_sing(victim: Victim) -> None:

@@ -11,13 +11,13 @@ import pytest
 from aiohttp import WSMsgType, web
 
 from generators.browser.devtools import CommandRefused, Connection, PageCrashed, PageLost, read_port
-from generators.browser.websocket import LOOPBACK, WebSocket
+from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def playing(part: Part) -> AsyncIterator[int]:
+async def playing(part: Part) -> AsyncIterator[Endpoint]:
     """A server whose pages do what `part` does; its port."""
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
@@ -32,14 +32,17 @@ async def playing(part: Part) -> AsyncIterator[int]:
     await runner.setup()
     await web.TCPSite(runner, LOOPBACK, 0).start()
     try:
-        yield int(runner.addresses[0][1])
+        yield Endpoint(int(runner.addresses[0][1]))
     finally:
         await runner.cleanup()
 
 
 @contextlib.asynccontextmanager
 async def connected(part: Part) -> AsyncIterator[Connection]:
-    async with playing(part) as port, Connection.open_page(port, "T") as connection:
+    async with (
+        playing(part) as port,
+        Connection.open_page(port, "T") as connection,
+    ):
         yield connection
 
 
@@ -276,7 +279,10 @@ async def test_a_ping_is_answered_with_what_it_held() -> None:
     await web.TCPSite(runner, LOOPBACK, 0).start()
     over = asyncio.Event()
     async with WebSocket.open(
-        int(runner.addresses[0][1]), "/", on_text=lambda _: None, on_end=lambda _: over.set()
+        Endpoint(int(runner.addresses[0][1])),
+        "/",
+        on_text=lambda _: None,
+        on_end=lambda _: over.set(),
     ):
         await asyncio.wait_for(over.wait(), 5)
     await runner.cleanup()
@@ -285,7 +291,7 @@ async def test_a_ping_is_answered_with_what_it_held() -> None:
 
 
 async def test_a_page_that_is_not_there_is_said_so() -> None:
-    async def connect(port: int) -> None:
+    async def connect(port: Endpoint) -> None:
         async with Connection.open_page(port, "other"):
             pass
 

@@ -1,0 +1,191 @@
+"""How a browser is kept from what it has no business with, and which of it this machine allows.
+
+A browser starts through `enclose.py`, which puts it into a network namespace, gives it a user of its own where
+root starts it, and finds out whether its sandbox can start. What the machine does not allow is left out, and said:
+`doctor`, `run.json` and the card state what `Containment` says. Only one thing is refused: a browser of root's, unless the
+configuration switches the sandbox off. In a namespace nobody else reaches the browser's DevTools port,
+and the only sockets are those that `Enclosure.make_socket` gets from it.
+"""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Self
+
+from generators.child_environment import SYSTEM, inherit
+from schemas.base import Record
+from schemas.errors import NoBrowser
+from schemas.sections import UNPRIVILEGED_USER, BrowserSection, Sandbox
+
+PROBE_SECONDS = 20.0
+"""How long the program that finds out what is allowed may take."""
+
+SOCKET_SECONDS = 5.0
+"""How long a socket of the namespace may take."""
+
+_PROGRAM = str(files("generators.browser").joinpath("enclose.py"))
+_GO = b"g"
+
+
+class Confinement(Record):
+    """What is wanted of a browser's enclosure."""
+
+    sandbox: Sandbox = Sandbox.ON
+    """Whether its sandbox is wanted."""
+    user: int = UNPRIVILEGED_USER
+    """The number of the user that a browser of root's becomes."""
+
+    @classmethod
+    def of(cls, section: BrowserSection) -> Self:
+        """Return what a configuration wants."""
+        return cls(sandbox=section.sandbox, user=section.user)
+
+    def command(self, control: Path, *command: str) -> list[str]:
+        """Return the arguments of the program that becomes `command`."""
+        return [
+            *(sys.executable, "-I", "-S", _PROGRAM, str(control), str(self.user)),
+            *(self.sandbox.value, *command),
+        ]
+
+
+class Containment(Record):
+    """What a browser's enclosure keeps it from; of each part why it does not hold, or nothing where it holds."""
+
+    namespace: str
+    """Why it is in no network namespace of its own."""
+    user: str
+    """Why it runs as the user who started the run."""
+    sandbox: str
+    """Why it has no sandbox."""
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """What holds of `sandbox`, `user`, `network` and `devtools`, in words."""
+        own = not self.user
+        if not self.namespace:
+            devtools = "a port in a network namespace of its own: no other program can reach it"
+        elif own:
+            devtools = "a port that other users can reach, of a browser that can read nothing of this user's"
+        else:
+            devtools = "a port without a lock: other users of the machine can reach it"
+        return {
+            "sandbox": f"off: {self.sandbox}" if self.sandbox else "on",
+            "user": "one of its own" if own else f"that of the run: {self.user}",
+            "network": (
+                f"the gateway alone: {self.namespace}"
+                if self.namespace
+                else "a namespace with the gateway alone"
+            ),
+            "devtools": devtools,
+        }
+
+    @property
+    def open(self) -> frozenset[str]:
+        """The names of those levels at which somebody could get at what is this user's."""
+        names = {"sandbox"} if self.sandbox else set[str]()
+        return frozenset(names | ({"devtools"} if self.namespace and self.user else set()))
+
+
+def probe(wanted: Confinement | None = None) -> Containment:
+    """Return what this machine allows, without starting a browser.
+
+    Raises:
+        NoBrowser: the program that finds out does not run.
+    """
+    with _control() as (listener, control):
+        command = (wanted or Confinement()).command(control)
+        with subprocess.Popen(command, env=inherit(os.environ, SYSTEM)):  # noqa: S603 - our own
+            listener.settimeout(PROBE_SECONDS)
+            try:
+                line, _ = listener.accept()
+                with line, line.makefile("rb") as reports:
+                    return Containment.model_validate_json(reports.readline())
+            except (OSError, ValueError) as error:
+                raise NoBrowser(f"{_PROGRAM} does not run: {error}") from error
+
+
+class Enclosure:
+    """The enclosure of one browser, from before its launch to its end."""
+
+    def __init__(self, wanted: Confinement, executable: Path) -> None:
+        self._wanted = wanted
+        self._resources = contextlib.ExitStack()
+        self._listener, control = self._resources.enter_context(_control())
+        self._line: socket.socket | None = None
+        self.path = control.with_name(executable.name)
+        """What is launched in place of the browser."""
+        words = shlex.join(wanted.command(control, str(executable)))
+        self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        self.path.chmod(0o700)
+        self.containment: Containment | None = None
+        """What holds; None before it was admitted."""
+
+    async def admit(self) -> Containment:
+        """Wait for the browser's report, and let it start.
+
+        Raises:
+            NoBrowser: it would run as root.
+        """
+        loop = asyncio.get_running_loop()
+        self._listener.setblocking(False)  # noqa: FBT003 - a method of the standard library
+        self._line, _ = await loop.sock_accept(self._listener)
+        self._resources.enter_context(self._line)
+        self._line.setblocking(False)  # noqa: FBT003
+        report = b""
+        while not report.endswith(b"\n"):
+            if not (part := await loop.sock_recv(self._line, 4_096)):
+                raise NoBrowser(
+                    "the program that encloses the browser ended before it said what holds"
+                )
+            report += part
+        found = Containment.model_validate_json(report)
+        if os.geteuid() == 0 and found.user and self._wanted.sandbox is Sandbox.ON:
+            self.close()
+            raise NoBrowser(
+                f"root's browser cannot run as user {self._wanted.user}: {found.user}; install it where all may "
+                'read it, start the run as another user, or write browser.sandbox = "off" if pages may '
+                "run as root"
+            )
+        await loop.sock_sendall(self._line, _GO)
+        self.containment = found
+        return found
+
+    def make_socket(self) -> socket.socket:
+        """Return a new TCP socket where the browser is.
+
+        Raises:
+            OSError: the browser's namespace is gone.
+        """
+        if self.containment is None or self.containment.namespace or self._line is None:
+            return socket.socket(socket.AF_INET)
+        self._line.settimeout(SOCKET_SECONDS)
+        self._line.sendall(_GO)
+        _, numbers, _, _ = socket.recv_fds(self._line, 1, 1)
+        if not numbers:
+            raise ConnectionError("the browser's network namespace is gone")
+        return socket.socket(fileno=numbers[0])
+
+    def close(self) -> None:
+        """Let go of the namespace, and remove the files."""
+        self._resources.close()
+
+
+@contextlib.contextmanager
+def _control() -> Iterator[tuple[socket.socket, Path]]:
+    folder = Path(tempfile.mkdtemp(prefix="stepmill-browser-"))
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(folder / "control"))
+            listener.listen(1)
+            yield listener, folder / "control"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
