@@ -9,6 +9,7 @@ side of CONTROL, until that closes it. Without COMMAND it ends after its report.
 USER is a number; SANDBOX is `on`, or `off` for a browser that keeps the user and has no sandbox.
 """
 
+import array  # noqa: F401 - `send_fds` loads it, when this user may not be able to
 import contextlib
 import ctypes
 import fcntl
@@ -74,8 +75,10 @@ def _keep_ids(user: int, group: int) -> None:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - no more than needed
-            file.write(text)
+        # A text file would need a codec, which this user may not be able to load.
+        number = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        os.write(number, text.encode())
+        os.close(number)
 
 
 def _become(user: int, command: list[str]) -> str:
@@ -111,7 +114,7 @@ def _why_no_sandbox() -> str:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        reason = ""
+        reason = "none"
         try:
             # A process that has changed its user may not write about itself in /proc, until it is
             # made dumpable, as the program that it becomes is.
@@ -119,7 +122,7 @@ def _why_no_sandbox() -> str:
             _unshare(_NEW_USER)
             _keep_ids(*ids)
             _unshare(_NEW_PROCESSES | _NEW_NETWORK)
-        except (OSError, AttributeError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no sandbox
             reason = _reason(error)
         os.write(write, reason.encode()[:500])
         os._exit(0)
@@ -127,7 +130,9 @@ def _why_no_sandbox() -> str:
     os.waitpid(child, 0)
     reason = os.read(read, 500).decode()
     os.close(read)
-    return reason and f"this user may make no user namespaces: {reason}"
+    if reason == "none":
+        return ""
+    return f"this user may make no user namespaces: {reason or 'the attempt broke'}"
 
 
 def _reason(error: Exception) -> str:

@@ -1,13 +1,15 @@
 """What holds of a browser's enclosure is found out on this machine, and stated in plain words."""
 
+import errno
 import json
 import os
+import subprocess
 
 import pytest
 from commands import called
 
 from flows.cli.doctor import Health, containment_lines
-from generators.browser.enclosure import Confinement, Containment, probe
+from generators.browser.enclosure import Confinement, Containment, _control, probe
 from schemas.sections import BrowserSection, Sandbox
 
 CLOSED = Containment(namespace="", user="", sandbox="")
@@ -79,3 +81,37 @@ def test_a_configuration_says_what_is_wanted() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the browser another user")
 def test_root_s_browser_has_a_user_of_its_own() -> None:
     assert probe().user == ""
+
+
+NO_MORE = (
+    "echo 0 > /proc/sys/user/max_user_namespaces && echo 0 > /proc/sys/user/max_net_namespaces; "
+    'exec "$@"'
+)
+
+
+def _reported(*unshare: str) -> Containment:
+    """Return what the program reports in a user namespace in which no other namespace can be made."""
+    with _control() as (listener, control):
+        command = ("unshare", "--user", *unshare, "--keep-caps", "sh", "-c", NO_MORE, "sh")
+        listener.settimeout(20)
+        with subprocess.Popen([*command, *Confinement().command(control)]):
+            line, _ = listener.accept()
+            with line, line.makefile("rb") as reports:
+                return Containment.model_validate_json(reports.readline())
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "--user", "true"], check=False, capture_output=True).returncode != 0,
+    reason="this machine allows no user namespaces",
+)
+@pytest.mark.parametrize("root", [True, False])
+def test_where_no_namespaces_are_allowed_the_program_says_so_and_why(*, root: bool) -> None:
+    found = _reported("--map-root-user") if root else _reported("--map-user=1000")
+
+    full = os.strerror(errno.ENOSPC)  # what the kernel says where the limit is 0
+    assert found.namespace == full
+    assert found.user == (os.strerror(errno.EPERM) if root else "only root can give it another")
+    assert found.sandbox == (
+        "Chromium has none for root" if root else f"this user may make no user namespaces: {full}"
+    )
+    assert found.open == {"sandbox", "devtools"}
