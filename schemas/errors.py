@@ -112,9 +112,12 @@ class RolloutFailure(StepmillError):
     The message may quote a page, so it is truncated as all text of pages is.
     """
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    def __init__(self, kind: FailureKind, message: str, *, again: bool | None = None) -> None:
+        """`again` says whether a fresh session may do better. None: as the kind says."""
         self.kind = kind
         self.message = truncate(message, MESSAGE_BYTES)
+        self.again = kind in RETRIED_FAILURES if again is None else again
+        """Whether a fresh session may do better."""
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type["RolloutFailure"], tuple[FailureKind, str]]:

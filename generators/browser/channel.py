@@ -23,6 +23,7 @@ from generators.browser.devtools import (
     Handler,
     PageCrashed,
     PageLost,
+    TooMuchMemory,
     answers,
 )
 from schemas.errors import FailureKind, RolloutFailure, boundary
@@ -32,6 +33,9 @@ CALL_SECONDS = 20.0
 
 FRAME_SECONDS = 1.0
 """How long to wait for a drawn frame; none comes while the page navigates."""
+
+WORLD = "stepmill"
+"""The name of our isolated world."""
 
 _GONE_MESSAGES = (
     "Cannot find context",
@@ -54,6 +58,8 @@ class DocumentGone(Exception):
 
 def to_failure(error: DevToolsError, doing: str = "") -> RolloutFailure:
     """Return the failure of a rollout whose command had no result: the page's if it crashed."""
+    if isinstance(error, TooMuchMemory):
+        return RolloutFailure(FailureKind.BROWSER, str(error), again=False)
     kind = FailureKind.PAGE if isinstance(error, PageCrashed) else FailureKind.BROWSER
     return RolloutFailure(kind, f"{doing}{error}")
 
@@ -141,6 +147,18 @@ class Channel:
                     raise
         raise AssertionError  # pragma: no cover - the loop returns or raises
 
+    async def add_to_documents(self, statement: str) -> None:
+        """Run a statement in the isolated world of each document from now on, before its own scripts; and now.
+
+        Raises:
+            RolloutFailure: the browser refuses, is gone, or does not answer in time.
+        """
+        await self.send(
+            "Page.addScriptToEvaluateOnNewDocument", {"source": statement, "worldName": WORLD}
+        )
+        with contextlib.suppress(DocumentGone):
+            await self._evaluate_in_world(f"void ({statement})", wait=False, seconds=None)
+
     async def evaluate(self, expression: str, *, seconds: float | None = None) -> JsonValue:
         """Evaluate an expression in the page's own world.
 
@@ -167,7 +185,7 @@ class Channel:
         tree = await self.send("Page.getFrameTree")
         made = await self.send(
             "Page.createIsolatedWorld",
-            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "stepmill"},
+            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": WORLD},
         )
         world = int(made["executionContextId"])
         functions = f"{script('page.js')}{script('sight.js')};0"

@@ -55,6 +55,10 @@ class PageCrashed(PageLost):
     """The page's process crashed."""
 
 
+class TooMuchMemory(PageCrashed):
+    """The page's process was ended because it had too much memory."""
+
+
 async def read_port(profile: Path) -> int:
     """Wait until the browser with this profile listens, and return its port."""
     while True:
@@ -90,9 +94,7 @@ class Connection:
         self._lost_handlers: list[Callable[[PageLost], None]] = []
         self._socket: WebSocket | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self.on(
-            "Inspector.targetCrashed", lambda _: self._fail_all(PageCrashed("the page crashed"))
-        )
+        self.on("Inspector.targetCrashed", lambda _: self._on_crash())
         self.on(
             "Inspector.detached",
             lambda event: self._fail_all(PageLost(f"the page went: {event['reason']}")),
@@ -181,6 +183,12 @@ class Connection:
             return
         for handler in self._handlers.get(message["method"], ()):
             handler(message["params"])
+
+    def _on_crash(self) -> None:
+        too_much = self.endpoint.has_just_ended_one()
+        self._fail_all(
+            TooMuchMemory("too much memory") if too_much else PageCrashed("the page crashed")
+        )
 
     def _on_end(self, error: Exception | None) -> None:
         cause = "was closed" if error is None else f"broke: {type(error).__name__}: {error}"

@@ -5,6 +5,7 @@ of the DOM's `KeyboardEvent.key`, and a few other common spellings are accepted.
 of the W3C's UI Events; its number is the virtual-key code of Windows, which pages read as `keyCode`.
 """
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 _ALIASES = {
@@ -104,6 +105,30 @@ _STROKES = {
 }
 
 
+class Clipping(StrEnum):
+    """What a chord does with the clipboard."""
+
+    COPY = "copy"
+    """It puts the selection there."""
+    CUT = "cut"
+    """It moves the selection there."""
+    PASTE = "paste"
+    """It puts in what is there."""
+
+
+_CONTROL, _SHIFT = MODIFIER_BITS["Control"], MODIFIER_BITS["Shift"]
+_CLIPPINGS = {
+    (_CONTROL, "c"): Clipping.COPY,
+    (_CONTROL, "insert"): Clipping.COPY,
+    (_CONTROL, "x"): Clipping.CUT,
+    (_SHIFT, "delete"): Clipping.CUT,
+    (_CONTROL, "v"): Clipping.PASTE,
+    (_SHIFT, "insert"): Clipping.PASTE,
+}
+_ANY_CASE = dict.fromkeys("cxv", _SHIFT)
+"""Keys with which Shift changes nothing."""
+
+
 class UnknownKey(ValueError):
     """A chord names an unknown key."""
 
@@ -156,13 +181,22 @@ class Keyboard:
         """Return whether a key types this character."""
         return character in _STROKES
 
+    def clipping(self, name: str) -> Clipping | None:
+        """Return what pressing a key would do with the clipboard; None: nothing."""
+        return _CLIPPINGS.get((self.modifiers & ~_ANY_CASE.get(name.lower(), 0), name.lower()))
+
     def down(self, name: str) -> dict[str, Any]:
         """Return the event that presses a key, or repeats it if it is down already.
+
+        A key that would copy, cut or paste has no number: the browser's own clipboard, which all of its
+        sessions share, is not used.
 
         Raises:
             UnknownKey: `name` is not a key.
         """
         stroke = self._stroke(name)
+        if self.clipping(name):
+            stroke = stroke._replace(number=0)
         repeated = name in self._down
         self._down[name] = None
         return {

@@ -296,6 +296,38 @@ globalThis.stepmill = (() => {
     if (element && typeof element.select === "function") element.select();
     else document.getSelection().selectAllChildren(element || document.body);
   };
+  const MAX_CLIPPED = 1000000;
+  const focused = () => {
+    let element = document.activeElement || document.body;
+    for (;;) {
+      const root = element.shadowRoot || (element.tagName === "IFRAME" ? element.contentDocument : null);
+      const next = root && (root.activeElement || root.body);
+      if (!next) return element;
+      element = next;
+    }
+  };
+  // Copies, cuts or pastes by a clipboard that is handed in, with the events that the browser would send.
+  const clip = (operation, text) => {
+    const element = focused();
+    const page = element.ownerDocument;
+    const field = element.matches("input,textarea") && element.selectionStart !== null;
+    const chosen = field
+      ? element.value.slice(element.selectionStart, element.selectionEnd)
+      : String(page.getSelection());
+    const held = new DataTransfer();
+    if (operation === "paste") held.setData("text/plain", text);
+    const goesOn = element.dispatchEvent(new ClipboardEvent(
+      operation, { clipboardData: held, bubbles: true, cancelable: true, composed: true }));
+    const writable = field ? !element.readOnly && !element.disabled : element.isContentEditable;
+    if (operation === "paste") {
+      if (goesOn && writable) page.execCommand("insertText", false, text);
+      return null;
+    }
+    if (!goesOn) return held.getData("text/plain").slice(0, MAX_CLIPPED);
+    if (!chosen || element.type === "password") return null;
+    if (operation === "cut" && writable) page.execCommand("delete");
+    return chosen.slice(0, MAX_CLIPPED);
+  };
   const frame = () => new Promise((resolve) => requestAnimationFrame(() => resolve(true)));
 
   // The privileged view.
@@ -392,7 +424,7 @@ globalThis.stepmill = (() => {
     };
   };
   return {
-    observe, target, choose, selectAll, frame, cut,
+    observe, target, choose, selectAll, clip, frame, cut,
     parts: { // for sight.js
       bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
       documentOf, rootOf, shadowOf, contains, order, boxOf,

@@ -5,13 +5,15 @@ because an event that is older than its page crashes the page's process. Nothing
 or waits for it to settle.
 """
 
+import contextlib
 import itertools
 from typing import Any
 
-from generators.browser.channel import Channel
+from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import VirtualClock
-from generators.browser.keyboard import Keyboard, key_name, parse_chord
+from generators.browser.keyboard import Clipping, Keyboard, key_name, parse_chord
 from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
+from schemas.base import canonical_json
 
 MAX_TYPED_CHARACTERS = 400
 """The longest text that is typed key by key; a longer one is pasted as a whole."""
@@ -28,12 +30,21 @@ _WHEEL = {
 }
 
 
+class Clipboard:
+    """The clipboard of one session."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """What was copied or cut last."""
+
+
 class PageInput:
     """Input to one page; it tracks which keys are down."""
 
-    def __init__(self, channel: Channel, clock: VirtualClock | None) -> None:
-        """`clock` is the page's clock; None: real time."""
+    def __init__(self, channel: Channel, clock: VirtualClock | None, clipboard: Clipboard) -> None:
+        """`clock` is the page's clock; None: real time. `clipboard` is that of the session."""
         self._channel = channel
+        self._clipboard = clipboard
         self._clock = clock
         self._keyboard = Keyboard()
         self._drag_data: dict[str, Any] | None = None
@@ -141,7 +152,19 @@ class PageInput:
         Raises:
             UnknownKey: `name` is not a key.
         """
-        await self._keys([self._keyboard.down(key_name(name))])
+        key = key_name(name)
+        clipping = self._keyboard.clipping(key)
+        await self._keys([self._keyboard.down(key)])
+        if clipping is not None:
+            await self._clip(clipping)
+
+    async def _clip(self, clipping: Clipping) -> None:
+        """Copy, cut or paste by the session's own clipboard."""
+        text = canonical_json(self._clipboard.text)
+        with contextlib.suppress(DocumentGone):
+            taken = await self._channel.call(f"stepmill.clip({clipping.value!r},{text})")
+            if isinstance(taken, str):
+                self._clipboard.text = taken
 
     async def key_up(self, name: str) -> None:
         """Release a key.

@@ -25,6 +25,7 @@ from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from generators.browser.devtools import LISTEN_FLAGS, read_port
 from generators.browser.enclosure import Confinement, Containment, Enclosure
+from generators.browser.memory import MemoryWatch
 from generators.browser.websocket import Endpoint
 from generators.child_environment import BROWSER, inherit
 from schemas.errors import NoBrowser
@@ -57,12 +58,16 @@ class BrowserProcess:
         port: int,
         mark: str,
         proxy: str,
+        root: psutil.Process,
     ) -> None:
         self._driver = driver
         self.browser = browser
         """Playwright's object for it."""
         self._enclosure = enclosure
-        self.endpoint = Endpoint(port, enclosure.make_socket)
+        self._watch = MemoryWatch(root)
+        self.endpoint = Endpoint(
+            port, enclosure.make_socket, lambda: self._watch.has_just_ended_one
+        )
         """Where it accepts DevTools connections."""
         self.proxy = proxy
         """The name under which it finds the proxies of its sessions."""
@@ -92,6 +97,7 @@ class BrowserProcess:
                     executable_path=enclosure.path, **_launch_options([*flags, mark])
                 )
                 port = await read_port(_find_profile(mark))
+                root = _find_browser(mark)
         except (Error, TimeoutError) as error:
             await _stop(mark, driver, enclosure)
             if admitting.done() and isinstance(refused := admitting.exception(), NoBrowser):
@@ -105,7 +111,9 @@ class BrowserProcess:
             raise
         finally:
             admitting.cancel()
-        return cls(driver, browser, enclosure=enclosure, port=port, mark=mark, proxy=proxy)
+        return cls(
+            driver, browser, enclosure=enclosure, port=port, mark=mark, proxy=proxy, root=root
+        )
 
     @property
     def containment(self) -> Containment:
@@ -134,6 +142,7 @@ class BrowserProcess:
 
     async def end(self) -> None:
         """Close the browser, by force if it does not answer, and then stop its driver."""
+        self._watch.stop()
         with contextlib.suppress(Error, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
@@ -210,6 +219,17 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
             if mark in process.cmdline():
                 found.append(process)
     return found
+
+
+def _find_browser(mark: str) -> psutil.Process:
+    """Return the first process of the browser with `mark` on its command line.
+
+    Raises:
+        Error: the browser has ended already.
+    """
+    for process in _marked_processes(mark):
+        return process
+    raise Error("the browser ended while it was starting")
 
 
 def _find_profile(mark: str) -> Path:

@@ -20,6 +20,7 @@ from generators.browser import untrusted_text
 from generators.browser.channel import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
+from generators.browser.page_input import Clipboard
 from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
@@ -78,6 +79,7 @@ class ChromiumSession:
         self._tabs: list[PageTab] = []
         self._current = 0
         self._dialogs: list[str] = []
+        self._clipboard = Clipboard()
         self._new_pages: asyncio.Queue[Page] = asyncio.Queue()
 
     @property
@@ -142,7 +144,9 @@ class ChromiumSession:
                 connection = await self._connections.enter_async_context(
                     Connection.open_page(self._endpoint, target)
                 )
-        return await PageTab.attach(Channel(page, connection), spec=self._spec, opener=opener)
+        return await PageTab.attach(
+            Channel(page, connection), spec=self._spec, opener=opener, clipboard=self._clipboard
+        )
 
     async def close(self) -> None:
         """Close the connections to the pages. The owner closes the context before this."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
-from generators.browser.page_input import PageInput
+from generators.browser.page_input import Clipboard, PageInput
 from generators.browser.protocol import SessionSpec
 from schemas.action import (
     Action,
@@ -56,6 +56,10 @@ BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
 
 
+_NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
+"""Keeps a middle click from pasting what was selected last in any session of the browser."""
+
+
 class ActionRefused(Exception):
     """An action that this page does not allow; the policy is shown the text."""
 
@@ -63,10 +67,16 @@ class ActionRefused(Exception):
 class PageTab:
     """One page with its input and its clock. Made by `attach`."""
 
-    def __init__(self, channel: Channel, clock: VirtualClock | None, spec: SessionSpec) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        clock: VirtualClock | None,
+        spec: SessionSpec,
+        clipboard: Clipboard,
+    ) -> None:
         self.channel = channel
         """DevTools calls to the page."""
-        self.input = PageInput(channel, clock)
+        self.input = PageInput(channel, clock, clipboard)
         """Input to the page."""
         self.clock = clock
         """The virtual clock, shared with the tabs that the page opened; None: real time."""
@@ -79,7 +89,12 @@ class PageTab:
 
     @classmethod
     async def attach(
-        cls, channel: Channel, *, spec: SessionSpec, opener: "PageTab | None"
+        cls,
+        channel: Channel,
+        *,
+        spec: SessionSpec,
+        opener: "PageTab | None",
+        clipboard: Clipboard,
     ) -> "PageTab":
         """Follow the page's events, and stop its time; with an `opener`, share its clock.
 
@@ -89,7 +104,7 @@ class PageTab:
         clock = opener.clock if opener is not None else None
         if clock is None and spec.clock is not None:
             clock = VirtualClock(spec.clock)
-        tab = cls(channel, clock, spec)
+        tab = cls(channel, clock, spec, clipboard)
         channel.on("Page.frameStartedLoading", tab._on_started)
         channel.on("Page.frameStoppedLoading", tab._on_stopped)
         channel.on("Page.frameDetached", tab._on_stopped)
@@ -97,6 +112,7 @@ class PageTab:
         channel.on("Page.windowOpen", tab._on_opened)
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
+        await channel.add_to_documents(_NO_MIDDLE_PASTE)
         tab.show()
         if opener is not None and clock is not None:
             await clock.join(await tab.call("Date.now()"))

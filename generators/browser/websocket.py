@@ -27,6 +27,8 @@ class Endpoint:
     """The port on 127.0.0.1 of the browser's network namespace."""
     make_socket: Callable[[], socket.socket] = socket.socket
     """Makes a TCP socket of that namespace."""
+    has_just_ended_one: Callable[[], bool] = bool
+    """Returns whether a page's process was ended a moment ago because of its memory."""
 
     async def connect(self) -> socket.socket:
         """Return a socket that is connected to it.

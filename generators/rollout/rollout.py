@@ -24,7 +24,7 @@ from generators.sites.protocol import Outcome, Problem, Site
 from generators.sites.state import StateChange
 from schemas.action import Answer, NoAction
 from schemas.episode import Episode, FailedTry, StopReason
-from schemas.errors import RETRIED_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
+from schemas.errors import FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
 from schemas.viewport import Viewport, on_pixels
 
@@ -60,9 +60,7 @@ async def rollout(
         policy = make_policy(account)
         runner = _Runner(attempt, site, sessions, limits, policy, account)
         failure = await runner.run()
-        if len(failed_tries) + 1 >= ENVIRONMENT_TRIES or failure is None:
-            break
-        if failure.kind not in RETRIED_FAILURES:
+        if len(failed_tries) + 1 >= ENVIRONMENT_TRIES or failure is None or not failure.again:
             break
         LOG.info("trying again template=%s: %s", attempt.task.template_id, failure)
         failed_tries.append(

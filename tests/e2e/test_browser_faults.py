@@ -13,7 +13,7 @@ from aiohttp import web
 from commands import until
 from html_site import ORIGIN, browsing, opened, spec
 
-from generators.browser import channel, clock, devtools
+from generators.browser import channel, clock, devtools, memory
 from generators.browser import chromium as chromium_module
 from generators.browser import session as session_module
 from generators.browser.chromium import Chromium, find_chromium
@@ -261,6 +261,34 @@ async def test_a_session_moves_to_another_browser_when_the_first_opens_nothing(
             await session.open(ORIGIN + "/")
 
             assert (await session.observe()).page.url == ORIGIN + "/"
+
+
+BOMBS = {
+    "buffers": "const keep = []; for (let i = 0; i < 60; i += 1) keep.push(new Uint8Array(2 ** 24).fill(7));",
+    "nodes": "for (let i = 0; i < 2e6; i += 1) document.body.append(document.createElement('i'));",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+async def test_a_page_with_too_much_memory_is_ended_and_its_neighbour_goes_on(
+    bomb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "MAX_MB", 300)
+    pages = {"/": f"<button onclick='{bomb}'>go</button>".replace("'i'", "`i`"), "/good": "fine"}
+    async with browsing(pages) as (chromium, _), chromium.session(spec()) as good:
+        await good.open(ORIGIN + "/good")
+
+        async def explode() -> None:
+            async with chromium.session(spec()) as bad:
+                await bad.open(ORIGIN + "/")
+                await bad.act(Click(x=20, y=18))
+                await bad.act(Wait(ms=60_000))
+
+        with pytest.raises(RolloutFailure, match=r"^too much memory$") as failure:
+            await explode()
+
+        assert (failure.value.kind, failure.value.again) == (FailureKind.BROWSER, False)
+        assert (await good.observe()).page.url == ORIGIN + "/good"
 
 
 @pytest.mark.usefixtures("impatient")

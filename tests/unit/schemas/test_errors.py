@@ -71,3 +71,11 @@ def test_every_refusal_says_what_it_refuses() -> None:
 
     assert len(kinds) >= 6
     assert all(kind.__doc__ for kind in kinds)
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_a_failure_is_tried_again_as_its_kind_says_unless_it_says_otherwise(
+    kind: FailureKind,
+) -> None:
+    assert RolloutFailure(kind, "").again == (kind in {FailureKind.BROWSER, FailureKind.SITE})
+    assert not RolloutFailure(kind, "", again=False).again
