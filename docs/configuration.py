@@ -29,6 +29,7 @@ _ANY_LENGTH = 2**31 - 1
 _PATTERNS = {
     r"^[a-z0-9][a-z0-9.+-]*$": "lower-case letters, digits, `.`, `+` and `-`",
     r"^[A-Za-z_][A-Za-z0-9_-]{0,39}$": "at most 40 letters, digits, `_` and `-`",
+    r"^[0-9a-f]{40}$": "40 hexadecimal digits",
     PART_NAME: "at most 64 letters, digits, `_`, `.` and `-`",
 }
 """What is written in words for a pattern; the first character is never `.`, `+` or `-`."""

@@ -44,10 +44,10 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         "sites",
-        *("run.url", "browser.sessions", "browser.processes"),
+        *("run.url", "browser.sessions", "browser.processes", "storage.private"),
         *("limits.live_episodes", "verify.verifiers", "verify.rejected_too"),
     ),
-    "generators/engine/vllm/command.py": _all("engine", "model command args"),
+    "generators/engine/vllm/command.py": _all("engine", "model command args revision"),
     "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
     "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")

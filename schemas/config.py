@@ -271,6 +271,8 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     out["tasks.seeds"] = list(seed_range(config.tasks))
     out["policies"] = [_policy_identity(section) for section in config.mix]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
+    if config.engine.revision is not None:  # runs of earlier versions have none
+        out["engine.revision"] = config.engine.revision
     out |= {f"browser.{key}": value for key, value in _picture_identity(config).items()}
     out |= {
         f"limits.{key}": value

@@ -235,6 +235,9 @@ class EngineSection(Record):
     """The most requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
     """How long to wait for one reply, however often the request is repeated; then the call fails."""
+    revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
+    """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the newest one, which
+    is code that nobody has read where `args` have `--trust-remote-code`."""
     args: tuple[str, ...] = ()
     """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
     `vllm serve`, or of `python -m generators.engine.simulator`."""
@@ -341,6 +344,9 @@ class StorageSection(Record):
     """Region of the bucket; None: `AWS_DEFAULT_REGION` or the AWS files, else `us-east-1`."""
     shard_mb: int = Field(default=256, ge=1, le=4_096)
     """The size at which a Parquet file is closed and the next one begun."""
+    private: bool = True
+    """Whether only the user may enter the folder of a run that a command creates; one that exists keeps its
+    permissions, and datasets are published with the usual ones."""
 
 
 class Gate(StrEnum):

@@ -13,6 +13,7 @@ from flows.job.plugins import acting_plugins, used_plugins
 from flows.version import version_of
 from generators.browser.enclosure import Confinement, probe
 from generators.child_environment import SYSTEM, inherit
+from generators.engine.vllm.command import trusted_code
 from schemas.base import JsonObject
 from schemas.config import RunConfig
 from schemas.task import Task
@@ -38,6 +39,7 @@ def provenance(config: RunConfig, tasks: Iterable[Task]) -> JsonObject:
 
     The plug-ins that the run and its tasks name are among them, if there are any.
     """
+    code = trusted_code(config.engine)
     plugins: JsonObject = {**used_plugins(config, tasks)}
     return {
         "version": version_of(),
@@ -46,6 +48,7 @@ def provenance(config: RunConfig, tasks: Iterable[Task]) -> JsonObject:
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: version_of(name) for name in _PACKAGES},
         **({"plugins": plugins} if plugins else {}),
+        **({"model_code": code} if code else {}),
         "browser": {**probe(Confinement.of(config.browser)).levels},
     }
 

@@ -32,6 +32,10 @@ def check_engine(config: RunConfig) -> None:
             simulator_command(engine)
         case _:
             pass
+    if engine.kind is not EngineKind.VLLM and engine.revision is not None:
+        raise BadConfig(
+            f"engine.revision: '{engine.kind}' loads no model from the Hub; leave it out"
+        )
     if engine.kind is not EngineKind.OPENAI and engine.urls:
         raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
     if engine.usd_per_hour is not None and engine.usd_per_million is not None:

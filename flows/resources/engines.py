@@ -7,6 +7,7 @@ started.
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -17,12 +18,15 @@ from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
+from generators.engine.vllm.command import trusted_code
 from generators.engine.vllm.supervisor import VllmServer
 from generators.policy.factory import PolicyFactory, QueueReply
 from generators.policy.model.setup import EngineKey, EngineSet, preflight
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode
+
+LOG = logging.getLogger(__name__)
 
 
 class PolicyRuntime:
@@ -58,6 +62,8 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
             return
         vllm: VllmServer | None = None
         if config.engine.kind is EngineKind.VLLM:
+            if (code := trusted_code(config.engine)) and config.engine.revision is None:
+                LOG.warning("vLLM executes code beside its own: %s", code)
             vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
         main, queue_reply = await _main_engine(config, stack, vllm)
         roles = [role for section in config.mix for role in (section.localizer, section.validator)]

@@ -45,7 +45,7 @@ class RunResources:
         self._gateway = Gateway()
         self._replays = BrowserPool()
         self._page_slots = page_slots()
-        self.store = open_store(url, config.storage)
+        self.store = open_store(url, config.storage, private=config.storage.private)
         """Where the run is stored."""
         self.lake = Lake(url, self.store, config.storage)
         """The run's tables."""

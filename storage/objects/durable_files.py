@@ -77,6 +77,15 @@ def create_locked(path: Path) -> int:
     )
 
 
+def make_private_folder(folder: Path) -> None:
+    """Create a folder that only the user may enter, unless there is one."""
+    if not folder.is_dir():
+        _make_folders(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            sync_folder(folder.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Synchronise the names in `folder` to the disk."""
     handle = _open_folder(folder)

@@ -24,6 +24,7 @@ from schemas.errors import Conflict, Damaged, Unwritable
 from storage.objects.durable_files import (
     create_draft,
     folder_lock,
+    make_private_folder,
     remove_unless_locked,
     sync_folder,
     temporary_file,
@@ -41,7 +42,9 @@ _PROBE_BYTES = 65_536
 class LocalStore(ObjectStore):
     """An `ObjectStore` in a folder, which is created with the first object."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, private: bool = False) -> None:
+        """`private`: if this store creates the folder, nobody but the user may enter it."""
+        self._private = private
         self._root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow links
 
     @property
@@ -105,12 +108,19 @@ class LocalStore(ObjectStore):
     @override
     def draft(self, prefix: str) -> Draft:
         folder = self._path(prefix)
-        with _write_errors(folder):
+        with self._writing(folder):
             return create_draft(folder)
 
     @override
     async def probe(self) -> None:
         await asyncio.to_thread(self._probe)
+
+    @contextmanager
+    def _writing(self, path: Path) -> Iterator[None]:
+        with _write_errors(path):
+            if self._private:
+                make_private_folder(self._root)
+            yield
 
     def _path(self, key: str) -> Path:
         return self._root / PurePosixPath(check_key(key))
@@ -126,12 +136,12 @@ class LocalStore(ObjectStore):
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
     def _put(self, path: Path, data: Source) -> None:
-        with _write_errors(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
+        with self._writing(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
             temporary.replace(path)
             sync_folder(path.parent)
 
     def _put_new(self, path: Path, data: Source) -> bool:
-        with _write_errors(path):
+        with self._writing(path):
             if path.exists():
                 return False
             with temporary_file(path, data) as temporary:
@@ -143,7 +153,7 @@ class LocalStore(ObjectStore):
                 return True
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
-        with _write_errors(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
+        with self._writing(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
             try:
                 current = path.read_bytes()
             except FileNotFoundError:
@@ -182,7 +192,7 @@ class LocalStore(ObjectStore):
         path = self._root / "probe"
         created = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
         try:
-            with _write_errors(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
+            with self._writing(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
                 pass
         finally:
             for folder in created:

@@ -19,8 +19,10 @@ _BUCKET = re.compile(r"(?i)s3://")
 _GIVE = "give a folder, file://… or s3://bucket/prefix"
 
 
-def open_store(url: str, storage: StorageSection) -> ObjectStore:
+def open_store(url: str, storage: StorageSection, *, private: bool = False) -> ObjectStore:
     """Return the store at `url`; nothing is created or written yet.
+
+    `private`: a folder that it creates is for the user alone; a bucket has rules of its own.
 
     Raises:
         BadConfig: the URL is of no kind that this version opens.
@@ -30,7 +32,7 @@ def open_store(url: str, storage: StorageSection) -> ObjectStore:
         from storage.objects import s3  # noqa: PLC0415 - heavy, and only for this
 
         return s3.S3Store(s3.Connection(s3.Address.parse(url), storage))
-    return LocalStore(folder(url))
+    return LocalStore(folder(url), private=private)
 
 
 def is_bucket(url: str) -> bool:

@@ -27,6 +27,9 @@ USAGE_FLAGS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
 long it waited and worked. vLLM has the first one in every version that may be installed, counts
 pictures since 0.24, and has the second one since 0.25."""
 
+TRUST_FLAG = "--trust-remote-code"
+"""Makes vLLM execute code that comes with a checkpoint."""
+
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
 """Hosts that a server can listen on and no client can connect to."""
@@ -95,9 +98,29 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     if flag_value(args, "--port") is None:
         place = (*place, "--port", str(port))
     return ServeCommand(
-        argv=(*program, "serve", model, *place, *USAGE_FLAGS, *args),
+        argv=(*program, "serve", model, *place, *USAGE_FLAGS, *_pinned(section), *args),
         host=LOOPBACK if host is None or host in WILDCARD_HOSTS else host,
         port=port,
+    )
+
+
+def _pinned(section: EngineSection) -> tuple[str, ...]:
+    """Return the flags that pin a checkpoint's weights and code."""
+    if section.revision is None:
+        return ()
+    return ("--revision", section.revision, "--code-revision", section.revision)
+
+
+def trusted_code(section: EngineSection) -> str | None:
+    """Return whose code a server of this run executes beside vLLM's own, in words; None: nobody's."""
+    if TRUST_FLAG not in section.args:
+        return None
+    if section.revision is not None:
+        return f"{section.model}'s, at revision {section.revision}"
+    if section.model is not None and Path(section.model).is_dir():
+        return "that of a model's folder on this machine"
+    return (
+        f"{section.model}'s, at no revision: set engine.revision to the commit that you have read"
     )
 
 

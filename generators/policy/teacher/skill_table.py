@@ -181,9 +181,7 @@ UNRELIABLE: dict[str, str] = {
 
 _FRAMED = "its form lies in a frame, and the reader reads the page alone"
 
-_UNSEEN_END = (
-    "the text that it wants ends with a space, which no picture shows, and the teacher copies nothing"
-)
+_UNSEEN_END = "the text that it wants ends with a space, which no picture shows, and the teacher copies nothing"
 
 IMPOSSIBLE: dict[str, str] = {
     "copy-paste": _UNSEEN_END,

@@ -1,6 +1,8 @@
 """What a folder does beyond the contract: killed writers, refused writes."""
 
 import asyncio
+import os
+import stat
 import sys
 import textwrap
 from pathlib import Path
@@ -191,3 +193,29 @@ async def test_a_killed_writer_leaves_whole_objects_only(tmp_path: Path, writes:
     for key in there:
         assert await store.get(key) == key.removeprefix("new/").encode() * 20_000
     assert len(await store.get("same")) % 20_000 == 0
+
+
+@pytest.mark.parametrize("private", [True, False])
+async def test_only_the_user_may_enter_a_private_folder_that_the_store_creates(
+    tmp_path: Path, *, private: bool
+) -> None:
+    folder = tmp_path / "over" / "run"
+    await LocalStore(folder, private=private).put_new("a/b", b"x")
+
+    mode = await asyncio.to_thread(folder.stat)
+    assert stat.S_IMODE(mode.st_mode) == (0o700 if private else 0o777 & ~_umask())
+
+
+async def test_a_folder_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o750)
+    await LocalStore(folder, private=True).put_new("a", b"x")
+
+    mode = await asyncio.to_thread(folder.stat)
+    assert stat.S_IMODE(mode.st_mode) == 0o750 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

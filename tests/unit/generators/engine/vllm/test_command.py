@@ -8,12 +8,14 @@ import pytest
 
 from generators.engine.vllm.command import (
     LOCAL_VLLM,
+    TRUST_FLAG,
     USAGE_FLAGS,
     configured_port,
     flag_value,
     hold_port,
     serve_command,
     server_environment,
+    trusted_code,
     without_flag,
 )
 from generators.engine.vllm.process import FIRST_ERRORS, LAST_LINES, StartupLog
@@ -39,6 +41,41 @@ def test_a_server_listens_on_loopback_at_the_port_that_is_held() -> None:
     place = ("--host", "127.0.0.1", "--port", "7000")
     assert command.argv[3:] == ("serve", "some/model", *place, *USAGE_FLAGS)
     assert command.origin == "http://127.0.0.1:7000"
+
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_revision_pins_weights_and_code() -> None:
+    pinned = NAMED.model_copy(update={"revision": REVISION})
+
+    argv = serve_command(pinned, 7_000).argv
+
+    assert argv[-4:] == ("--revision", REVISION, "--code-revision", REVISION)
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        (NAMED, None),
+        (
+            NAMED.model_copy(update={"args": (TRUST_FLAG,)}),
+            "some/model's, at no revision: set engine.revision",
+        ),
+        (
+            NAMED.model_copy(update={"args": (TRUST_FLAG,), "revision": REVISION}),
+            f"some/model's, at revision {REVISION}",
+        ),
+        (
+            NAMED.model_copy(update={"args": (TRUST_FLAG,), "model": "."}),
+            "that of a model's folder on this machine",
+        ),
+    ],
+)
+def test_whose_code_a_server_executes_is_stated(section: EngineSection, said: str | None) -> None:
+    found = trusted_code(section)
+
+    assert (found is None) if said is None else str(found).startswith(said)
 
 
 def test_arguments_say_where_a_server_listens() -> None:
