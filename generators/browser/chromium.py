@@ -50,6 +50,13 @@ DISABLED_FEATURES = (
 )
 """Features that are switched off: one of ours, and Playwright's, of which Chromium reads the last list alone."""
 
+BLINK_SETTINGS = (
+    "fullscreenSupported=false",  # which would change the size of pictures
+    *("primaryHoverType=2", "availableHoverTypes=2", "primaryPointerType=4"),
+    "availablePointerTypes=4",
+)
+"""Settings of pages: one of ours, and Playwright's, of which Chromium reads the last list alone."""
+
 FLAGS = (
     f"--disable-features={','.join(DISABLED_FEATURES)}",
     "--disable-partial-raster",
@@ -61,6 +68,7 @@ FLAGS = (
     "--no-first-run",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--js-flags=--max-old-space-size=512",
+    f"--blink-settings={','.join(BLINK_SETTINGS)}",
 )
 """Flags beside Playwright's own: repeatable pictures, no side traffic."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import os
 import socket
 import time
@@ -12,6 +13,7 @@ import pytest
 from aiohttp import web
 from commands import until
 from html_site import ORIGIN, browsing, opened, spec
+from PIL import Image
 
 from generators.browser import channel, clock, devtools, memory
 from generators.browser import chromium as chromium_module
@@ -304,6 +306,16 @@ async def test_a_page_that_loads_itself_again_and_again_is_given_up_after_one_de
 
         assert failure.value.kind is FailureKind.PAGE
         assert time.monotonic() - begun < 8.0
+
+
+async def test_a_page_that_wants_the_whole_screen_keeps_its_size() -> None:
+    page = "<button onclick='document.body.requestFullscreen().catch(e => document.title = e.name)'>go</button>"
+    async with opened({"/": page}) as session:
+        await session.act(Click(x=20, y=18))
+        seen = await session.observe()
+
+        assert seen.page.title == "TypeError"
+        assert Image.open(io.BytesIO(seen.screenshot.bytes)).size == (500, 400)
 
 
 async def test_nothing_is_left_of_a_browser_that_was_closed() -> None:
