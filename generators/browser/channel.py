@@ -37,6 +37,9 @@ FRAME_SECONDS = 1.0
 WORLD = "stepmill"
 """The name of our isolated world."""
 
+_NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
+"""Keeps a middle click from pasting what was selected last in any session of the browser."""
+
 _GONE_MESSAGES = (
     "Cannot find context",
     "context was destroyed",
@@ -147,17 +150,18 @@ class Channel:
                     raise
         raise AssertionError  # pragma: no cover - the loop returns or raises
 
-    async def add_to_documents(self, statement: str) -> None:
-        """Run a statement in the isolated world of each document from now on, before its own scripts; and now.
+    async def begin(self) -> None:
+        """Have our functions in the isolated world of this document, and of each later one before its own scripts.
 
         Raises:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
+        ours = f"{_NO_MIDDLE_PASTE};if (globalThis === top) {{{script('page.js')}{script('sight.js')}}}"
         await self.send(
-            "Page.addScriptToEvaluateOnNewDocument", {"source": statement, "worldName": WORLD}
+            "Page.addScriptToEvaluateOnNewDocument", {"source": ours, "worldName": WORLD}
         )
         with contextlib.suppress(DocumentGone):
-            await self._evaluate_in_world(f"void ({statement})", wait=False, seconds=None)
+            await self._evaluate_in_world(ours, wait=False, seconds=None)
 
     async def evaluate(self, expression: str, *, seconds: float | None = None) -> JsonValue:
         """Evaluate an expression in the page's own world.
@@ -187,10 +191,7 @@ class Channel:
             "Page.createIsolatedWorld",
             {"frameId": tree["frameTree"]["frame"]["id"], "worldName": WORLD},
         )
-        world = int(made["executionContextId"])
-        functions = f"{script('page.js')}{script('sight.js')};0"
-        await self._evaluate(functions, world, wait=False, seconds=None)
-        return world
+        return int(made["executionContextId"])
 
     async def _evaluate(
         self, expression: str, world: int | None, *, wait: bool, seconds: float | None

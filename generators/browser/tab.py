@@ -56,10 +56,6 @@ BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
 
 
-_NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
-"""Keeps a middle click from pasting what was selected last in any session of the browser."""
-
-
 class ActionRefused(Exception):
     """An action that this page does not allow; the policy is shown the text."""
 
@@ -112,7 +108,7 @@ class PageTab:
         channel.on("Page.windowOpen", tab._on_opened)
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
-        await channel.add_to_documents(_NO_MIDDLE_PASTE)
+        await channel.begin()
         tab.show()
         if opener is not None and clock is not None:
             await clock.join(await tab.call("Date.now()"))

@@ -6,7 +6,11 @@ from html_site import ORIGIN, browsing, opened, spec
 from generators.browser.session import ChromiumSession
 from schemas.action import Click, Key, Tab, TabOperation
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("one_browser")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 PAGE = """<style>*{margin:0} input,div{position:absolute;left:0;width:200px;height:30px}</style>
 <input id=a style="top:0" value="one two"><input id=b style="top:40px">
