@@ -18,7 +18,7 @@ SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What kills processes, and grows with the two numbers above; and what is larger where there is time:
 # a test sees to it that every module which reads `tests/effort.py` is here.
 CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py \
-  tests/e2e/test_browser_containment.py tests/e2e/test_clumsy_steps.py tests/e2e/test_generate.py \
+  tests/e2e/test_clumsy_steps.py tests/e2e/test_generate.py \
   tests/e2e/test_hostile_words.py \
   tests/e2e/test_large_runs.py tests/e2e/test_s3_days.py tests/e2e/test_task_pictures.py \
   tests/e2e/test_teacher.py tests/e2e/test_teacher_dataset.py \
@@ -26,6 +26,9 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties
+# Hostile pages, ways out and killed browsers.
+HOSTILE := tests/e2e/test_hostile_pages.py tests/e2e/test_hostile_run.py tests/e2e/test_ways_out.py \
+  tests/e2e/test_browser_killed.py
 # The suites of lies and of forgers, which grow with the second number; the longest start first. All
 # workers share the forgers; the lies, whose recordings take longest, stay on one.
 ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py
@@ -39,7 +42,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu identity mutants test-apps test-trainers test-vllm every-test format lint imports
+.PHONY: adversarial engine-cpu hostile identity mutants test-apps test-trainers test-vllm every-test format lint imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -129,6 +132,9 @@ chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CH
 adversarial: setup ## 40 episodes of every kind of lie, every forger on every template: more than an hour
 	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder \
 	  $(ADVERSARIAL)
+
+hostile: setup ## every hostile page at its worst, every way out alone, browsers killed through 500 episodes
+	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) -n 0 $(HOSTILE)
 
 mutants: setup ## change what guards truth in one place at a time: how many changes the quick tests notice
 	@$(BIN)/python -m bench.measuring.mutants

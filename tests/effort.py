@@ -1,5 +1,5 @@
-"""How much the tests try: the sizes that prove a rule, and those of `make chaos` and
-`make adversarial`, which look for more.
+"""How much the tests try: the sizes that prove a rule, and those of `make chaos`, `make adversarial`
+and `make hostile`, which look for more.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`make chaos` and `make adversarial` run every test that tries more where there is time."""
+"""`make chaos`, `make adversarial` and `make hostile` run every test that tries more where there is time."""
 
 import re
 
@@ -7,8 +7,8 @@ from source_tree import ROOT
 
 def test_what_grows_with_the_rounds_is_run_at_its_full_size() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
-    lists = dict(re.findall(r"^(CHAOS|ADVERSARIAL) := (.*)$", makefile, re.MULTILINE))
-    assert len(lists) == 2
+    lists = dict(re.findall(r"^(CHAOS|ADVERSARIAL|HOSTILE) := (.*)$", makefile, re.MULTILINE))
+    assert len(lists) == 3
     patterns = " ".join(lists.values()).split()
     run = {path for pattern in patterns for path in ROOT.glob(pattern)}
     growing = {
