@@ -1,15 +1,14 @@
-"""A page reaches what its site serves and nothing else, however it asks."""
+"""A page reaches neither the browser's own controls nor another session, and what it asked of others is counted.
+
+`test_ways_out.py` has every other way out of a page.
+"""
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from aiohttp import web
 from commands import until
-from effort import THOROUGH
 from html_site import ORIGIN, browsing, opened, spec
 
 from generators.sites.gateway import Handler
@@ -18,70 +17,8 @@ from schemas.action import Click, Wait
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.asyncio(loop_scope="module"),
-    # With time, each attack has a browser of its own, in which nothing was tried before.
-    *([] if THOROUGH else [pytest.mark.usefixtures("one_browser")]),
+    pytest.mark.usefixtures("one_browser"),
 ]
-
-ATTACKS = {
-    "fetch": "fetch('http://{victim}/').catch(()=>0)",
-    "fetch by address": "fetch('http://127.0.0.1:{port}/',{{mode:'no-cors'}}).catch(()=>0)",
-    "decimal address": "fetch('http://2130706433:{port}/',{{mode:'no-cors'}}).catch(()=>0)",
-    "image": "new Image().src='http://{victim}/x.png'",
-    "script": "document.head.append(Object.assign(document.createElement('script'),{{src:'http://{victim}/x.js'}}))",
-    "frame": "document.body.append(Object.assign(document.createElement('iframe'),{{src:'http://{victim}/'}}))",
-    "beacon": "navigator.sendBeacon('http://{victim}/','x')",
-    "websocket": "new WebSocket('ws://{victim}/')",
-    "worker": "new Worker(URL.createObjectURL(new Blob([\"fetch('http://{victim}/')\"])))",
-    "worker websocket": "new Worker(URL.createObjectURL(new Blob([\"new WebSocket('ws://{victim}/')\"])))",
-    "redirect": "fetch('/redirect',{{mode:'no-cors'}}).catch(()=>0)",
-    "form": "document.body.insertAdjacentHTML('beforeend','<iframe name=f></iframe><form method=post target=f action=http://{victim}/ id=g></form>');g.submit()",
-    "prefetch": "document.head.insertAdjacentHTML('beforeend','<link rel=prefetch href=http://{victim}/p>')",
-    "event source": "new EventSource('http://{victim}/')",
-}
-
-
-class Victim:
-    """A server on loopback that no page may reach."""
-
-    def __init__(self) -> None:
-        self.hits: list[str] = []
-        self.port = 0
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def victim() -> AsyncIterator[Victim]:
-    canary = Victim()
-
-    async def touched(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
-            canary.hits.append((await reader.read(200)).decode(errors="replace"))
-            writer.close()
-
-    server = await asyncio.start_server(touched, "127.0.0.1", 0)
-    canary.port = server.sockets[0].getsockname()[1]
-    async with server:
-        yield canary
-
-
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-async def test_no_page_reaches_another_server(attack: str, victim: Victim) -> None:
-    address = f"127.0.0.1:{victim.port}"
-
-    async def redirect(_: web.BaseRequest) -> web.StreamResponse:
-        raise web.HTTPFound(f"http://{address}/")
-
-    script = attack.format(victim=address, port=victim.port)
-    pages: dict[str, str | Handler] = {
-        "/": f"<body><script>{script}</script>",
-        "/redirect": redirect,
-    }
-    async with browsing(pages) as (chromium, gateway), chromium.session(spec()) as session:
-        await session.open(ORIGIN + "/")
-        await session.act(Wait(ms=500))
-        await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
-        await asyncio.sleep(0.3)  # for what else it does
-    assert victim.hits == []
-
 
 DEVTOOLS_ATTACKS = {
     "fetch": "fetch('http://127.0.0.1:{port}/json/list').then(()=>{{document.title='in'}},()=>0)",
@@ -123,15 +60,6 @@ def _listed(connected: socket.socket) -> str:
         while b"]" not in answer and (part := connected.recv(65_536)):
             answer += part
     return answer.decode()
-
-
-async def test_the_canary_would_sing(victim: Victim) -> None:
-    _, writer = await asyncio.open_connection("127.0.0.1", victim.port)
-    writer.write(b"hello")
-    await writer.drain()
-    writer.close()
-
-    await asyncio.to_thread(until, lambda: victim.hits == ["hello"])
 
 
 REFUSED = """<script>
