@@ -31,7 +31,7 @@ def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as log:
             log.write(record)
     except OSError as error:
-        print_note(record)
+        print_note(*record.splitlines())
         where = f"its log stands above, as it cannot be kept ({error.strerror})"
     else:
         where = f"its log is {path}"

@@ -65,16 +65,20 @@ def strip_control_chars(text: str) -> str:
     )
 
 
-def print_error(message: str) -> None:
-    """Print why a command stops."""
-    print_note(f"stepmill: {message}")
+def print_error(message: str, *more: str) -> None:
+    """Print why a command stops; `more` lines may follow."""
+    print_note(f"stepmill: {message}", *more)
 
 
-def print_note(message: str) -> None:
-    """Print a message for people on standard error; a very long line is shortened."""
-    lines = strip_control_chars(redact(message)).split("\n")
+def print_note(*lines: str) -> None:
+    """Print lines for people on standard error.
+
+    A very long one is shortened, and line breaks within one are spaces: what a line quotes cannot
+    begin another, which would read as this program's own.
+    """
+    shown = (" ".join(strip_control_chars(redact(line)).splitlines()) for line in lines)
     with contextlib.suppress(OSError):
-        _write(sys.stderr, (_shorten(line) for line in lines))
+        _write(sys.stderr, (_shorten(line) for line in shown))
 
 
 def _shorten(line: str) -> str:
@@ -165,8 +169,9 @@ class _StderrHandler(logging.Handler):
     """Writes to the current standard error, which a live display may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print the record."""
-        print_note(self.format(record))
+        """Print the record in one line, and the traceback that it may have."""
+        text = self.format(record)
+        print_note(*(text.splitlines() if record.exc_info else [text]))
 
 
 def log_to_stderr() -> None:

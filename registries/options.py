@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from registries.registry import nearest
 from schemas.errors import BadConfig
+from schemas.nearest import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 """The model of a part's options."""
@@ -25,7 +25,7 @@ def read_options(
         if option not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise BadConfig(
-                f"{key}: '{name}' has no option '{option}'{nearest(option, known)}; {has}"
+                f"{key}: '{name}' has no option '{option}'{did_you_mean(option, known, count=1)}; {has}"
             )
     try:
         return model.model_validate(dict(options))

@@ -6,7 +6,6 @@ for by its name; so one that is broken stops the runs that name it and no others
 part: where a plug-in takes that of another, the name is refused and neither is chosen.
 """
 
-import difflib
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Generic, TypeVar
 
 from registries.entry_points import Group, Plugin, find_plugins
 from schemas.errors import BadConfig, FailureKind, NotFound, Refusal, RolloutFailure, boundary
+from schemas.nearest import did_you_mean
 from schemas.sections import PART_NAME
 
 STEPMILL_API = 1
@@ -148,7 +148,7 @@ def check_known(group: Group, name: str, built_in: Iterable[str], *, key: str = 
     known = _names(group, built_in)
     if name not in known:
         where = f"{key}: " if key else ""
-        hint = nearest(name, known)
+        hint = did_you_mean(name, known, count=1)
         having = f"there are {', '.join(known)}" if known else "no package with one is installed"
         raise NotFound(f"{where}there is no {group.noun} '{name}'{hint}; {having}")
 
@@ -156,12 +156,6 @@ def check_known(group: Group, name: str, built_in: Iterable[str], *, key: str = 
 def _names(group: Group, built_in: Iterable[str]) -> tuple[str, ...]:
     plugins = (plugin.name for plugin in find_plugins(group))
     return tuple(dict.fromkeys([*built_in, *plugins]))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the name nearest to `name`; empty if none is near."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def callable_part(found: object) -> Callable[..., object]:

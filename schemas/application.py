@@ -250,7 +250,10 @@ def _is_origin(url: str) -> bool:
         _ = parts.port
     except ValueError:
         return False
-    plain = not (parts.path or parts.query or parts.fragment or parts.username)
+    # What cannot be printed is left out by `urlsplit`, and stays in the text.
+    plain = url.isprintable() and not (
+        parts.path or parts.query or parts.fragment or parts.username
+    )
     return (
         parts.scheme in {"http", "https"} and plain and bool(_HOST.fullmatch(parts.hostname or ""))
     )

@@ -6,7 +6,6 @@ the rule. `identity` returns the keys that decide *what* a run makes: a run can 
 same identity; all other keys may change in between.
 """
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
@@ -17,6 +16,7 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 from schemas.application import Application
 from schemas.base import Record
 from schemas.errors import BadConfig
+from schemas.nearest import nearest
 from schemas.redaction import redact
 from schemas.sections import (
     ENGINE_POLICIES,
@@ -46,8 +46,11 @@ Layer = Mapping[str, Any]
 SiteName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """The name of a site: small letters, digits, `-` and `_`, at most 40."""
 
+_MAX_MISTAKES = 10
 _MAX_DEPTH = 16
 _MAX_BITS = 1024
+_MAX_CHARS = 100_000
+_MAX_VALUES = 20_000
 
 
 class RunConfig(Record):
@@ -132,7 +135,7 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
         text = json.dumps(merged, default=datetime.isoformat)
         return RunConfig.model_validate_json(text, strict=True)
     except ValidationError as error:
-        raise BadConfig(_explain(error, origin)) from None
+        raise BadConfig(*_explain(error, origin)) from None
 
 
 def _check_values(layer: Layer, name: str) -> None:
@@ -142,11 +145,17 @@ def _check_values(layer: Layer, name: str) -> None:
         BadConfig: with the layer, the key and the rule.
     """
     todo: list[tuple[tuple[str, ...], object]] = [((), layer)]
+    seen = 0
     while todo:
         path, value = todo.pop()
+        seen += 1
+        if seen + len(todo) > _MAX_VALUES:
+            raise BadConfig(f"{name}: more than {_MAX_VALUES:,} values")
         key = ".".join(path[:_MAX_DEPTH])
         if len(path) > _MAX_DEPTH:
             raise BadConfig(f"{name}: {key}: more than {_MAX_DEPTH} tables or lists in each other")
+        if max(map(len, (*path[-1:], value if isinstance(value, str) else ""))) > _MAX_CHARS:
+            raise BadConfig(f"{name}: {key}: a text of more than {_MAX_CHARS:,} characters")
         if isinstance(value, Mapping):
             todo += [((*path, str(part)), item) for part, item in value.items()]
         elif isinstance(value, list):
@@ -178,12 +187,13 @@ def _merge(
         origin[".".join(key_path)] = name
 
 
-def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
+def _explain(error: ValidationError, origin: Mapping[str, str]) -> list[str]:
     """Return one line for each mistake: the layer, the key, the value and the rule."""
     lines: list[str] = []
-    for item in error.errors():
+    mistakes = error.errors(include_url=False)
+    for item in mistakes[:_MAX_MISTAKES]:
         if item["type"] == "json_invalid":
-            return "the configuration holds a text that is not valid Unicode"
+            return ["the configuration holds a text that is not valid Unicode"]
         keys = tuple(str(part) for part in item["loc"])
         where = next(
             (origin[key] for n in range(len(keys), 0, -1) if (key := ".".join(keys[:n])) in origin),
@@ -201,7 +211,9 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
             )  # the rule names its key; others may be secret
             value = "" if whole else f" = {item['input']!r}"
             lines.append(f"{where}: {dotted}{value}: {rule}")
-    return redact("\n".join(lines))
+    if more := len(mistakes) - len(lines):
+        lines.append(f"and {more:,} more mistakes")
+    return [redact(line) for line in lines]
 
 
 _RULES = {
@@ -238,7 +250,7 @@ def _nearest(keys: Sequence[str]) -> str:
     siblings = [key for key in config_keys() if key.startswith(table)]
     for candidates in (siblings, list(config_keys())):
         by_last = {key.rpartition(".")[2]: key for key in reversed(candidates)}
-        if near := difflib.get_close_matches(last, by_last, n=1, cutoff=0.6):
+        if near := nearest(last, by_last, count=1):
             return f"did you mean '{by_last[near[0]]}'?"
     own = [key.removeprefix(table) for key in siblings]
     return f"known here: {', '.join(key for key in own if '.' not in key)}"

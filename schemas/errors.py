@@ -23,7 +23,19 @@ from schemas.truncation import MESSAGE_BYTES, truncate
 
 
 class StepmillError(Exception):
-    """The base of every error that this program raises on purpose."""
+    """The base of every error that this program raises on purpose.
+
+    Each argument is one line of its message. Line breaks within one come from a name, a path or another
+    program, and are spaces in the message: nobody's text can add a line to it.
+    """
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, one mistake a line."""
+        return tuple(" ".join(str(line).splitlines()) for line in self.args) or ("",)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class Refusal(StepmillError):

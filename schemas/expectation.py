@@ -304,7 +304,7 @@ def parse_expectation(value: JsonValue, where: str) -> Expectation:
         for each in error.errors(include_url=False):
             mistakes.setdefault(_place(each), _reason(each))  # a union complains once for each kind
         lines = (f"{where}: {place}: {reason}" for place, reason in mistakes.items())
-        raise BadTasks("\n".join(lines)) from None
+        raise BadTasks(*lines) from None
     except ValueError as error:
         raise BadTasks(f"{where}: expect: {error}") from None
 

@@ -4,6 +4,9 @@ Users put credentials where they do not belong: into the URL of an engine or a b
 a server. Whatever is stored or shown of a configuration passes through here. Credentials are recognised
 by their shape: the user part of a URL, a signature or token among its parameters, and the value of a
 flag whose name has key, token, secret or password in it. A few harmless words may be removed too.
+
+Pages and models write some of these texts, so each is read once from its beginning to its end: no text
+takes longer than its length.
 """
 
 import re
@@ -17,20 +20,12 @@ MASK = "***"
 """The text that replaces a credential."""
 
 _FLAG = r"--?(?:[\w-]*[-_])?(?:key|token|secret|password)"
-_SHAPES = (
-    # A password may contain a slash; then everything up to the last @ belongs to it.
-    (re.compile(r"(?<=://)(?:[^/@\s\"',]*:[^\s\"',]*|[^/\s\"',]*)@"), f"{MASK}@"),
-    (
-        re.compile(
-            r"(?i)([?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=)[^&\s\"',]+"
-        ),
-        rf"\g<1>{MASK}",
-    ),
-    (
-        re.compile(rf"(?i)((?<![\w-]){_FLAG}(?:=|[\"']\s*,\s*[\"']))[^\s\"',\]]+"),
-        rf"\g<1>{MASK}",
-    ),
-)
+_FLAG_VALUE = re.compile(rf"(?i)((?<![\w-]){_FLAG}(?:=|[\"']\s*,\s*[\"']))[^\s\"',\]]+")
+_ADDRESS = re.compile(r"(?<=://)[^\s\"',]++")
+_USER_END = re.compile("[/@:]")
+_PARAMETER = re.compile(r"[?&]([^=&\s]*+)")
+_SECRET_PARAMETER = re.compile("(?i)token|key|secret|password|signature")
+_VALUE = re.compile(r"=[^&\s\"',]+")
 _SECRET_FLAG = re.compile(rf"(?i){_FLAG}")
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|password|credential")
 _MIN_CHARACTERS = 8
@@ -38,9 +33,39 @@ _MIN_CHARACTERS = 8
 
 def redact(text: str) -> str:
     """Return `text` with everything masked that looks like a credential."""
-    for shape, masked in _SHAPES:
-        text = shape.sub(masked, text)
-    return text
+    text = _ADDRESS.sub(lambda address: _mask_users(address[0]), text)
+    return _FLAG_VALUE.sub(rf"\g<1>{MASK}", _mask_parameters(text))
+
+
+def _mask_users(address: str) -> str:
+    """Return what stands behind `://`, its user masked, and those of addresses in it."""
+    kept, at, last = list[str](), 0, address.rfind("@")
+    while at <= last:
+        slash = address.find("/", at)
+        end = address.rfind("@", at, len(address) if slash < 0 else slash)
+        mark = _USER_END.search(address, at)
+        if mark is not None and mark[0] == ":":
+            end = last  # a password may contain a slash, and everything up to the last @
+        if end >= 0:
+            kept.append(f"{MASK}@")
+            at = end + 1
+        inner = address.find("://", at)
+        if inner < 0:
+            break
+        kept.append(address[at : inner + 3])
+        at = inner + 3
+    return "".join([*kept, address[at:]])
+
+
+def _mask_parameters(text: str) -> str:
+    kept, at, done = list[str](), 0, 0
+    while (found := _PARAMETER.search(text, at)) is not None:
+        at = found.end()
+        value = _VALUE.match(text, at)
+        if value is not None and _SECRET_PARAMETER.search(found[1]):
+            kept += [text[done:at], f"={MASK}"]
+            at = done = value.end()
+    return "".join([*kept, text[done:]])
 
 
 def is_secret_flag(flag: str) -> bool:

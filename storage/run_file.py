@@ -106,13 +106,13 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     stored = existing.identity
     keys = sorted(stored.keys() | wanted.keys())
     lines = [
-        f"  {key}: there {stored.get(key)!r}, asked for {wanted.get(key)!r}"
+        f"{where}: there is a run of another configuration here: {key}: there {stored.get(key)!r}, "
+        f"asked for {wanted.get(key)!r}; give another folder, or what is there"
         for key in keys
         if stored.get(key) != wanted.get(key)
     ]
     if lines:
-        differences = "\n".join(lines)
-        raise OtherRun(f"{where}: there is a run of another configuration here:\n{differences}")
+        raise OtherRun(*lines)
 
 
 def refuse_run_folder(folder: Path, verb: str) -> None:

@@ -5,11 +5,11 @@ format; without a name, all are listed.
 """
 
 import argparse
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from registries.entry_points import Group, find_plugins
+from schemas.nearest import did_you_mean
 from storage.export.registry import (
     PAGES,
     SUMMARIES,
@@ -117,8 +117,7 @@ class _FormatAction(argparse.Action):
         plugins = {plugin.name: plugin for plugin in find_plugins(Group.FORMATS)}
         if name not in plugins:
             names = [*(name.value for name in FormatName), *plugins]
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            hint = did_you_mean(name, names, count=1, cutoff=0.4)
             parser.error(f"there is no format '{name}'{hint}; there are {', '.join(names)}")
         parser.description = f"{name}: from the plug-in {plugins[name].origin}"
 

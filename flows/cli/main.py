@@ -100,7 +100,7 @@ def _exit_code(
     if not all(isinstance(one, StepmillError) for one in errors):
         return report_defect(error, argv)
     for one in errors:
-        print_error(str(one))
+        print_error(*one.lines)
     begun = any(isinstance(one, Unfinished) for one in errors)
     return ExitCode.SHORT if begun else ExitCode.REFUSED
 

@@ -4,7 +4,6 @@ A command or flag that does not exist is refused with the nearest one that does.
 """
 
 import argparse
-import difflib
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -24,6 +23,7 @@ from flows.cli.worlds.flags import worlds_flags
 from flows.terminal import ExitCode, print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
+from schemas.nearest import did_you_mean
 from storage.export.registry import RENDERED
 
 Arguments = argparse.Namespace
@@ -68,14 +68,18 @@ def parse(argv: Sequence[str]) -> Arguments:
     commands = [action for action in parser._actions if action.dest == "command"]  # noqa: SLF001
     names = list(commands[0].choices or ())
     if argv and not argv[0].startswith("-") and argv[0] not in names:
-        parser.error(f"there is no command '{argv[0]}'{_suggestion(argv[0], names)}")
+        parser.error(
+            f"there is no command '{argv[0]}'{did_you_mean(argv[0], names, count=1, cutoff=0.5)}"
+        )
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         command: argparse.ArgumentParser = getattr(args, "parser", parser)  # the innermost
         flags = [flag for action in command._actions for flag in action.option_strings]  # noqa: SLF001
         what = unknown[0].partition("=")[0]
         kind = "flag" if what.startswith("-") else "argument"
-        command.error(f"'{command.prog}' has no {kind} '{what}'{_suggestion(what, flags)}")
+        command.error(
+            f"'{command.prog}' has no {kind} '{what}'{did_you_mean(what, flags, count=1, cutoff=0.5)}"
+        )
     return args
 
 
@@ -100,11 +104,6 @@ def command_of(args: Arguments) -> str:
     words: str = args.parser.prog.partition(" ")[2]
     name = getattr(args, "format", None)
     return f"{words} --format {name}" if name in RENDERED else words
-
-
-def _suggestion(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def build_parser() -> argparse.ArgumentParser:

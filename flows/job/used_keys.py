@@ -110,7 +110,7 @@ def check_settings(command: str, settings: Sequence[str]) -> None:
     ]
     if lines:
         raise BadConfig(
-            "\n".join(lines) + "; a whole run's keys may stand in a file: --config FILE"
+            *(f"{line}; a whole run's keys may stand in a file: --config FILE" for line in lines)
         )
 
 

@@ -37,7 +37,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print_note("stopped")
     except Refusal as refusal:
-        print_error(str(refusal))
+        print_error(*refusal.lines)
         return ExitCode.REFUSED
     except Exception as defect:  # noqa: BLE001 - the last resort, as the command line's
         return report_defect(defect, sys.argv[1:])

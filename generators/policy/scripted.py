@@ -15,6 +15,7 @@ from schemas.action import ACTION, Action, Answer
 from schemas.episode import PolicyKind
 from schemas.errors import BadTasks
 
+_MAX_BYTES = 16 * 2**20
 _SCRIPT: TypeAdapter[dict[str, list[dict[str, object]]]] = TypeAdapter(
     dict[str, list[dict[str, object]]]
 )
@@ -48,14 +49,8 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
     Raises:
         BadTasks: it cannot be read, or it has an invalid action; the text says where.
     """
-    if path.exists() and not path.is_file():
-        raise BadTasks(f"{path}: a script is an ordinary file")
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadTasks(f"{path}: the script cannot be read: {error}") from error
-    try:
-        lists = _SCRIPT.validate_python(_parse_json(text, path))
+        lists = _SCRIPT.validate_python(_parse_json(_read(path), path))
     except ValidationError as error:
         where = "/".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
         raise BadTasks(
@@ -65,6 +60,22 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
         template: tuple(_action(item, f"{path}: {template}, action {n}") for n, item in numbered)
         for template, numbered in ((key, enumerate(items)) for key, items in lists.items())
     }
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise BadTasks(f"{path}: a script is an ordinary file")
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise BadTasks(f"{path}: a script has at most {_MAX_BYTES:,} bytes")
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise BadTasks(f"{path}: the script is not UTF-8 at byte {error.start}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadTasks(f"{path}: the script cannot be read: {reason}") from None
 
 
 def _parse_json(text: str, path: Path) -> object:

@@ -6,7 +6,7 @@ read by another or not at all. `generators/tasks/reader.py` reads the file aroun
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from generators.tasks.site_templates import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
+from generators.tasks.site_templates import MAX_STEPS, SiteOffer, make_template_task
 from registries.entry_points import Group
 from registries.registry import check_known
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks, NotFound
 from schemas.expectation import Expectation, parse_expectation
+from schemas.nearest import did_you_mean
 from schemas.reference import Reference
 from schemas.task import MAX_SEED, Task, task_id
 
@@ -41,7 +42,7 @@ RawRow = bytes | Mapping[str, object]
 
 
 class BadRow(Exception):
-    """A row that makes no valid task; each line of the text is one mistake in it."""
+    """A row that makes no valid task; each argument is one mistake in it."""
 
 
 class TaskRow(Record):
@@ -99,26 +100,44 @@ def parse_row(raw: RawRow) -> TaskRow:
         stated = parse_object(raw) if isinstance(raw, bytes) else dict(raw)
         for column in JSON_COLUMNS:
             if isinstance(value := stated.get(column), str):
-                stated[column] = json.loads(value)
+                stated[column] = _parse_json(value, f"{column}: ")
         text = canonical_json({key: value for key, value in stated.items() if value is not None})
         return TaskRow.model_validate_json(text.encode(), strict=True)
     except ValidationError as error:
-        raise BadRow("\n".join(map(_explain, error.errors()))) from None
+        raise BadRow(*map(_explain, error.errors())) from None
     except UnicodeError:
         raise BadRow("holds text that is not valid UTF-8") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise BadRow(f"is not a row of JSON values: {error}") from None
 
 
+def _parse_json(
+    text: str, where: str = "", pairs: Callable[[list[tuple[str, object]]], object] | None = None
+) -> object:
+    """Return the value of a JSON text; `pairs` makes its objects.
+
+    Raises:
+        BadRow: it is none, or one that no row holds.
+    """
+    try:
+        value: object = json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise BadRow(f"{where}is not a row of JSON values: {error}") from None
+    except RecursionError:
+        raise BadRow(f"{where}brackets are nested too deep in each other") from None
+    except ValueError:  # Python reads no number beyond a limit of its own
+        raise BadRow(f"{where}a number has too many digits") from None
+    return value
+
+
 def parse_object(line: bytes) -> dict[str, object]:
     """Return the JSON object that bytes hold.
 
     Raises:
-        BadRow: they hold another value, or an object with a key twice.
-        ValueError: they hold no JSON, or no text.
-        RecursionError: they hold brackets nested too deep.
+        BadRow: they hold no JSON, another value, or an object with a key twice.
+        UnicodeError: they hold no text.
     """
-    value: object = json.loads(line.decode(), object_pairs_hook=_to_dict)
+    value = _parse_json(line.decode(), pairs=_to_dict)
     if not isinstance(value, dict):
         raise BadRow(f"is not a JSON object: {_shorten(value)}; a task file has one object a line")
     return value
@@ -233,9 +252,7 @@ def _read_expectation(stated: JsonObject | None) -> Expectation | None:
         if expectation.probe is not None:
             check_known(Group.PROBES, expectation.probe, (), key="expect.probe")
     except (BadTasks, NotFound) as error:
-        raise BadRow(
-            "\n".join(line.removeprefix(": ") for line in str(error).splitlines())
-        ) from None
+        raise BadRow(*(line.removeprefix(": ") for line in error.lines)) from None
     return expectation
 
 
@@ -245,7 +262,7 @@ def _check_start(url: str, offer: SiteOffer) -> None:
         host, user = parts.hostname, parts.username or parts.password
     except ValueError as error:
         raise BadRow(f"start_url = {_shorten(url)}: {error}") from None
-    if parts.scheme not in {"http", "https"} or not host:
+    if parts.scheme not in {"http", "https"} or not host or not url.isprintable():
         raise BadRow(f"start_url = {_shorten(url)}: expected an http or https address")
     if user:
         raise BadRow("start_url holds a user name or password; they would be published")

@@ -16,10 +16,11 @@ from pathlib import Path
 from generators.tasks.reader import TaskFile, read_task_file
 from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
-from generators.tasks.site_templates import SiteOffer, did_you_mean, site_offers
+from generators.tasks.site_templates import SiteOffer, site_offers
 from schemas.application import Application
 from schemas.config import seed_range
 from schemas.errors import BadTasks
+from schemas.nearest import did_you_mean
 from schemas.sections import TasksSection
 from schemas.task import Task
 

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from generators.tasks.benchmarks import FileFormat, fields_left_out, map_row, recognise
 from generators.tasks.files import BadRow, RawRow, TaskRow, make_task, parse_object, parse_row
-from generators.tasks.site_templates import SiteOffer, did_you_mean
+from generators.tasks.site_templates import SiteOffer
 from schemas.errors import BadTasks
+from schemas.nearest import did_you_mean
 from schemas.task import Task
 
 MAX_MISTAKES = 10
@@ -23,6 +25,7 @@ MAX_MISTAKES = 10
 
 _PARQUET, _BYTE_ORDER_MARK = b"PAR1", b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
+_MAX_LINE, _MAX_ARRAY = 16 * 2**20, 256 * 2**20
 
 
 @dataclass(slots=True)
@@ -54,16 +57,14 @@ class TaskFile:
             self.tasks.append(task)
         except BadRow as error:
             found = self.mistakes if self.format is FileFormat.STEPMILL else self.unmapped
-            found += [
-                f"{self.path}: {self.unit} {number}: {line}" for line in str(error).splitlines()
-            ]
+            found += [f"{self.path}: {self.unit} {number}: {mistake}" for mistake in error.args]
 
     def _parse(self, raw: RawRow, sites: Mapping[str, SiteOffer]) -> TaskRow:
         if self.format is FileFormat.STEPMILL:
             return parse_row(raw)
         try:
             row = parse_object(raw) if isinstance(raw, bytes) else raw
-        except (ValueError, RecursionError):
+        except UnicodeError:
             return parse_row(raw)  # which says what is wrong with it
         self.fields_left_out.update(fields_left_out(row, self.format))
         return parse_row(map_row(row, self.format, sites))
@@ -90,10 +91,9 @@ def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int
     """
     file = examine_task_file(path, sites, max_tasks=max_tasks, max_mistakes=MAX_MISTAKES)
     if file.mistakes:
-        raise BadTasks("\n".join(file.mistakes))
+        raise BadTasks(*file.mistakes)
     if not file.tasks:
-        more = "".join(f"\n{line}" for line in file.unmapped[:MAX_MISTAKES])
-        raise BadTasks(f"{path}: holds no task{more}")
+        raise BadTasks(f"{path}: holds no task", *file.unmapped[:MAX_MISTAKES])
     return file
 
 
@@ -107,6 +107,8 @@ def examine_task_file(
     """
     file = TaskFile(path)
     try:
+        if path.exists() and not path.is_file():
+            raise BadTasks(f"{path}: a task file is an ordinary file")
         for number, raw in _rows(file):
             file.add(number, raw, sites)
             if max_mistakes is not None and len(file.mistakes) >= max_mistakes:
@@ -116,8 +118,9 @@ def examine_task_file(
                 raise BadTasks(
                     f"{path}: more than {max_tasks:,} tasks; split them over several files"
                 )
-    except OSError as error:
-        raise BadTasks(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadTasks(f"{path}: cannot be read: {reason or error}") from error
     return file
 
 
@@ -137,17 +140,25 @@ def _rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
 def _keys(raw: bytes) -> Sequence[str]:
     try:
         return list(parse_object(raw))
-    except (ValueError, RecursionError, BadRow):
+    except (UnicodeError, BadRow):
         return ()
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int, bytes]]:
     with path.open("rb") as opened:
-        for number, line in enumerate(opened, start=1):
+        lines = iter(partial(opened.readline, _MAX_LINE + 1), b"")
+        for number, line in enumerate(lines, start=1):
+            if len(line) > _MAX_LINE:
+                raise BadTasks(f"{path}: line {number}: has more than {_MAX_LINE:,} bytes")
             bare = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
             if bare == b"[" or bare.startswith((b"[{", b"[ {")):
                 opened.seek(0)
-                yield from _array_rows(path, opened.read())
+                data = opened.read(_MAX_ARRAY + 1)
+                if len(data) > _MAX_ARRAY:
+                    raise BadTasks(
+                        f"{path}: one JSON array of more than {_MAX_ARRAY:,} bytes: write one task a line"
+                    )
+                yield from _array_rows(path, data)
                 return
             if bare:
                 yield number, bare
@@ -211,4 +222,4 @@ def _check_columns(file: TaskFile, names: Sequence[str]) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     wrong += [f"{file.path}: two columns are called '{name}'" for name in twice]
     if wrong:
-        raise BadTasks("\n".join(wrong))
+        raise BadTasks(*wrong)

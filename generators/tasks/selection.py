@@ -8,8 +8,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from generators.tasks.site_templates import did_you_mean
 from schemas.errors import BadTasks
+from schemas.nearest import did_you_mean
+
+_MAX_CHARS = 200
 
 
 def select(
@@ -33,6 +35,12 @@ def select(
         ("tasks.exclude", exclude, {*templates, *known}),
     ):
         for glob in globs:
+            if (
+                len(glob) > _MAX_CHARS
+            ):  # no name is as long, and reading it takes the square of that
+                raise BadTasks(
+                    f"{key}: a glob of more than {_MAX_CHARS} characters, '{glob[:20]}…'"
+                )
             if not any(fnmatchcase(name, glob) for name in among):
                 text = re.sub(r"\[[^\]]*\]|[*?]", "", glob)
                 hint = did_you_mean(text, among)

@@ -4,9 +4,8 @@ An offer describes a site that is not started. Where a site has templates, a tas
 seed, and the page states the goal; where it has none, a task is an instruction and a start URL.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from generators.sites import miniwob, worlds
 from generators.sites.installable.registry import what_is_missing
@@ -164,11 +163,3 @@ def make_template_task(
         feasible=template.feasible,
         answer_kind="none",
     )
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the names nearest to `name`; empty if none is near."""
-    near = get_close_matches(name, list(known), n=3, cutoff=0.6)
-    if not near:
-        return ""
-    return "; did you mean " + " or ".join(f"'{item}'" for item in near) + "?"

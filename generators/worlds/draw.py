@@ -35,10 +35,14 @@ from schemas.errors import BadTasks
 from schemas.field import DataField, Kind
 from schemas.look import Words
 from schemas.patterns import Section, Shape, Thread
+from schemas.task import MAX_SEED
 from schemas.world import Entity, Transition, Workflow, World
 
 FOLDER = Path(__file__).with_name("families")
 """Where the families' files are."""
+
+MAX_WORLDS = 2_000
+"""Worlds that a command looks at; a JPEG with the pictures of more would be higher than one can be."""
 
 FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 """The names of all families."""
@@ -102,6 +106,21 @@ def draw(family: str, seed: int) -> Drawn:
     if family not in FAMILIES:
         raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
     return draw_valid(_shipped(family), family, seed)
+
+
+def worlds_in_turn(count: int, *, first_seed: int) -> list[tuple[str, int]]:
+    """Return the families and seeds of `count` worlds: of all families in turn, each turn with the next seed.
+
+    Raises:
+        BadTasks: a seed is too large, or they are too many to be looked at.
+    """
+    if count > MAX_WORLDS:
+        raise BadTasks(f"{count:,} worlds: expected at most {MAX_WORLDS:,} at once")
+    last = first_seed + (count - 1) // len(FAMILIES)
+    if last > MAX_SEED:
+        raise BadTasks(f"the last of these worlds has seed {last}: the largest is {MAX_SEED}")
+    places = (divmod(number, len(FAMILIES)) for number in range(count))
+    return [(FAMILIES[turn], first_seed + seed) for seed, turn in places]
 
 
 def draw_valid(family: Family, name: str, seed: int) -> Drawn:

@@ -34,7 +34,11 @@ def check_picture_path(flag: str, path: Path) -> Path:
     """
     if path.suffix.lower() not in FORMATS:
         raise Unwritable(f"{flag} {path}: pictures are written as {', '.join(FORMATS)}")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+    try:
+        possible = not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK)
+    except (OSError, ValueError):  # its name is too long, or none
+        possible = False
+    if not possible:
         raise Unwritable(f"{flag} {path}: no file can be written there")
     return path
 

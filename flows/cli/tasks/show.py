@@ -14,10 +14,11 @@ from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
 from generators.sites import miniwob
 from generators.sites.miniwob_catalogue import catalogue
-from generators.tasks.site_templates import did_you_mean, make_template_task, site_offers
+from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.base import JsonObject, Record
 from schemas.config import RunConfig
 from schemas.errors import BadTasks, RolloutFailure, Unwritable
+from schemas.nearest import did_you_mean
 from schemas.observation import Observation
 from schemas.task import Task
 from schemas.viewport import draw_viewport

@@ -18,13 +18,12 @@ from flows.terminal import (
     table,
 )
 from generators.worlds.check import WorldGate
-from generators.worlds.draw import FAMILIES
+from generators.worlds.draw import worlds_in_turn
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    places = [divmod(number, len(FAMILIES)) for number in range(args.worlds)]
-    worlds = [(FAMILIES[turn], args.first_seed + seed) for seed, turn in places]
+    worlds = worlds_in_turn(args.worlds, first_seed=args.first_seed)
     log_to_stderr()
     checks = signals.run(_check(worlds, args.tasks))
     print_note(f"drawing {len(worlds)} worlds elsewhere")

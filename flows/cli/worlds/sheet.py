@@ -16,7 +16,7 @@ from flows.cli.tasks.sheet import check_picture_path, shrink
 from flows.job.world_pages import SIZE, open_world
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_lines, print_note
-from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.draw import FAMILIES, draw_world, worlds_in_turn
 from schemas.errors import Unwritable
 from schemas.world import World
 
@@ -34,8 +34,8 @@ _SAID = 20
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     to = check_picture_path("--to", Path(args.to))
-    places = [divmod(number, len(FAMILIES)) for number in range(args.count)]
-    worlds = [draw_world(FAMILIES[turn], args.first_seed + seed) for seed, turn in places]
+    named = worlds_in_turn(args.count, first_seed=args.first_seed)
+    worlds = [draw_world(family, seed) for family, seed in named]
     sheet = signals.run(_sheet(worlds))
     try:
         sheet.save(to)

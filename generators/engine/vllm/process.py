@@ -168,14 +168,14 @@ class StartupLog:
         """Bytes of the log that were read; a start is alive while it grows."""
         return self._at
 
-    def summary(self) -> str:
+    def summary(self) -> list[str]:
         """Return what an error shows of the log: its first errors, its last lines, its path."""
         last = list(self._last)
         if rest := self._unfinished.decode("utf-8", "replace").strip():
             last.append(rest[:MAX_LINE_CHARS])
         causes = [line for line in self._errors if line not in last]
         lines = [*causes, *(["…"] if causes else []), *last] or ["(nothing)"]
-        return "\n".join([f"the end of its log, {self.path}:", *(f"  {line}" for line in lines)])
+        return [f"the end of its log, {self.path}:", *(f"  {line}" for line in lines)]
 
     def _parse_line(self, line: str) -> Iterator[str]:
         if not line:

@@ -163,7 +163,8 @@ class VllmServer:
             seconds, count = deaths.count_death(death.served_seconds), deaths.deaths_in_a_row
             if seconds is None:
                 times = f", {count} times in a row" if count > 1 else ""
-                raise NoEngine(f"vLLM {death.how}{times}; {startup.summary()}")
+                head, *log_lines = startup.summary()
+                raise NoEngine(f"vLLM {death.how}{times}; {head}", *log_lines)
             self._report(f"vLLM {death.how}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
             self.restarts += 1

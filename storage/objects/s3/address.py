@@ -89,7 +89,7 @@ def check_endpoint(url: str | None) -> str | None:
     except ValueError:
         whole, parts = False, urlsplit("")
     extra = "@" in parts.netloc or parts.path.strip("/") or parts.query or parts.fragment
-    if not whole or extra:
+    if not whole or extra or not url.isprintable():
         raise BadConfig(
             f"storage.endpoint_url: {shown}: is not an endpoint; write https://host or "
             "http://host:port and nothing more (credentials come from the environment or the "

@@ -5,9 +5,8 @@ another one. No package lists them, so they are written out here, as the Hub doc
 (https://huggingface.co/docs/hub/repositories-licenses).
 """
 
-from difflib import get_close_matches
-
 from schemas.errors import BadConfig
+from schemas.nearest import nearest
 
 _LISTED = """
     apache-2.0 mit openrail bigscience-openrail-m creativeml-openrail-m bigscience-bloom-rail-1.0
@@ -34,8 +33,8 @@ def refuse_unknown_licence(name: str | None) -> None:
     """
     if name is None or name in LICENCES:
         return
-    nearest = get_close_matches(name, sorted(LICENCES), n=3, cutoff=0.4)
-    like = f"the nearest are {', '.join(nearest)}" if nearest else "none is like it"
+    near = nearest(name, sorted(LICENCES), count=3, cutoff=0.4)
+    like = f"the nearest are {', '.join(near)}" if near else "none is like it"
     raise BadConfig(
         f"publish.license: expected a licence by the Hub's identifier, got {name!r}; {like} (all: "
         "https://huggingface.co/docs/hub/repositories-licenses). For one that is not there write other"
