@@ -96,8 +96,9 @@ def _exit_code(
     if isinstance(error, OutputError) and args is not None and args.module in _MAKING_COMMANDS:
         print_error(f"{error}; the work itself is done, and the same command prints it again")
         return ExitCode.SHORT
-    errors = list(_leaves(error))
-    if not all(isinstance(one, StepmillError) for one in errors):
+    leaves = list(_leaves(error))
+    errors = [one for one in leaves if isinstance(one, StepmillError)]
+    if len(errors) < len(leaves):
         return report_defect(error, argv)
     for one in errors:
         print_error(*one.lines)

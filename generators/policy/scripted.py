@@ -72,7 +72,9 @@ def _read(path: Path) -> str:
             raise BadTasks(f"{path}: a script has at most {_MAX_BYTES:,} bytes")
         return data.decode()
     except UnicodeDecodeError as error:
-        raise BadTasks(f"{path}: the script is not UTF-8 at byte {error.start}") from None
+        raise BadTasks(
+            f"{path}: the script cannot be read: byte {error.start} is not UTF-8"
+        ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise BadTasks(f"{path}: the script cannot be read: {reason}") from None

@@ -124,9 +124,9 @@ def _parse_json(
     except json.JSONDecodeError as error:
         raise BadRow(f"{where}is not a row of JSON values: {error}") from None
     except RecursionError:
-        raise BadRow(f"{where}brackets are nested too deep in each other") from None
+        raise BadRow(f"{where}is not a row of JSON values: brackets are nested too deep") from None
     except ValueError:  # Python reads no number beyond a limit of its own
-        raise BadRow(f"{where}a number has too many digits") from None
+        raise BadRow(f"{where}is not a row of JSON values: a number has too many digits") from None
     return value
 
 

@@ -108,7 +108,7 @@ def examine_task_file(
     file = TaskFile(path)
     try:
         if path.exists() and not path.is_file():
-            raise BadTasks(f"{path}: a task file is an ordinary file")
+            raise BadTasks(f"{path}: cannot be read: it is no ordinary file")
         for number, raw in _rows(file):
             file.add(number, raw, sites)
             if max_mistakes is not None and len(file.mistakes) >= max_mistakes:

@@ -24,6 +24,9 @@ NO_ANSWER = (
 )
 """The message for an endpoint that does not answer or does not exist."""
 
+NONSENSE = "the answer is not that of a store; check storage.endpoint_url"
+"""The message for an answer that cannot be understood."""
+
 KEEPS_FAILING = "the store keeps failing; run the same command again later"
 """The message for a store's own error, after the last retry."""
 

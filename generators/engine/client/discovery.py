@@ -158,4 +158,4 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _count(value: JsonValue) -> int | None:
-    return value if type(value) is int and value > 0 else None
+    return value if type(value) is int and 0 < value < 2**31 else None

@@ -19,11 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from schemas.errors import StepmillError, Unwritable
 from storage.objects.batch_get import first_error
-from storage.objects.error_messages import explain, is_transient_code
+from storage.objects.error_messages import NONSENSE, explain, is_transient_code
 from storage.objects.protocol import ObjectInfo
 from storage.objects.s3.address import Address
 from storage.objects.s3.errors import Absent, ExpectedResponse, UploadGone
@@ -32,12 +32,7 @@ from storage.objects.temp_object import Source
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
-    from types_boto3_s3.type_defs import (
-        CompletedPartTypeDef,
-        ErrorTypeDef,
-        ListMultipartUploadsOutputTypeDef,
-        ListObjectsV2OutputTypeDef,
-    )
+    from types_boto3_s3.type_defs import CompletedPartTypeDef
 
 MARK = "stepmill-write"
 """The metadata key of a write's mark."""
@@ -48,9 +43,20 @@ MULTIPART_BYTES = 64 << 20
 PART_BYTES = 16 << 20
 """The size of a part; S3 allows 10,000 parts."""
 
+T = TypeVar("T")
+
 _PART_CONCURRENCY = 4
 _MAX_KEYS = 1_000
 """The maximum of keys in one call."""
+
+
+class _Page(NamedTuple, Generic[T]):
+    """One page of a listing."""
+
+    items: list[T]
+    """What it lists."""
+    next: dict[str, str] | None
+    """The parameters that ask for the page after it; None: it is the last."""
 
 
 class Upload(NamedTuple):
@@ -151,13 +157,12 @@ async def objects(
     place = {"Bucket": address.bucket, "Prefix": f"{address.prefix}{prefix}"}
     after: dict[str, str] | None = {}
     while after is not None:
-        page = await retrying.list(partial(_objects, query={**place, **after}), place["Prefix"])
-        for item in page.get("Contents", ()):
-            key = item["Key"].removeprefix(address.prefix)
-            if key:  # some tools make an empty object to stand for the folder
-                yield object_info(key, item["Size"], item["LastModified"])
-        more = page.get("IsTruncated")
-        after = {"ContinuationToken": page["NextContinuationToken"]} if more else None
+        read = partial(_objects, query={**place, **after}, prefix=address.prefix)
+        page = await retrying.list(read, place["Prefix"])
+        for item in page.items:
+            yield item
+        _refuse_circle(f"{address.url}/{prefix}", after, page.next)
+        after = page.next
 
 
 async def uploads(retrying: RetryingClient, address: Address) -> AsyncIterator[Upload]:
@@ -171,14 +176,22 @@ async def uploads(retrying: RetryingClient, address: Address) -> AsyncIterator[U
     after: dict[str, str] | None = {}
     while after is not None:
         page = await retrying.list(partial(_uploads, query={**place, **after}), place["Prefix"])
-        for item in page.get("Uploads", ()):
-            yield Upload(item["Key"], item["UploadId"], item["Initiated"].astimezone(UTC))
-        after = None
-        if page.get("IsTruncated"):
-            after = {
-                "KeyMarker": page["NextKeyMarker"],
-                "UploadIdMarker": page["NextUploadIdMarker"],
-            }
+        for upload in page.items:
+            yield upload
+        _refuse_circle(address.url, after, page.next)
+        after = page.next
+
+
+def _refuse_circle(
+    url: str, asked: dict[str, str] | None, following: dict[str, str] | None
+) -> None:
+    """Refuse a listing that goes on with the page that it has just shown, and would never end.
+
+    Raises:
+        Unwritable: it does.
+    """
+    if asked and asked == following:
+        raise Unwritable(f"{url}: cannot be listed: {NONSENSE} (the same page again)")
 
 
 async def delete(retrying: RetryingClient, bucket: str, keys: Sequence[str]) -> None:
@@ -193,12 +206,12 @@ async def delete(retrying: RetryingClient, bucket: str, keys: Sequence[str]) -> 
             errors = await retrying.write(
                 partial(_delete, bucket=bucket, keys=tuple(left)), left[0]
             )
-            left = [error["Key"] for error in errors if is_transient_code(error["Code"])]
-            stuck = [error for error in errors if error["Key"] not in left or pause is None]
+            left = [key for key, code in errors if is_transient_code(code)]
+            stuck = [(key, code) for key, code in errors if key not in left or pause is None]
             if stuck:
-                code, more = stuck[0]["Code"], len(stuck) - 1
+                (key, code), more = stuck[0], len(stuck) - 1
                 raise Unwritable(
-                    f"s3://{bucket}/{stuck[0]['Key']}: cannot be removed: "
+                    f"s3://{bucket}/{key}: cannot be removed: "
                     f"{explain(code) or 'the store refuses it'} ({code})"
                     + (f" (and {more} more)" if more else "")
                 )
@@ -212,19 +225,35 @@ def object_info(key: str, size: int, modified: datetime) -> ObjectInfo:
     return ObjectInfo(key=key, size=size, modified=modified.astimezone(UTC).replace(microsecond=0))
 
 
-def _objects(client: "S3Client", query: Mapping[str, str]) -> "ListObjectsV2OutputTypeDef":
-    return client.list_objects_v2(**query)  # type: ignore[arg-type] # names of arguments
+def _objects(client: "S3Client", query: Mapping[str, str], *, prefix: str) -> "_Page[ObjectInfo]":
+    page = client.list_objects_v2(**query)  # type: ignore[arg-type] # names of arguments
+    items = [
+        object_info(key, item["Size"], item["LastModified"])
+        for item in page.get("Contents", ())
+        if (key := item["Key"].removeprefix(prefix))  # some tools make one to stand for the folder
+    ]
+    more = page.get("IsTruncated")
+    return _Page(items, {"ContinuationToken": page["NextContinuationToken"]} if more else None)
 
 
-def _uploads(client: "S3Client", query: Mapping[str, str]) -> "ListMultipartUploadsOutputTypeDef":
-    return client.list_multipart_uploads(**query)  # type: ignore[arg-type] # names of arguments
+def _uploads(client: "S3Client", query: Mapping[str, str]) -> "_Page[Upload]":
+    page = client.list_multipart_uploads(**query)  # type: ignore[arg-type] # names of arguments
+    items = [
+        Upload(item["Key"], item["UploadId"], item["Initiated"].astimezone(UTC))
+        for item in page.get("Uploads", ())
+    ]
+    if not page.get("IsTruncated"):
+        return _Page(items, None)
+    after = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
+    return _Page(items, after)
 
 
-def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> "list[ErrorTypeDef]":
+def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """Remove objects; return the keys that were not removed, each with the store's code."""
     response = client.delete_objects(
         Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
     )
-    return response.get("Errors", [])
+    return [(error["Key"], error["Code"]) for error in response.get("Errors", ())]
 
 
 async def _put_parts(

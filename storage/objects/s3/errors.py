@@ -39,6 +39,7 @@ from storage.objects.error_messages import (
     KEEPS_FAILING,
     NO_ANSWER,
     NO_BUCKET,
+    NONSENSE,
     REFUSES,
     REGION,
     SEE,
@@ -50,10 +51,16 @@ from storage.objects.error_messages import (
 READ, WRITTEN, LISTED = "read", "written", "listed"
 """The purpose of a request, as it stands after "cannot be" in a message."""
 
-Failure = ClientError | BotoCoreError | ResponseParserError | OSError | RecursionError
+Nonsense = ResponseParserError | ValueError | KeyError
+"""What AWS's client, or whoever reads what it returns, raises where the store's answer is not as S3's are."""
+
+Failure = ClientError | BotoCoreError | OSError | RecursionError | Nonsense
 """What a call of AWS's client may raise; it recurses on a redirect that names no region."""
 
-FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError, RecursionError)
+FAILURES = (
+    *(ClientError, BotoCoreError, OSError, RecursionError),
+    *(ResponseParserError, ValueError, KeyError),
+)
 """The same, for `except`."""
 
 
@@ -102,7 +109,12 @@ def is_transient(error: Failure) -> bool:
     if isinstance(error, SSLError):
         return False
     broken = NoConnectionError | HTTPClientError | IncompleteReadError | FlexibleChecksumError
-    return isinstance(error, broken | ResponseParserError | OSError)
+    return isinstance(error, broken | OSError) or _is_nonsense(error)
+
+
+def _is_nonsense(error: Failure) -> bool:
+    """Return whether the store's answer is at fault; some errors of the client's own are `ValueError` too."""
+    return isinstance(error, Nonsense) and not isinstance(error, BotoCoreError)
 
 
 def request_error(error: Failure, what: str, *, doing: str) -> StepmillError:
@@ -168,5 +180,5 @@ def _other_words(error: Failure) -> str:
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
         return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
     if is_transient(error):
-        return f"{NO_ANSWER} ({type(error).__name__})"
+        return f"{NONSENSE if _is_nonsense(error) else NO_ANSWER} ({type(error).__name__})"
     return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

@@ -73,14 +73,16 @@ class S3Store(ObjectStore):
 
     @override
     async def info(self, key: str) -> ObjectInfo:
+        place = {"Bucket": self._bucket, "Key": self._key(key)}
+
+        def read(client: "S3Client") -> ObjectInfo:
+            head = client.head_object(**place)  # type: ignore[arg-type] # names of arguments
+            return object_info(key, head["ContentLength"], head["LastModified"])
+
         try:
-            head = await self._client.read(
-                lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)),
-                self._key(key),
-            )
+            return await self._client.read(read, place["Key"])
         except Absent:
             raise Missing(key, self.url) from None
-        return object_info(key, head["ContentLength"], head["LastModified"])
 
     @override
     async def put(self, key: str, data: Source) -> None:
@@ -214,12 +216,15 @@ class S3Store(ObjectStore):
     async def _is_ours(self, write: Write) -> bool | None:
         """Return whether this very write made the object of its key; None if there is no object."""
         try:
-            head = await self._client.read(
-                lambda client: client.head_object(Bucket=write.bucket, Key=write.key), write.key
+            mark = await self._client.read(
+                lambda client: client.head_object(Bucket=write.bucket, Key=write.key)[
+                    "Metadata"
+                ].get(MARK),
+                write.key,
             )
         except Absent:
             return None
-        return head["Metadata"].get(MARK) == write.mark
+        return mark == write.mark
 
     async def _pause(self, key: str, seconds: float | None) -> None:
         if seconds is None:

@@ -1,18 +1,22 @@
 """Hundreds of wrong inputs, one rule: one line that says what, where and what to do; nothing else happens."""
 
-import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bad_answers import ENGINES, STORES
 from bad_configurations import APPLICATIONS, FILES, SCRIPTS, SETTINGS
 from bad_input import BadInput
 from bad_places import DESTINATIONS, RUNS
 from bad_task_files import TASK_FILES
 from bad_usage import USAGE
 from commands import called
+from raw_server import RawServer
+from seaweedfs import credentials
 
 from flows.terminal import strip_control_chars
+from schemas.backoff import Backoff
 
 INPUTS = {
     **USAGE,
@@ -46,10 +50,8 @@ def tree(folder: Path) -> dict[str, bytes | None]:
     return found
 
 
-@pytest.mark.parametrize("bad", INPUTS.values(), ids=INPUTS)
-def test_a_wrong_input_is_refused_in_one_line_and_nothing_is_written(
-    bad: BadInput, here: Path
-) -> None:
+def assert_refused(bad: BadInput, here: Path) -> None:
+    """Run a command on a wrong input, and hold what it does to the rule."""
     for name, data in bad.files.items():
         path = here / "here" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +70,41 @@ def test_a_wrong_input_is_refused_in_one_line_and_nothing_is_written(
     assert time.process_time() - began < CPU_SECONDS
 
 
-def test_there_are_enough_of_them() -> None:
-    assert len(INPUTS) >= 200
-    assert os.environ.get("STEPMILL_CHROMIUM") != "/bin/false"
+@pytest.mark.parametrize("bad", INPUTS.values(), ids=INPUTS)
+def test_a_wrong_input_is_refused_in_one_line_and_nothing_is_written(
+    bad: BadInput, here: Path
+) -> None:
+    assert_refused(bad, here)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RawServer]:
+    """What is asked instead of an engine or a store."""
+    with RawServer() as server:
+        yield server
+
+
+@pytest.mark.parametrize(("answer", "told"), ENGINES.values(), ids=ENGINES)
+def test_an_engine_that_answers_nonsense_is_refused(
+    answer: bytes, told: str, server: RawServer, here: Path
+) -> None:
+    server.answer = answer
+
+    assert_refused(BadInput(("engine", "check", server.url), told), here)
+
+
+@pytest.mark.parametrize(("answer", "told"), STORES.values(), ids=STORES)
+def test_a_store_that_answers_nonsense_is_refused(
+    answer: bytes, told: str, server: RawServer, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answer = answer
+    hurry = Backoff(first_seconds=0.01, max_seconds=0.01, tries=2)
+    monkeypatch.setattr("storage.objects.s3.retry.BACKOFF", hurry)
+
+    assert_refused(
+        BadInput(("show", "s3://bucket/run"), told, environ=credentials(server.url)), here
+    )
+
+
+def test_there_are_hundreds() -> None:
+    assert len(INPUTS) + len(ENGINES) + len(STORES) >= 300
