@@ -78,6 +78,19 @@ def canonical_json(value: object) -> str:
     )
 
 
+def parse_json(text: str | bytes) -> JsonValue:
+    """Return the value of a JSON text that somebody else wrote.
+
+    Raises:
+        ValueError: it is none, its brackets are nested too deep, or a number has too many digits.
+    """
+    try:
+        value: JsonValue = json.loads(text)
+    except RecursionError:
+        raise ValueError("brackets are nested too deep in each other") from None
+    return value
+
+
 def content_hash(value: object) -> str:
     """Return the hex id (128 bits of SHA-256) of `value`'s canonical JSON."""
     return sha256_hex(canonical_json(value).encode("utf-8", "surrogatepass"))[:HASH_CHARS]

@@ -244,7 +244,7 @@ def _nearest(keys: Sequence[str]) -> str:
     """Return a hint for an unknown key: the nearest known one, else all that are known there."""
     if keys[0] in REMOVED:
         return f"no version reads [{keys[0]}] any more: delete it"
-    named = [key for key in keys if not key.isdigit()]
+    named = [key for key in keys if not key.isdigit()] or list(keys)
     *tables, last = named
     table = "".join(f"{name}." for name in tables)
     siblings = [key for key in config_keys() if key.startswith(table)]

@@ -6,7 +6,6 @@ A record's annotations are the one source of its columns: the Python type gives 
 Anything with structure of its own is one canonical JSON string.
 """
 
-import json
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from schemas.action import ActionColumns, action_columns
-from schemas.base import Record, canonical_json
+from schemas.base import Record, canonical_json, parse_json
 from schemas.call import Call, Prompt
 from schemas.columns import AsJson, OtherTable, Spread, Width
 from schemas.episode import Episode, Step
@@ -267,7 +266,7 @@ def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
         elif prefix + name in row_:
             value = row_[prefix + name]
             is_json = not any(isinstance(m, OtherTable) for m in shape.markers) and _arrow(shape)[1]
-            out[name] = json.loads(value) if is_json and isinstance(value, str) else value
+            out[name] = parse_json(value) if is_json and isinstance(value, str) else value
     return out
 
 

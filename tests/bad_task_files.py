@@ -37,6 +37,7 @@ TASK_FILES: Inputs = {
     "tasks of half a line": _tasks("{", "line 1: is not a row of JSON values"),
     "tasks of a list": _tasks("[]", "is not a JSON object: []"),
     "tasks of half a list": _tasks('[{"site"', "is not one JSON array"),
+    "tasks of a line too long": _tasks(b"\n" + b"a" * (16 * 2**20 + 1), "line 2: has more than"),
     "tasks of numbers": _tasks("1", "is not a JSON object"),
     "tasks of a long text": _tasks(json.dumps("a" * 100_000), "is not a JSON object"),
     "tasks of bytes": _tasks(b"\xff\xfe\x00", "line 1: holds text that is not valid UTF-8"),

@@ -66,6 +66,9 @@ USAGE: Inputs = {
     "worlds of seeds too large": usage(
         "seed", "worlds", "check", "--worlds", "20", "--first-seed", str(2**63 - 1)
     ),
+    "more worlds than anybody looks at": usage(
+        "at most 2,000", "worlds", "sheet", "--to", "x.png", "--count", "2001"
+    ),
     "a sheet of worlds nowhere": usage("no/x.png", "worlds", "sheet", "--to", "no/x.png"),
     "a sheet of worlds of no format": usage(".png", "worlds", "sheet", "--to", "x"),
     "an application that is not there": usage("'fosil'", "sites", "install", "fosil"),

@@ -42,9 +42,9 @@ async def audit(
         NotFound: the store holds no run.
     """
     notes = Notes(progress)
-    inventory = await take_inventory(store, notes)
-    if run_file.KEY not in inventory.files and not inventory.entries and not inventory.shards:
+    if not await _holds_run(store):  # anything may lie there, and much of it
         raise NotFound(f"{store.url}: there is no run here ({run_file.KEY} is missing)")
+    inventory = await take_inventory(store, notes)
     objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
     notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
@@ -72,6 +72,17 @@ async def audit(
     await _check_spool(store, inventory, histories, run=run if deep else None, notes=notes)
     await _check_copies(copies, run.run_id if run else None, deep=deep, notes=notes)
     return notes.report()
+
+
+async def _holds_run(store: ObjectStore) -> bool:
+    """Return whether a run's file or any of its tables is in the store."""
+    try:
+        await store.info(run_file.KEY)
+    except Missing:
+        async for found in store.list("tables/"):
+            return found.size >= 0
+        return False
+    return True
 
 
 async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None:

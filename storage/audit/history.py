@@ -5,7 +5,6 @@ with the entries before it.
 """
 
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from deltalake import Schema
 from pydantic import BaseModel, Field, JsonValue
 
+from schemas.base import parse_json
 from schemas.tables import arrow_schema
 from storage.audit.inventory import Inventory
 from storage.audit.report import Notes
@@ -224,7 +224,7 @@ def _check_protocol(found: list[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _actions(line: str) -> list[tuple[str, Mapping[str, Any]]]:
-    parsed = json.loads(line)
+    parsed: Any = parse_json(line)
     known = isinstance(parsed, dict) and parsed.keys() <= _ACTIONS
     if not known or not all(isinstance(body, dict) for body in parsed.values()):
         raise ValueError(f"not an action: {line[:60]}")
@@ -254,7 +254,7 @@ def _fields(schema: str) -> dict[str, object]:
         ValueError: it is not a schema.
     """
     try:
-        told = json.loads(schema)
+        told: Any = parse_json(schema)
         if told["type"] != "struct":
             raise ValueError(f"not a table's schema: {schema[:60]}")
         return {item["name"]: item["type"] for item in told["fields"]}
@@ -314,7 +314,8 @@ async def _check_pointer(
 ) -> None:
     key = f"tables/{table}/_delta_log/_last_checkpoint"
     try:
-        number = json.loads(await store.get(key))["version"]
+        pointer: Any = parse_json(await store.get(key))
+        number = pointer["version"]
     except (ValueError, TypeError, KeyError, Missing):
         notes.finding(key, "is torn or altered")
         return

@@ -10,7 +10,6 @@ have the hash in the episode's row. Each step has one observation, and calls are
 """
 
 import io
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from PIL import Image, UnidentifiedImageError
 
 from schemas import ids
 from schemas.action import action_columns
-from schemas.base import sha256_hex
+from schemas.base import parse_json, sha256_hex
 from schemas.call import Call
 from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.tables import Row, from_row
@@ -211,7 +210,7 @@ class RowChecks:
         name = f"episode {row['episode_id']}, step {row['step']}"
         for column in ("elements", "sights"):
             try:
-                json.loads(row.get(column) or "null")
+                parse_json(row.get(column) or "null")
             except ValueError:
                 self._notes.finding(key, f"{name}: its {column} are not JSON")
         observed = self._observed[row["episode_id"]]

@@ -2,13 +2,12 @@
 
 import asyncio
 import io
-import json
 from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.base import sha256_hex
+from schemas.base import parse_json, sha256_hex
 from schemas.errors import Damaged
 from schemas.tables import UNIT_TABLES
 from storage.audit.history import CommittedFile, Histories, History
@@ -84,11 +83,11 @@ def _shard_problems(history: History, file: CommittedFile, data: bytes) -> Itera
         return
     try:
         columns = set(pq.read_schema(io.BytesIO(data)).names)
-        stats = json.loads(statistics(data, columns=ranged))
+        stats = parse_json(statistics(data, columns=ranged))
     except (pa.ArrowException, OSError) as error:
         yield f"is not a Parquet file: {error}"
         return
-    if stats != json.loads(file.stats):
+    if stats != parse_json(file.stats):
         yield "its statistics are not those in the log"
     unit_id = ShardName.parse(file.path).unit_id
     committed = unit_id == COMPACT or unit_id in history.transactions

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 from pydantic import ValidationError
 
-from schemas.base import JsonObject, Record, canonical_json
+from schemas.base import JsonObject, Record, canonical_json, parse_json
 from schemas.errors import OtherRun, Unwritable
 from schemas.tables import Row
 from storage.export.protocol import File, Line, Piece, TableRow
@@ -221,7 +221,7 @@ class OutputFolder:
             return self._read_manifest(path, in_progress=mark.is_file())
         if mark.is_file():
             try:
-                made_of = json.loads(mark.read_bytes())
+                made_of = parse_json(mark.read_bytes())
             except ValueError:
                 raise Unwritable(
                     f"{mark}: does not name an export; export to an empty folder"

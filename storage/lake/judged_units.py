@@ -11,7 +11,6 @@ This is how a large run is planned: its verdicts are in at least as many files a
 
 import asyncio
 import io
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.dataset import Dataset
 
+from schemas.base import parse_json
 from storage.lake import readers
 from storage.lake.delta_access import checkpoint_key, entry_key
 from storage.lake.delta_table import AsyncDeltaTable
@@ -141,7 +141,7 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
     transactions: dict[str, int] = {}
     start = 0
     try:
-        pointer = json.loads(await store.get("tables/verdicts/_delta_log/_last_checkpoint"))
+        pointer: Any = parse_json(await store.get("tables/verdicts/_delta_log/_last_checkpoint"))
     except Missing:
         pointer = None
     if pointer is not None:
@@ -156,7 +156,7 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
         if entry is None:
             raise Missing(key, store.url)
         for line in entry.splitlines():
-            action: Mapping[str, Any] = json.loads(line)
+            action: Any = parse_json(line)
             if "txn" in action:
                 transactions[action["txn"]["appId"]] = action["txn"]["version"]
     return transactions

@@ -6,11 +6,10 @@ publication that comes too late is refused, and a clean-up that comes too late l
 versions have no such file, and are readable.
 """
 
-import json
 import re
 import secrets
 
-from schemas.base import canonical_json
+from schemas.base import canonical_json, parse_json
 from schemas.errors import Damaged, NotFound
 from storage.objects.protocol import Missing, ObjectStore
 
@@ -69,12 +68,12 @@ def parse_decision(data: bytes, key: str) -> bool:
         Damaged: `data` is not such a decision.
     """
     try:
-        decision = json.loads(data)
+        decision = parse_json(data)
     except ValueError:
         decision = None
-    if not isinstance(decision, dict) or not isinstance(decision.get("kept"), bool):
+    kept = decision.get("kept") if isinstance(decision, dict) else None
+    if not isinstance(kept, bool):
         raise Damaged(f'{key}: expected {{"kept": true}} or {{"kept": false}}')
-    kept: bool = decision["kept"]
     return kept
 
 

@@ -4,13 +4,12 @@ A version is put only if absent and never changed. Numbers count from 1 without 
 version of `episodes` is read first, so the other tables have every row that its episodes need.
 """
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 
 from pydantic import TypeAdapter, ValidationError
 
-from schemas.base import canonical_json
+from schemas.base import canonical_json, parse_json
 from schemas.errors import Damaged, NotFound
 from storage.lake.retention import is_released, released_error
 from storage.objects.protocol import Missing, ObjectStore
@@ -63,7 +62,7 @@ def parse_version(data: bytes, key: str) -> Versions:
         Damaged: it is not a version file.
     """
     try:
-        return _VERSIONS.validate_python(json.loads(data), strict=True)
+        return _VERSIONS.validate_python(parse_json(data), strict=True)
     except (ValueError, ValidationError):
         raise Damaged(f"{key}: expected a Delta version for each table") from None
 

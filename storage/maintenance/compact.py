@@ -16,16 +16,15 @@ All times are the store's own.
 A version that is not kept is released first, so that it cannot be published while its files are removed.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from schemas.base import Record
+from schemas.base import Record, parse_json
 from schemas.errors import Damaged
 from schemas.sections import StorageSection
 from schemas.tables import TABLES, UNIT_TABLES
@@ -261,7 +260,7 @@ class Vacuum:
         keys = [entry_key(name, number) for number in sorted(numbers)]
         async for key, data in get_many(self._store, keys):
             try:
-                actions = [json.loads(line) for line in (data or b"?").splitlines()]
+                actions: list[Any] = [parse_json(line) for line in (data or b"?").splitlines()]
                 out |= {action["add"]["path"] for action in actions if "add" in action}
             except (ValueError, TypeError, KeyError):
                 raise Damaged(f"{self._store.url}/{key}: is not a log entry") from None

@@ -238,6 +238,9 @@ def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
             continue
         for entry in entries:
             key = f"{folder}/{entry.name}" if folder else entry.name
+            if not _is_text(entry.name):
+                shown = key.encode("ascii", "backslashreplace").decode()
+                raise Damaged(f"{root}/{shown}: its name is not text in UTF-8; rename or remove it")
             if not (key.startswith(prefix) or prefix.startswith(f"{key}/")):
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -247,6 +250,14 @@ def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
                 continue
             with suppress(FileNotFoundError):
                 yield _info(key, entry.stat(follow_symlinks=False))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _info(key: str, status: os.stat_result) -> ObjectInfo:

@@ -7,6 +7,7 @@ from email.utils import format_datetime
 import pytest
 from commands import SMALL, called
 from http_servers import Canned, Forgetful
+from raw_server import RawServer, http
 from seaweedfs import READER_KEY, READER_SECRET, Weed, credentials
 
 from schemas.backoff import Backoff
@@ -228,3 +229,27 @@ def test_a_command_refuses_it_before_any_work_and_leaves_nothing() -> None:
     assert said.code == 2
     assert "the store ignores If-None-Match" in said.err
     assert PLANTED not in said.err
+
+
+async def test_a_listing_that_goes_round_is_refused(environ: pytest.MonkeyPatch) -> None:
+    again = "<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>"
+    page = f"<ListBucketResult>{again}</ListBucketResult>"
+    with RawServer(http(page, kind="application/xml")) as server:
+        given(environ, credentials(server.url))
+        store = open_store("s3://bucket/run", StorageSection())
+        with pytest.raises(Unwritable, match=r"/run/: cannot be listed: .*the same page again"):
+            _ = [found async for found in store.list()]
+
+
+@pytest.mark.parametrize("size", ["many", "", "1</Size><Size>"])
+async def test_a_listing_that_lacks_what_a_listing_has_is_refused(
+    size: str, environ: pytest.MonkeyPatch
+) -> None:
+    page = f"<ListBucketResult><Contents><Key>run/a</Key><Size>{size}</Size></Contents></ListBucketResult>"
+    with RawServer(http(page, kind="application/xml")) as server:
+        given(environ, credentials(server.url))
+        store = open_store("s3://bucket/run", StorageSection())
+        with pytest.raises(
+            Unwritable, match=r"cannot be listed: the answer is not that of a store"
+        ):
+            _ = [found async for found in store.list()]

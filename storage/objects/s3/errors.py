@@ -51,7 +51,7 @@ from storage.objects.error_messages import (
 READ, WRITTEN, LISTED = "read", "written", "listed"
 """The purpose of a request, as it stands after "cannot be" in a message."""
 
-Nonsense = ResponseParserError | ValueError | KeyError
+Nonsense = ResponseParserError | ValueError | KeyError | TypeError
 """What AWS's client, or whoever reads what it returns, raises where the store's answer is not as S3's are."""
 
 Failure = ClientError | BotoCoreError | OSError | RecursionError | Nonsense
@@ -59,7 +59,7 @@ Failure = ClientError | BotoCoreError | OSError | RecursionError | Nonsense
 
 FAILURES = (
     *(ClientError, BotoCoreError, OSError, RecursionError),
-    *(ResponseParserError, ValueError, KeyError),
+    *(ResponseParserError, ValueError, KeyError, TypeError),
 )
 """The same, for `except`."""
 

@@ -281,3 +281,14 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_arrays(columns, names=["site", "site"]), path)
     with pytest.raises(BadTasks, match="two columns are called 'site'"):
         read(path)
+
+
+def test_a_list_that_is_too_large_is_to_be_written_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("generators.tasks.reader._MAX_ARRAY", 10)
+    path = tmp_path / "tasks.json"
+    path.write_text('[{"site": "miniwob"}]', encoding="utf-8")
+
+    with pytest.raises(BadTasks, match="one JSON array of more than 10 bytes: write one task a"):
+        read(path)

@@ -219,3 +219,11 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_file_whose_name_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    Path(os.fsdecode(b"%s/a/\xff\n" % os.fsencode(tmp_path))).touch()
+
+    with pytest.raises(Damaged, match=r"/a/\\udcff : its name is not text in UTF-8; rename or"):
+        asyncio.run(_keys(LocalStore(tmp_path)))
