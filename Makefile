@@ -25,7 +25,7 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \
   tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \
-  tests/unit/storage/maintenance/test_compact_races.py tests/properties
+  tests/unit/storage/maintenance/test_compact_races.py tests/properties/*/test_*.py
 # Hostile pages, ways out and killed browsers.
 HOSTILE := tests/e2e/test_hostile_pages.py tests/e2e/test_hostile_run.py tests/e2e/test_ways_out.py \
   tests/e2e/test_browser_killed.py

@@ -76,9 +76,13 @@ def print_note(*lines: str) -> None:
     A very long one is shortened, and line breaks within one are spaces: what a line quotes cannot
     begin another, which would read as this program's own.
     """
-    shown = (" ".join(strip_control_chars(redact(line)).splitlines()) for line in lines)
     with contextlib.suppress(OSError):
-        _write(sys.stderr, (_shorten(line) for line in shown))
+        _write(sys.stderr, (_shorten(_one_line(line)) for line in lines))
+
+
+def _one_line(text: str) -> str:
+    """Return `text` as a terminal may show it."""
+    return " ".join(strip_control_chars(redact(text)).splitlines())
 
 
 def _shorten(line: str) -> str:
@@ -90,12 +94,12 @@ def _shorten(line: str) -> str:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print a result for people.
+    """Print a result for people; line breaks within a line are spaces, as in `print_note`.
 
     Raises:
         OutputError: standard output cannot be written.
     """
-    _print(strip_control_chars(redact(line)) for line in lines)
+    _print(map(_one_line, lines))
 
 
 def print_result(result: Mapping[str, object]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from flows.orchestration.server import check_server
 from flows.orchestration.settings import HOME, has_profiles, set_up
+from flows.orchestration.shown import inert
 from schemas.redaction import redact_values
 
 if TYPE_CHECKING:
@@ -61,13 +62,16 @@ async def observe_flow(
 ) -> AsyncIterator[ObservedFlow]:
     """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
 
-    Prefect stores the parameters, so credentials are removed from them. At the end the flow is
+    Prefect stores and shows the parameters, so credentials are removed from them, and what would turn
+    round or hide a part of them. At the end the flow is
     awaited, so that its end is recorded. An error in it is a warning: by then the work is done.
     """
     if parameters is None:
         yield ObservedFlow(None)
         return
-    kept = {name: redact_values(cast("JsonValue", value)) for name, value in parameters.items()}
+    kept = {
+        name: inert(redact_values(cast("JsonValue", value))) for name, value in parameters.items()
+    }
     calling = asyncio.create_task(_call(flow, kept))
     observed = ObservedFlow(calling)
     try:

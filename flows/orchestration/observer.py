@@ -2,7 +2,7 @@
 
 The work does not happen here and does not depend on it: each task run waits for a unit that is in
 flight. A few wait at the same time at most, so that a server on SQLite is never flooded. Prefect
-is sent nothing but ids, counts and small tables.
+is sent nothing but ids, counts and small tables, and its pages show what these quote as text.
 """
 
 import asyncio
@@ -29,6 +29,8 @@ from flows.job.job import RunJob
 from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.orchestration.current_job import current_job
+from flows.orchestration.shown import literal
+from storage.publish.card.escape import visible
 from storage.publish.publish import PublishReport
 
 MAX_TASK_RUNS = 16
@@ -84,7 +86,7 @@ async def unit(unit_id: str) -> State[None]:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
         return Cancelled(message="interrupted; what is finished is stored")
-    return Failed(message=ended.reason)
+    return Failed(message=visible(ended.reason))
 
 
 async def observe(job: RunJob, flow: str) -> State[Report]:
@@ -103,7 +105,7 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
     await acreate_table_artifact(
         table=[
             {
-                "family": count.template,
+                "family": literal(count.template),
                 "episodes": count.episodes,
                 "accepted": count.accepted,
                 "yield": f"{count.percent:.0f} %",
@@ -112,7 +114,7 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
             for count in report.summary.templates
         ],
         key=f"{flow}-summary",
-        description=_description(report),
+        description=literal(_description(report)),
     )
     await task_runs.wait_until_recorded()
     return _state(report)
@@ -131,12 +133,13 @@ async def observe_publication(job: PublishJob) -> State[PublishReport]:
     task_runs.add(await task_run)
     report = await job.report()
     await acreate_table_artifact(
-        table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
+        table=[{"config": literal(config), "rows": rows} for config, rows in report.rows.items()],
         key="publish-summary",
-        description=f"{report.destination}, version {report.version}",
+        description=literal(f"{report.destination}, version {report.version}"),
     )
     await task_runs.wait_until_recorded()
-    return Completed(message=f"{report.put} files written to {report.destination}", data=report)
+    message = visible(f"{report.put} files written to {report.destination}")
+    return Completed(message=message, data=report)
 
 
 async def _observe_unit(unit_id: str, task_runs: _LastTaskRuns) -> None:
@@ -179,5 +182,5 @@ def _state(report: Report) -> State[Report]:
     if report.interrupted:
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
-        return Failed(message="; ".join(report.problems) or "nothing was accepted")
-    return Completed(message=_description(report), data=report)
+        return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
+    return Completed(message=visible(_description(report)), data=report)

@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -264,3 +265,16 @@ def test_decisions_are_numbered_once_each() -> None:
     numbers = [path.name[:4] for path in (ROOT / "docs/decisions").glob("*.md")]
 
     assert len(numbers) == len(set(numbers))
+
+
+def test_no_page_holds_what_hides_or_turns_round_a_part_of_it() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/golden/**/*.md")]
+    odd = {
+        (page.name, ascii(char))
+        for page in pages
+        for char in page.read_text(encoding="utf-8")
+        if unicodedata.category(char) in {"Cc", "Cf", "Co", "Cs"} and char != "\n"
+    }
+
+    assert pages
+    assert odd == set()

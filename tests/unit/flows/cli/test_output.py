@@ -3,8 +3,10 @@
 import asyncio
 import io
 import json
+import logging
 import os
 import subprocess
+import unicodedata
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -12,21 +14,12 @@ from pathlib import Path
 import pytest
 from commands import SECONDS, STEPMILL, called, contents, environment
 from factories import make_whole_run
+from hostile_texts import HOSTILE
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS
-from flows.terminal import OutputError, print_lines, print_note, print_result, table
+from flows.terminal import OutputError, _StderrHandler, print_lines, print_note, print_result, table
 
-HOSTILE = {
-    "half a surrogate": "half \ud83d",
-    "C1 controls": "\x9b31mred \x9d0;owned\x9c a\x85b",
-    "C0 controls": "\x1b[31m\x1b]0;x\x07 a\0b good\rbad",
-    "DEL": "a\x7fb",
-    "bidirectional": "gnp.\u202eexe \u2066x\u2069",
-    "invisible": "a\u200bb\U000e0041",
-    "separators": "a\u2028b\u2029c",
-    "not ASCII": "Käse für 5 € … 日本",
-}
 FULL = Path("/dev/full")
 
 
@@ -53,13 +46,20 @@ def test_an_answer_is_json_that_cannot_steer_a_terminal(text: str, coding: str) 
 
 @pytest.mark.parametrize("coding", ["utf-8", "ascii", "latin-1"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_text_is_printed_on_any_stream(text: str, coding: str) -> None:
+def test_text_is_printed_on_any_stream_and_steers_none(text: str, coding: str) -> None:
     with redirect_stdout(_of(coding)) as out, redirect_stderr(_of(coding)) as err:
-        print_lines(table(["said"], [[text]]))
+        print_lines([*table(["said"], [[text]]), text])
         print_note(text)
+        _StderrHandler().emit(logging.LogRecord("x", logging.WARNING, "", 0, text, None, None))
 
-    assert "\x1b" not in _got(out) + _got(err)
-    assert "\x9b" not in _got(out) + _got(err)
+    assert not _hidden(_got(out) + _got(err))
+    assert _got(out).count("\n") == 3
+    assert _got(err).count("\n") == 2
+
+
+def _hidden(text: str) -> set[str]:
+    """Return the characters of a text that steer a terminal, or hide or turn round a part of it."""
+    return {char for char in text if unicodedata.category(char) in {"Cc", "Cf", "Cs"}} - set("\n\t")
 
 
 def test_what_a_stream_has_no_form_for_is_written_as_an_escape() -> None:
