@@ -12,7 +12,7 @@ What a model thinks is free, and nobody asks this of it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from generators.verify.shown import Words, split_words
 from schemas.action import Answer, Click, Drag, Hover, Select, TypeText, target_point
@@ -30,12 +30,35 @@ NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 
 _MARKS = (("'", "'"), ('"', '"'), ("“", "”"), ("\u2018", "\u2019"))
 _SHOWN = 60
-_QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"(.+?)\"|“(.+?)”|\u2018(.+?)\u2019")
+_OPENING = re.compile(r"(?<!\w)'|[\"“\u2018]")
+_CLOSING = {
+    "'": re.compile(r"'(?!\w)"),
+    '"': re.compile('"'),
+    "“": re.compile("”"),
+    "\u2018": re.compile("\u2019"),
+}
 
 
 def quotes(thought: str) -> list[str]:
-    """Return the texts in quotation marks."""
-    return [next(filter(None, found.groups())) for found in _QUOTED.finditer(thought)]
+    """Return the texts in quotation marks, each in one line.
+
+    A mark that nothing closes is looked for once a line, as a model may write nothing but such marks.
+    """
+    return [text for line in thought.split("\n") for text in _quotes_in(line)]
+
+
+def _quotes_in(line: str) -> Iterator[str]:
+    at, unclosed = 0, set[str]()
+    while (opening := _OPENING.search(line, at)) is not None:
+        at = opening.end()
+        closing = (
+            None if opening[0] in unclosed else _CLOSING[opening[0]].search(line, opening.end() + 1)
+        )
+        if closing is None:
+            unclosed.add(opening[0])
+            continue
+        yield line[opening.end() : closing.start()]
+        at = closing.end()
 
 
 def contradiction(step: Step) -> str | None:

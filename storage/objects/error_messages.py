@@ -90,6 +90,9 @@ _TRANSIENT = {
 _ABSENT = {"NoSuchKey", "404"}
 """Codes of a missing file, which does not mean that access is denied."""
 
+_MAX_CHARS = 5_000
+"""Of an error's text, which may quote a whole answer: some of the patterns take the square of its length."""
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")
 _STATUS = re.compile(r"\b([45]\d\d|30[17]) [A-Z][a-z]+")
@@ -167,7 +170,7 @@ def _code(text: str) -> str | None:
 
 def _line(error: Exception) -> str:
     """Return an error's text without colours, back trace and the store's response."""
-    text, _, _ = _COLOUR.sub("", str(error)).partition("\n   0:")
+    text, _, _ = _COLOUR.sub("", str(error)[:_MAX_CHARS]).partition("\n   0:")
     if _code(text) in _ABSENT:  # the missing file is named before the request
         text = _REQUEST.sub("", text)
     text = _ANSWER.sub("", text).replace("↳", "")

@@ -1,5 +1,7 @@
 """A thought of ours quotes what its action types or points at: for each way not to, a step that is told."""
 
+import time
+
 import pytest
 from factories import make_step
 
@@ -207,3 +209,16 @@ def test_a_long_text_is_quoted_short() -> None:
     assert quote("a" * 60) in (repr("a" * 60), repr("a" * 59 + "…"))
     assert quote("a" * 500).endswith("a…'")
     assert quote("Ada") == "'Ada'"
+
+
+def test_marks_that_nothing_closes_take_no_time() -> None:
+    for unit in ("“", "\u2018", "'a ", '"“', "“\n", "“a'"):
+        began = time.process_time()
+        quotes(unit * 50_000)
+        assert time.process_time() - began < 5, unit
+
+
+def test_quoted_texts_end_with_their_lines() -> None:
+    said = "“a” 'b' it's \"c\" “d\n” \u2018e\u2019 “f “g” ''h''"
+
+    assert quotes(said) == ["a", "b", "c", "e", "f “g", "'h"]
