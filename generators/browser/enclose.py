@@ -122,7 +122,7 @@ def _why_no_sandbox() -> str:
             _unshare(_NEW_USER)
             _keep_ids(*ids)
             _unshare(_NEW_PROCESSES | _NEW_NETWORK)
-        except Exception as error:  # noqa: BLE001 - whatever it is, there is no sandbox
+        except (OSError, AttributeError) as error:
             reason = _reason(error)
         os.write(write, reason.encode()[:500])
         os._exit(0)

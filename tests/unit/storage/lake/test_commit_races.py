@@ -118,11 +118,15 @@ WORDS = re.compile(r"multiprocessing|fork|ProcessPoolExecutor")
 """What is in the text of every module in which there is one of those."""
 
 
+ALONE = "generators/browser/enclose.py"
+"""A program of its own, which loads nothing of Delta's before it forks."""
+
+
 def test_the_program_forks_no_process() -> None:
     found = [
         f"{path}: {said}"
         for path, tree in modules(*PACKAGES)
-        if WORDS.search((ROOT / path).read_text(encoding="utf-8"))
+        if str(path) != ALONE and WORDS.search((ROOT / path).read_text(encoding="utf-8"))
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute)
         for said in [ast.unparse(node)]
