@@ -85,10 +85,10 @@ async def open_arena() -> AsyncIterator[Arena]:
 
 def shorten_deadlines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let deadlines that are generous on a loaded machine pass quickly."""
-    monkeypatch.setattr(channel, "CALL_SECONDS", 3.0)
-    monkeypatch.setattr(clock, "EXPIRY_SECONDS", 2.0)
+    monkeypatch.setattr(channel, "CALL_SECONDS", 5.0)
+    monkeypatch.setattr(clock, "EXPIRY_SECONDS", 3.5)
     monkeypatch.setattr(devtools, "ANSWER_SECONDS", 1.0)
-    monkeypatch.setattr(session, "USE_SECONDS", 6.0)
+    monkeypatch.setattr(session, "USE_SECONDS", 9.0)
 
 
 def ending(episode: Episode) -> str:

@@ -61,7 +61,6 @@ STORMS = {
         rf"finished -1\.0|{GIVEN_UP}",
         click="sessionStorage.again=1;location.reload()",
         load="if(sessionStorage.again)location.reload()",
-        quick=True,
     ),
     "history-storm": Fault(
         rf"{WON}|{GIVEN_UP}", click="for(let i=0;i<5000;i++)history.pushState(0,'','?'+i);win()"
