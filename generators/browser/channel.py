@@ -18,9 +18,11 @@ from playwright.async_api import Page
 from pydantic import JsonValue
 
 from generators.browser.devtools import (
+    CommandRefused,
     Connection,
     DevToolsError,
     Handler,
+    PageClosed,
     PageCrashed,
     PageLost,
     TooMuchMemory,
@@ -60,11 +62,11 @@ class DocumentGone(Exception):
 
 
 def to_failure(error: DevToolsError, doing: str = "") -> RolloutFailure:
-    """Return the failure of a rollout whose command had no result: the page's if it crashed."""
+    """Return the failure of a rollout whose command had no result: the page's, unless the browser is gone."""
     if isinstance(error, TooMuchMemory):
         return RolloutFailure(FailureKind.BROWSER, str(error), again=False)
-    kind = FailureKind.PAGE if isinstance(error, PageCrashed) else FailureKind.BROWSER
-    return RolloutFailure(kind, f"{doing}{error}")
+    own = isinstance(error, PageCrashed | PageClosed | CommandRefused)
+    return RolloutFailure(FailureKind.PAGE if own else FailureKind.BROWSER, f"{doing}{error}")
 
 
 class Channel:

@@ -193,7 +193,7 @@ class Chromium:
             opened.process.sessions += 1
             try:
                 async with self._slots.hold():
-                    return opened, await self._fill(opened, spec)
+                    return opened, await self._fill_unless_gone(opened, spec)
             except RolloutFailure:
                 self._retire(opened.process)
                 await self._leave(opened)
@@ -203,6 +203,25 @@ class Chromium:
                 await self._leave(opened)
                 raise
         raise AssertionError  # pragma: no cover - the loop returns or raises
+
+    async def _fill_unless_gone(self, opened: _Opened, spec: SessionSpec) -> ChromiumSession:
+        """Make a context and its page, but wait for no answer of a browser that has ended.
+
+        Raises:
+            RolloutFailure: the browser makes none.
+        """
+        filling = asyncio.create_task(self._fill(opened, spec))
+        gone = asyncio.create_task(opened.process.gone.wait())
+        try:
+            await asyncio.wait({filling, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not filling.done():
+                raise RolloutFailure(
+                    FailureKind.BROWSER, "the browser ended while it opened a page"
+                )
+            return filling.result()
+        finally:
+            for task in (filling, gone):
+                task.cancel()
 
     async def _fill(self, opened: _Opened, spec: SessionSpec) -> ChromiumSession:
         """Make a context and its page.

@@ -51,6 +51,10 @@ class PageLost(DevToolsError):
     """The page was closed, or its browser is gone."""
 
 
+class PageClosed(PageLost):
+    """The page closed itself."""
+
+
 class PageCrashed(PageLost):
     """The page's process crashed."""
 
@@ -97,7 +101,7 @@ class Connection:
         self.on("Inspector.targetCrashed", lambda _: self._on_crash())
         self.on(
             "Inspector.detached",
-            lambda event: self._fail_all(PageLost(f"the page went: {event['reason']}")),
+            lambda event: self._fail_all(PageClosed(f"the page went: {event['reason']}")),
         )
 
     @classmethod

@@ -156,6 +156,7 @@ class Enclosure:
                 "run as root"
             )
         await loop.sock_sendall(self._line, _GO)
+        shutil.rmtree(self.path.parent, ignore_errors=True)  # what was needed to start
         self.containment = found
         return found
 

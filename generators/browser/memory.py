@@ -21,7 +21,7 @@ MAX_MB = 1_024
 EVERY_SECONDS = 0.5
 """How often the watch looks."""
 
-REASON_SECONDS = 5.0
+REASON_SECONDS = 1.0
 """How long after the end of a process a crash is explained by it."""
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

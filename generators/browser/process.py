@@ -12,6 +12,7 @@ variables that it and its browser need.
 
 import asyncio
 import contextlib
+import shutil
 import socket
 import uuid
 from collections.abc import Sequence
@@ -57,6 +58,7 @@ class BrowserProcess:
         enclosure: Enclosure,
         port: int,
         mark: str,
+        profile: Path,
         proxy: str,
         root: psutil.Process,
     ) -> None:
@@ -72,6 +74,10 @@ class BrowserProcess:
         self.proxy = proxy
         """The name under which it finds the proxies of its sessions."""
         self._mark = mark
+        self._profile = profile
+        self.gone = asyncio.Event()
+        """Set once it has ended."""
+        browser.on("disconnected", lambda _: self.gone.set())
         self.sessions = 0
         """Number of open sessions."""
         self.retired = False
@@ -96,7 +102,8 @@ class BrowserProcess:
                 browser = await driver.chromium.launch(
                     executable_path=enclosure.path, **_launch_options([*flags, mark])
                 )
-                port = await read_port(_find_profile(mark))
+                profile = _find_profile(mark)
+                port = await read_port(profile)
                 root = _find_browser(mark)
         except (Error, TimeoutError) as error:
             await _stop(mark, driver, enclosure)
@@ -112,7 +119,14 @@ class BrowserProcess:
         finally:
             admitting.cancel()
         return cls(
-            driver, browser, enclosure=enclosure, port=port, mark=mark, proxy=proxy, root=root
+            driver,
+            browser,
+            enclosure=enclosure,
+            port=port,
+            mark=mark,
+            profile=profile,
+            proxy=proxy,
+            root=root,
         )
 
     @property
@@ -147,6 +161,7 @@ class BrowserProcess:
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
         await _stop(self._mark, self._driver, self._enclosure)
+        await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
 
 
 class _LaunchOptions(TypedDict):

@@ -112,19 +112,19 @@ class PageTab:
         tab.show()
         if opener is not None and clock is not None:
             await clock.join(await tab.call("Date.now()"))
-        if spec.device_scale_factor != 1:
-            # Playwright's own setting reaches the page, but not the pictures that another session takes.
-            await channel.send(
-                "Emulation.setDeviceMetricsOverride",
-                {
-                    "width": spec.viewport_width,
-                    "height": spec.viewport_height,
-                    "screenWidth": spec.viewport_width,
-                    "screenHeight": spec.viewport_height,
-                    "deviceScaleFactor": spec.device_scale_factor,
-                    "mobile": False,
-                },
-            )
+        # Playwright's own setting reaches the page, but not the pictures that another session takes: these
+        # would have the size of the window, which a page may change, and one pixel for each of CSS.
+        await channel.send(
+            "Emulation.setDeviceMetricsOverride",
+            {
+                "width": spec.viewport_width,
+                "height": spec.viewport_height,
+                "screenWidth": spec.viewport_width,
+                "screenHeight": spec.viewport_height,
+                "deviceScaleFactor": spec.device_scale_factor,
+                "mobile": False,
+            },
+        )
         return tab
 
     def show(self) -> None:

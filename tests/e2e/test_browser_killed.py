@@ -153,15 +153,11 @@ def test_a_run_whose_browsers_are_killed_records_every_episode_once(survived: Su
     assert {row["reward"] for row in survived.rows} == {1.0}
 
 
-@pytest.mark.xfail(strict=False, reason="the profile of a browser that was killed may stay")
 def test_no_file_is_left_of_browsers_that_were_killed(survived: Survived) -> None:
     assert survived.left == []
 
 
 @pytest.mark.skipif(not THOROUGH, reason="a busy machine may take longer: `make hostile` asks")
-@pytest.mark.xfail(
-    strict=False, reason="a session whose page is being opened waits for a browser that has gone"
-)
 def test_browsers_are_at_work_again_in_time(survived: Survived) -> None:
     assert max(survived.back) <= BACK_SECONDS
 
@@ -203,14 +199,12 @@ def test_no_profile_is_left_of_a_run_that_is_killed(killed: Killed) -> None:
     until(lambda: not list(killed.scratch.glob("playwright*")), every=LOOK)
 
 
-@pytest.mark.xfail(strict=True, reason="the folder that a browser was started from stays")
 def test_no_other_file_is_left_of_a_run_that_is_killed(killed: Killed) -> None:
     assert [
         path for path in killed.scratch.iterdir() if not path.name.startswith("playwright")
     ] == []
 
 
-@pytest.mark.xfail(strict=False, reason="Playwright's new_page waits for a browser that has gone")
 @pytest.mark.parametrize("delay", [0.01, 0.02, 0.03, 0.04, 0.05] if THOROUGH else [0.03])
 async def test_a_session_that_is_being_opened_moves_at_once_when_its_browser_is_killed(
     delay: float, monkeypatch: pytest.MonkeyPatch

@@ -15,13 +15,13 @@ WON = r"finished 1\.0$"
 GIVEN_UP = r"(page|clock): \S|browser: too much memory$"
 """The page did not answer in time, was gone or took too much memory: its own fault, and not tried again."""
 
-CLOSED = r"browser: .*target_closed"
+CLOSED = r"page: .*target_closed"
 """It closed its own window."""
 
 FORGED = r"page: (the page's outcome is|the page threw)"
 """What the page gave for an outcome is none."""
 
-FORGED_BADLY = r"(page|browser): Object "
+FORGED_BADLY = r"page: Object "
 """What it gave cannot even be sent."""
 
 
