@@ -279,7 +279,7 @@ class BrowserSection(Record):
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
     sandbox: Sandbox = Sandbox.ON
     """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as `user`, or is refused.
-    `off`: there is none, and pages run with the rights of whoever started the run."""
+    `off`: there is none, and pages run with the rights of the user who started the run."""
     user: int = Field(default=UNPRIVILEGED_USER, ge=1, le=2**32 - 2)
     """The number of the user that root's browser becomes; nobody else's files should be readable to it. Without effect
     where a run is not started by root."""

@@ -157,7 +157,7 @@ async def test_a_failure_of_the_browser_is_tried_again_in_a_fresh_session() -> N
     )
 
 
-@pytest.mark.parametrize("kind", set(FailureKind) - {FailureKind.BROWSER, FailureKind.SITE})
+@pytest.mark.parametrize("kind", sorted({*FailureKind} - {FailureKind.BROWSER, FailureKind.SITE}))
 async def test_what_the_page_did_once_is_not_tried_again(kind: FailureKind) -> None:
     broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=kind)]  # type: ignore[arg-type]
     sessions = ScriptedSessions(broken, pages(RUNNING, WON))
