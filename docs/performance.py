@@ -334,7 +334,8 @@ def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Itera
     for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
         stated = f"{sign} {show(results[0][part][limit])}" if limit else ""
-        yield line(name, *(show(each[part][key]) for each in results), stated)
+        found = (show(each[part][key]) if part in each else "not made" for each in results)
+        yield line(name, *found, stated)
 
 
 def _republish() -> Iterator[str]:
