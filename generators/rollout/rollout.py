@@ -123,10 +123,16 @@ class _Runner:
 
         Only cancellation and refusals escape.
         """
+        stopwatch = self.account.stopwatch
         try:
-            self.record.stop = await self._run()
+            with while_waiting(stopwatch.paused):
+                async with stopwatch.limit(self.begun + self.limits.seconds + GRACE_SECONDS):
+                    self.record.stop = await self._run()
         except RolloutFailure as failure:
             self.record.failure = failure
+        except TimeoutError:  # of the limit: all others have become failures
+            late = f"the try was not over {GRACE_SECONDS:g} s after its {self.limits.seconds:g} s"
+            self.record.failure = RolloutFailure(FailureKind.PAGE, late)
         except Refusal:
             raise
         except Exception as error:
@@ -151,16 +157,6 @@ class _Runner:
         )
 
     async def _run(self) -> StopReason:
-        stopwatch = self.account.stopwatch
-        try:
-            with while_waiting(stopwatch.paused):
-                async with stopwatch.limit(self.begun + self.limits.seconds + GRACE_SECONDS):
-                    return await self._visit()
-        except TimeoutError as error:
-            late = f"the try was not over {GRACE_SECONDS:g} s after its {self.limits.seconds:g} s"
-            raise RolloutFailure(FailureKind.PAGE, late) from error
-
-    async def _visit(self) -> StopReason:
         async with contextlib.AsyncExitStack() as stack:
             with boundary(FailureKind.SITE, "visiting"):
                 visit = await stack.enter_async_context(self.site.open(self.attempt.task))
