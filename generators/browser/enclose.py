@@ -98,7 +98,7 @@ def _become(user: int, command: list[str]) -> str:
     if os.getresuid() != (user, user, user):
         return f"{user} is no user's number"
     if profile and not os.access(profile, os.W_OK | os.X_OK):
-        return f"it may not enter {profile}; set TMPDIR to a folder that all may enter, as /tmp"
+        return f"it may not enter {profile}"
     if command and not os.access(command[0], os.X_OK):
         return f"it may not execute {command[0]}"
     for name in [name for name in os.environ if name.startswith("XDG_")]:

@@ -12,8 +12,10 @@ variables that it and its browser need.
 
 import asyncio
 import contextlib
+import os
 import shutil
 import socket
+import tempfile
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -207,9 +209,20 @@ async def _start_driver() -> Playwright:
     setattr(
         transport,
         _ENVIRONMENT_FUNCTION,
-        lambda: inherit(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES)),
+        lambda: {
+            **inherit(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES)),
+            **_folder_for_profiles(),
+        },
     )
     return await async_playwright().start()
+
+
+def _folder_for_profiles() -> dict[str, str]:
+    """Return where profiles go, if not to TMPDIR: root's browser is another user, who has to get there."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    if os.geteuid() != 0 or all(one.stat().st_mode & 0o001 for one in (usual, *usual.parents)):
+        return {}
+    return {"TMPDIR": "/tmp"}  # noqa: S108 - the profile is a new folder of its own
 
 
 async def _stop(mark: str, driver: Playwright | None, enclosure: Enclosure) -> None:
