@@ -32,6 +32,9 @@ PROBE_SECONDS = 20.0
 SOCKET_SECONDS = 5.0
 """How long a socket of the namespace may take."""
 
+MAX_FOLDER_LENGTH = 90
+"""Characters of the folder that holds a Unix socket: its whole path may have 107 bytes."""
+
 _PROGRAM = str(files("generators.browser").joinpath("enclose.py"))
 _GO = b"g"
 
@@ -182,7 +185,11 @@ class Enclosure:
 
 @contextlib.contextmanager
 def _control() -> Iterator[tuple[socket.socket, Path]]:
-    folder = Path(tempfile.mkdtemp(prefix="stepmill-browser-"))
+    prefix = "stepmill-browser-"
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    if len(str(folder)) > MAX_FOLDER_LENGTH:
+        folder.rmdir()
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
     try:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(folder / "control"))

@@ -59,11 +59,7 @@ class Draft:
         try:
             return cls(cast("BinaryIO", tempfile.TemporaryFile()))
         except OSError as error:
-            reason = error.strerror or error
-            raise Unwritable(
-                f"cannot write a temporary file for the store: {reason}; make room in the folder "
-                "for temporary files, or set TMPDIR to another one"
-            ) from error
+            raise _no_room(error) from error
 
     @property
     def sha256(self) -> str:
@@ -199,8 +195,16 @@ class Draft:
         return done
 
     def _unwritable(self, what: str, error: OSError) -> Unwritable:
-        where = self.path or tempfile.gettempdir()
-        return Unwritable(f"{where}: cannot be {what}: {error.strerror or error}")
+        if self.path is None:
+            return _no_room(error)
+        return Unwritable(f"{self.path}: cannot be {what}: {error.strerror or error}")
+
+
+def _no_room(error: OSError) -> Unwritable:
+    return Unwritable(
+        f"cannot write a temporary file for the store: {error.strerror or error}; make room in the "
+        "folder for temporary files, or set TMPDIR to another one"
+    )
 
 
 Source = bytes | Draft

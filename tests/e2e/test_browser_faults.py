@@ -266,7 +266,7 @@ async def test_a_session_moves_to_another_browser_when_the_first_opens_nothing(
 
 
 BOMBS = {
-    "buffers": "const keep = []; for (let i = 0; i < 60; i += 1) keep.push(new Uint8Array(2 ** 24).fill(7));",
+    "buffers": "keep = []; for (let i = 0; i < 60; i += 1) keep.push(new Uint8Array(2 ** 24).fill(7));",
     "nodes": "for (let i = 0; i < 2e6; i += 1) document.body.append(document.createElement('i'));",
 }
 

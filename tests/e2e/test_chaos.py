@@ -160,8 +160,13 @@ async def test_two_commands_at_once_make_each_episode_once_and_a_third_changes_n
 
     assert code == 0
     assert everything(trial) == before
-    # It asks git what it is, and whether there is room where it would publish.
-    assert set(trace.read_text().splitlines()) == {"start git", "open to", "remove to"}
+    # It asks git what it is, what a browser may do here, and whether there is room where it would publish.
+    assert set(trace.read_text().splitlines()) == {
+        "start git",
+        "start python",
+        "open to",
+        "remove to",
+    }
     assert not (tmp_path / "prefect").exists()
 
 

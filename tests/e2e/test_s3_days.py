@@ -281,7 +281,7 @@ def test_a_full_disk_under_what_is_being_written_is_said_and_the_run_goes_on_lat
     said = fork(trial.doom(at=Instant(name="after put_new run/spool"), fate=Fate.FULL))
 
     assert said.code == 1
-    assert "cannot write a temporary file for the store: No usable temporary" in said.err
+    assert "cannot write a temporary file for the store: File too large" in said.err
     assert "set TMPDIR to another one" in said.err
     assert "Traceback" not in said.err
     finish(trial)

@@ -291,6 +291,7 @@ def test_policies_replace_the_policy_when_there_are_any() -> None:
 
 DECIDES = {
     "run.seed": 1,
+    "engine.revision": "0123456789abcdef0123456789abcdef01234567",
     "tasks.source": "mine.jsonl",
     "tasks.sources": ["miniwob"],
     "tasks.sample": 10,
@@ -337,6 +338,9 @@ OPEN = {
     "engine.patience_seconds": 2.0,
     "browser.sessions": 2,
     "browser.processes": 2,
+    "browser.sandbox": "off",
+    "browser.user": 4_711,
+    "storage.private": False,
     "limits.live_episodes": 2,
     "limits.drain_seconds": 2.0,
     "verify.verifiers": ["structure"],
