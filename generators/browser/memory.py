@@ -31,9 +31,7 @@ class MemoryWatch:
     """Looks at the pages' processes of one browser until it is stopped."""
 
     def __init__(self, browser: psutil.Process) -> None:
-        self._zygotes = [
-            one for one in browser.children(recursive=True) if _has_type(one, "zygote")
-        ]
+        self._zygotes = [one for one in browser.children(recursive=True) if _is_zygote(one)]
         self._ended = -REASON_SECONDS
         self._task = asyncio.create_task(self._watch())
 
@@ -89,8 +87,8 @@ def _read(path: str) -> bytes:
         os.close(number)
 
 
-def _has_type(process: psutil.Process, name: str) -> bool:
+def _is_zygote(process: psutil.Process) -> bool:
     try:
-        return f"--type={name}" in process.cmdline()
+        return "--type=zygote" in process.cmdline()
     except psutil.Error:
         return False

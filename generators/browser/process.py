@@ -104,9 +104,8 @@ class BrowserProcess:
                 browser = await driver.chromium.launch(
                     executable_path=enclosure.path, **_launch_options([*flags, mark])
                 )
-                profile = _find_profile(mark)
+                root, profile = _find_browser(mark)
                 port = await read_port(profile)
-                root = _find_browser(mark)
         except (Error, TimeoutError) as error:
             await _stop(mark, driver, enclosure)
             if admitting.done() and isinstance(refused := admitting.exception(), NoBrowser):
@@ -249,19 +248,8 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
     return found
 
 
-def _find_browser(mark: str) -> psutil.Process:
-    """Return the first process of the browser with `mark` on its command line.
-
-    Raises:
-        Error: the browser has ended already.
-    """
-    for process in _marked_processes(mark):
-        return process
-    raise Error("the browser ended while it was starting")
-
-
-def _find_profile(mark: str) -> Path:
-    """Return the profile of the browser with `mark` on its command line.
+def _find_browser(mark: str) -> tuple[psutil.Process, Path]:
+    """Return the first process of the browser with `mark` on its command line, and its profile.
 
     Raises:
         Error: the browser has ended already.
@@ -270,5 +258,5 @@ def _find_profile(mark: str) -> Path:
         with contextlib.suppress(psutil.NoSuchProcess):
             for argument in process.cmdline():
                 if argument.startswith(PROFILE_OPTION):
-                    return Path(argument.removeprefix(PROFILE_OPTION))
+                    return process, Path(argument.removeprefix(PROFILE_OPTION))
     raise Error("the browser ended while it was starting")
