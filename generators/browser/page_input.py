@@ -39,7 +39,7 @@ class Clipboard:
 
 
 class PageInput:
-    """Input to one page; it tracks which keys are down."""
+    """Input to one page; it tracks which keys are down and where the pointer is."""
 
     def __init__(self, channel: Channel, clock: VirtualClock | None, clipboard: Clipboard) -> None:
         """`clock` is the page's clock; None: real time. `clipboard` is that of the session."""
@@ -48,11 +48,17 @@ class PageInput:
         self._clock = clock
         self._keyboard = Keyboard()
         self._drag_data: dict[str, Any] | None = None
+        self._at: tuple[float, float] | None = None
         channel.on("Input.dragIntercepted", self._on_drag_intercepted)
 
     async def move(self, x: float, y: float) -> None:
         """Move the pointer."""
         await self._mouse([self._event("mouseMoved", x, y)])
+
+    async def point_again(self) -> None:
+        """Move the pointer to where it is: a new page is not sure to hear where that is, nor when."""
+        if self._at is not None:
+            await self.move(*self._at)
 
     async def click(self, action: Click) -> None:
         """Move, press and release, `count` times."""
@@ -188,6 +194,7 @@ class PageInput:
         }
 
     async def _mouse(self, events: list[dict[str, Any]]) -> None:
+        self._at = events[-1]["x"], events[-1]["y"]
         await self._send("Input.dispatchMouseEvent", events)
 
     async def _keys(self, events: list[dict[str, Any]]) -> None:

@@ -1,9 +1,9 @@
 """One tab of a session: it loads, navigates and settles its page in exact virtual time.
 
 Settling is the same after every action and in every replay: the tab draws a frame, lets a portion of
-time pass, follows any navigation to its end and the clock to the next multiple of a grid, draws another
-frame, and lets a little more time pass. A tab that a page opened shares its opener's renderer and so its
-clock; the current tab moves the clock for all of them.
+time pass, follows any navigation to its end and the clock to the next multiple of a grid, shows a new
+page where the pointer is, draws another frame, and lets a little more time pass. A tab that a page
+opened shares its opener's renderer and so its clock; the current tab moves the clock for all of them.
 """
 
 import asyncio
@@ -308,13 +308,17 @@ class PageTab:
         await self.rest()
 
     async def _follow(self, clock: VirtualClock) -> None:
-        """Let time pass in small portions while the tab navigates, then up to the grid's next multiple."""
+        """Let time pass in small portions while the tab navigates, then up to the grid's next multiple.
+
+        Then the pointer is moved to where it is: what it lies on has changed.
+        """
         if not (self.loading or self._navigated):
             return
         for _ in range(NAVIGATION_PORTIONS):
             if not self.loading:
                 await clock.settle_to_grid()
                 self._navigated = False
+                await self.input.point_again()
                 return
             await clock.advance(NAVIGATION_STEP_MS)
         raise RolloutFailure(FailureKind.PAGE, "a navigation did not finish")

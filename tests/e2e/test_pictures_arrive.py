@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from aiohttp import web
 from factories import make_task
-from html_site import ORIGIN, browsing, spec
+from html_site import ORIGIN, browsing, opened, spec
 from PIL import Image
 from visits import visit_to
 
@@ -15,7 +15,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec
 from generators.sites.gateway import Gateway, Handler
 from generators.sites.miniwob import MiniWob, start_url
-from schemas.action import Click
+from schemas.action import Back, Click, Reload
 
 pytestmark = pytest.mark.browser
 
@@ -81,3 +81,22 @@ async def test_what_comes_under_the_pointer_just_before_a_picture_is_shown_under
 
     white = [picture.getpixel((200 * SCALE, y * SCALE)) == 255 for y in (20, 60, 100)]
     assert white == [True, False, True]
+
+
+BAR = (
+    "<style>body{margin:0}a{display:block;height:40px;width:500px;background:rgb(255,255,255);color:transparent}"
+    "a:hover{background:rgb(255,0,0)}</style><a href=%s>next</a>"
+)
+
+
+async def test_what_a_new_page_shows_under_the_pointer_is_hovered() -> None:
+    pages = {"/": BAR % "/two", "/two": BAR % "/three", "/three": BAR % "/"}
+    seen: list[bool] = []
+    async with opened(pages) as session:
+        for action in (Click(x=200, y=20), Click(x=200, y=20), Reload(), Back()) * 3:
+            await session.act(action)
+            picture = Image.open(io.BytesIO((await session.observe()).screenshot.bytes))
+            red, green, _ = picture.convert("RGB").getpixel((200, 20))
+            seen.append(red > 200 and green < 60)
+
+    assert seen == [True] * 12
