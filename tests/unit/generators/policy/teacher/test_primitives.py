@@ -96,8 +96,12 @@ def test_what_is_mostly_cut_off_is_not_said_to_be_seen(top: float, said: str) ->
 def test_an_option_of_a_list_that_shows_none_is_named_by_keys() -> None:
     closed = page(replace(node("select", box=(0, 0, 80, 20)), selected="Peru"))
 
+    chosen = page(replace(node("select", box=(0, 0, 80, 20)), selected="Chile"))
     opened, named, taken = _decisions(
-        select_option(closed, locator("select"), "Chile", "It is asked for."), *[closed] * 3
+        select_option(closed, locator("select"), "Chile", "It is asked for."),
+        closed,
+        closed,
+        chosen,
     )
 
     assert isinstance(opened.action, Click)
@@ -105,6 +109,20 @@ def test_an_option_of_a_list_that_shows_none_is_named_by_keys() -> None:
     assert taken.action == Key(key="Enter")
     assert opened.thought == "It is asked for. The list shows 'Peru', so I open it."
     assert _decisions(select_option(closed, locator("select"), "Peru", "")) == []
+
+
+def test_a_list_that_took_another_option_is_opened_again() -> None:
+    peru, cuba, chile = (
+        page(replace(node("select", box=(0, 0, 80, 20)), selected=name))
+        for name in ("Peru", "Cuba", "Chile")
+    )
+    plan = select_option(peru, locator("select"), "Chile", "It is asked for.")
+    made = _decisions(plan, peru, peru, cuba, cuba, cuba, chile)
+
+    assert [decision.action.type for decision in made] == ["click", "type", "key"] * 2
+    assert made[3].thought == "It is asked for. The list shows 'Cuba', so I open it."
+    never = select_option(peru, locator("select"), "Chile", "It is asked for.")
+    assert len(_decisions(never, *[peru] * 20)) == 9
 
 
 def test_further_options_of_an_open_list_are_clicked_with_control() -> None:
