@@ -15,6 +15,9 @@ from pathlib import Path
 
 from storage.objects.temp_object import Draft, Source
 
+ANYBODY = 0o666
+"""What a file allows that is not private, before the process's mask."""
+
 _COPY_BYTES = 1 << 24
 """Bytes copied per step."""
 
@@ -31,15 +34,20 @@ def write_file(path: Path, data: Source, *, synchronise: bool = True) -> None:
 
 
 @contextmanager
-def temporary_file(path: Path, data: Source, *, synchronise: bool = True) -> Iterator[Path]:
-    """Yield a file of `data` beside `path`, and remove it unless the block renames it."""
+def temporary_file(
+    path: Path, data: Source, *, synchronise: bool = True, mode: int = ANYBODY
+) -> Iterator[Path]:
+    """Yield a file of `data` beside `path`, and remove it unless the block renames it.
+
+    `mode`: who may read and write it; the process's mask takes away from that.
+    """
     if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
         data.sync()
         yield data.path  # the draft's own file: closing the draft removes it
         return
     temporary = _temporary_path(path.parent)
     try:
-        with os.fdopen(create_locked(temporary), "wb") as file:
+        with os.fdopen(create_locked(temporary, mode), "wb") as file:
             for start in range(0, len(data), _COPY_BYTES):
                 file.write(data[start : start + _COPY_BYTES])
             file.flush()
@@ -51,17 +59,17 @@ def temporary_file(path: Path, data: Source, *, synchronise: bool = True) -> Ite
             temporary.unlink(missing_ok=True)
 
 
-def create_draft(folder: Path) -> Draft:
+def create_draft(folder: Path, mode: int = ANYBODY) -> Draft:
     """Return an empty draft in `folder`, which `write_file` renames to a file of that folder."""
     path = _temporary_path(folder)
-    return Draft(os.fdopen(create_locked(path), "w+b"), path)
+    return Draft(os.fdopen(create_locked(path, mode), "w+b"), path)
 
 
 def _temporary_path(folder: Path) -> Path:
     return folder / f".tmp-{secrets.token_hex(8)}"
 
 
-def create_locked(path: Path) -> int:
+def create_locked(path: Path, mode: int = ANYBODY) -> int:
     """Create a file and its folders, again if another process removes these meanwhile.
 
     The file is locked while it is open, which shows that its writer is running.
@@ -69,7 +77,7 @@ def create_locked(path: Path) -> int:
     for _ in range(_MKDIR_TRIES):
         _make_folders(path.parent)
         with suppress(FileNotFoundError):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
             fcntl.flock(handle, fcntl.LOCK_SH)
             return handle
     raise FileNotFoundError(

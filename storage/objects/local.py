@@ -22,6 +22,7 @@ from typing_extensions import override
 
 from schemas.errors import Conflict, Damaged, Unwritable
 from storage.objects.durable_files import (
+    ANYBODY,
     create_draft,
     folder_lock,
     make_private_folder,
@@ -34,6 +35,8 @@ from storage.objects.temp_object import Draft, Source
 
 _PAGE_ENTRIES = 1_000
 """Entries listed per call in a thread."""
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _PROBE_BYTES = 65_536
 """Enough for a full disk to refuse."""
@@ -108,19 +111,21 @@ class LocalStore(ObjectStore):
     @override
     def draft(self, prefix: str) -> Draft:
         folder = self._path(prefix)
-        with self._writing(folder):
-            return create_draft(folder)
+        with self._writing(folder) as mode:
+            return create_draft(folder, mode)
 
     @override
     async def probe(self) -> None:
         await asyncio.to_thread(self._probe)
 
     @contextmanager
-    def _writing(self, path: Path) -> Iterator[None]:
+    def _writing(self, path: Path) -> Iterator[int]:
+        """Yield what new files allow: where only the user may enter the store's folder, the user alone."""
         with _write_errors(path):
             if self._private:
                 make_private_folder(self._root)
-            yield
+            closed = self._root.is_dir() and not self._root.stat().st_mode & _OTHERS
+            yield 0o600 if closed else ANYBODY
 
     def _path(self, key: str) -> Path:
         return self._root / PurePosixPath(check_key(key))
@@ -136,15 +141,19 @@ class LocalStore(ObjectStore):
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
     def _put(self, path: Path, data: Source) -> None:
-        with self._writing(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
+        with (
+            self._writing(path) as mode,
+            temporary_file(path, data, mode=mode) as temporary,
+            folder_lock(path.parent),
+        ):
             temporary.replace(path)
             sync_folder(path.parent)
 
     def _put_new(self, path: Path, data: Source) -> bool:
-        with self._writing(path):
+        with self._writing(path) as mode:
             if path.exists():
                 return False
-            with temporary_file(path, data) as temporary:
+            with temporary_file(path, data, mode=mode) as temporary:
                 try:
                     path.hardlink_to(temporary)
                 except FileExistsError:
@@ -153,7 +162,11 @@ class LocalStore(ObjectStore):
                 return True
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
-        with self._writing(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
+        with (
+            self._writing(path) as mode,
+            temporary_file(path, data, mode=mode) as temporary,
+            folder_lock(path.parent),
+        ):
             try:
                 current = path.read_bytes()
             except FileNotFoundError:

@@ -1,6 +1,7 @@
 """What a folder does beyond the contract: killed writers, refused writes."""
 
 import asyncio
+import contextlib
 import os
 import stat
 import sys
@@ -196,14 +197,23 @@ async def test_a_killed_writer_leaves_whole_objects_only(tmp_path: Path, writes:
 
 
 @pytest.mark.parametrize("private", [True, False])
-async def test_only_the_user_may_enter_a_private_folder_that_the_store_creates(
+async def test_a_private_folder_and_its_files_are_the_users_alone(
     tmp_path: Path, *, private: bool
 ) -> None:
     folder = tmp_path / "over" / "run"
-    await LocalStore(folder, private=private).put_new("a/b", b"x")
+    store = LocalStore(folder, private=private)
+    await store.put_new("a/b", b"x")
+    await LocalStore(folder).put("a/c", b"x")
+    await store.replace("a/c", b"y", expected=b"x")
+    with contextlib.closing(store.draft("a")) as draft:
+        draft.write(b"z")
+        await store.put("a/d", draft)
 
     mode = await asyncio.to_thread(folder.stat)
     assert stat.S_IMODE(mode.st_mode) == (0o700 if private else 0o777 & ~_umask())
+    for name in "bcd":
+        file = await asyncio.to_thread((folder / "a" / name).stat)
+        assert stat.S_IMODE(file.st_mode) == (0o600 if private else 0o666 & ~_umask()), name
 
 
 async def test_a_folder_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
