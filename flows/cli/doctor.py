@@ -14,12 +14,13 @@ from pathlib import Path
 import psutil
 
 from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources, load
 from flows.orchestration.settings import HOME, has_profiles, private_home
 from flows.terminal import ExitCode, print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.enclosure import Containment, probe
 from generators.child_environment import BROWSER, inherit
-from generators.engine.vllm.command import find_vllm
+from generators.engine.vllm.command import find_vllm, trusted_code
 from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import APPLICATIONS
 from generators.sites.miniwob import pages_root, template_paths
@@ -71,8 +72,16 @@ class Diagnosis(Record):
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
-    lines = list(diagnose())
+    """Carry the command out and return its exit code.
+
+    Raises:
+        BadConfig: the configuration is refused.
+    """
+    section = EngineSection()
+    if args.config or args.settings:
+        sources = Sources(config=args.config, settings=tuple(args.settings))
+        section = load(sources, os.environ).engine
+    lines = list(diagnose(section))
     if args.json:
         print_result(
             {"fit": is_fit(lines), "lines": [line.model_dump(mode="json") for line in lines]}
@@ -85,8 +94,8 @@ def run(args: Arguments) -> int:
     return ExitCode.DONE if is_fit(lines) else ExitCode.SHORT
 
 
-def diagnose() -> Iterator[Diagnosis]:
-    """Yield a diagnosis of each thing a machine should have."""
+def diagnose(engine: EngineSection) -> Iterator[Diagnosis]:
+    """Yield a diagnosis of each thing a machine should have; `engine` is that of a run to come."""
     yield _python()
     yield _browser()
     yield from containment_lines(probe())
@@ -100,7 +109,15 @@ def diagnose() -> Iterator[Diagnosis]:
     yield _capacity("memory", free, MIN_MEMORY, cores, "set browser.sessions lower than 16")
     free = psutil.disk_usage(str(Path.cwd())).free
     yield _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
-    yield _engine()
+    yield _engine(engine)
+    if code := trusted_code(engine):
+        pinned = engine.revision is not None
+        yield Diagnosis(
+            name="code",
+            health=Health.GOOD if pinned else Health.POOR,
+            found=f"vLLM executes code beside its own: {code}",
+            remedy="" if pinned else "pin it, or leave --trust-remote-code out; see SECURITY.md",
+        )
 
 
 def _applications() -> Iterator[Diagnosis]:
@@ -235,9 +252,9 @@ def _capacity(name: str, free: int, minimum: int, more: str, remedy: str) -> Dia
     return Diagnosis(name=name, health=Health.POOR, found=found, remedy=remedy)
 
 
-def _engine() -> Diagnosis:
+def _engine(section: EngineSection) -> Diagnosis:
     try:
-        program = find_vllm(EngineSection())
+        program = find_vllm(section)
     except NoEngine:
         return Diagnosis(
             name="engine",

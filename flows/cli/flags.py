@@ -73,6 +73,12 @@ def configuration_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def doctor_flags(parser: argparse.ArgumentParser) -> None:
+    """Add what `doctor` takes."""
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 def _config_flag(parser: argparse.ArgumentParser, about: str) -> None:
     parser.add_argument("--config", metavar="FILE", help=about)
 

@@ -12,6 +12,7 @@ from flows.cli.flags import (
     Adder,
     add_commands,
     configuration_flags,
+    doctor_flags,
     engine_flags,
     export_flags,
     json_flag,
@@ -279,9 +280,9 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill engine serve --config configs/laptop-vllm.toml",
     ),
     "doctor": (
-        json_flag,
+        doctor_flags,
         "show what this machine has and lacks, each line with its remedy",
-        "stepmill doctor",
+        "stepmill doctor --config run.toml",
     ),
 }
 """Every command: its flags, what it does, an example."""

@@ -31,6 +31,9 @@ _ACTING = ("policy.name", "policies")
 _WORDS = ("policy", "policies")
 """The keys that decide what a model would have been asked."""
 
+_SERVED = ("engine.model", "engine.revision", "engine.command", "engine.args")
+"""The keys that say which program serves a model, and whose code it executes."""
+
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
@@ -83,8 +86,9 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "accept.min_reward",
     ),
     "sites check": ("run.seed", "sites", "tasks", *_PICTURES, *_ACTING, "limits"),
-    "engine serve": ("engine.model", "engine.command", "engine.args"),
+    "engine serve": _SERVED,
     "engine plan": (*_LARGEST, *_ACTING),
+    "doctor": _SERVED,
 }
 """The keys by command, a table's name for all keys of the table; None: every key there is."""
 

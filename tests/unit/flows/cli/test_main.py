@@ -220,6 +220,23 @@ def test_the_doctor_names_what_is_lacking_and_the_remedy(
     assert str(here / "no-browser") in shown
 
 
+@pytest.mark.parametrize(
+    ("revision", "health"), [((), "poor"), ((f"--set=engine.revision={40 * 'a'}",), "good")]
+)
+def test_the_doctor_warns_of_code_that_no_revision_pins(
+    here: Path, capsys: pytest.CaptureFixture[str], revision: tuple[str, ...], health: str
+) -> None:
+    (here / "run.toml").write_text(
+        "[engine]\nkind = 'vllm'\nmodel = 'a/b'\nargs = ['--trust-remote-code']\n"
+    )
+    assert _ends("doctor", "--config=run.toml", *revision) == 1
+    assert _ends("doctor", "--set=engine.model=a/b") == 1
+
+    (code,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("code ")]
+    assert code.split()[1] == health
+    assert "a/b's, at " in code
+
+
 def test_the_doctor_answers_in_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _ends("doctor", "--json") == 1
 

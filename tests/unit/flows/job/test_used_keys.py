@@ -55,6 +55,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "engine.requests=3",
         "engine.command=['/nowhere/vllm']",
     ),
+    "doctor": (("doctor",), "engine.requests=3", f"engine.revision={40 * 'a'}"),
     "engine plan": (("engine", "plan"), "tasks.attempts=3", "browser.picture_side=[300,400]"),
 }
 """A way to call each command, a setting that it has no use for, and one that it has."""
@@ -100,7 +101,14 @@ def test_a_setting_that_a_command_has_a_use_for_is_taken(command: str, made: Mad
     said = _said(made, words, used)
 
     assert "does not use" not in said.err
-    if command not in ("verify", "tasks show", "tasks check", "sites check", "engine serve"):
+    if command not in (
+        "verify",
+        "tasks show",
+        "tasks check",
+        "sites check",
+        "engine serve",
+        "doctor",
+    ):
         assert said.code != 2, said.err  # the others lack a browser or a vLLM here
 
 
