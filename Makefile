@@ -24,6 +24,8 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/e2e/test_teacher.py tests/e2e/test_teacher_dataset.py \
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \
   tests/unit/storage/lake/test_memory_use.py \
+  tests/unit/generators/tasks/test_worlds.py tests/unit/generators/worlds/test_draw.py \
+  tests/unit/storage/publish/test_interrupted.py tests/unit/storage/publish/destinations/test_store.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties/*/test_*.py
 # Hostile pages, ways out and killed browsers.

@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import socket
+import stat
 import time
 from pathlib import Path
 
@@ -372,6 +373,8 @@ def _to_chromium(chromium: Chromium) -> int:
     port, found = chromium.process.endpoint.port, 0
     for path in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
+            if not stat.S_ISSOCK(os.fstat(int(path.name)).st_mode):
+                continue  # a copy of a pipe that is not a socket would stay open
             ours = socket.socket(fileno=os.dup(int(path.name)))
             with ours:
                 found += ours.family is socket.AF_INET and ours.getpeername()[1] == port

@@ -28,10 +28,14 @@ AT_ONCE = 2
 LUCK = 6
 """How many events fewer a run may have: who makes or removes a folder first is a matter of luck."""
 
-AS_OTHERS = re.compile(r"after (create|write) |\w+ (run/tables|to/data)/(?!steps|verdicts)")
+AS_OTHERS = re.compile(
+    r"after (create|write) |\w+ (run/tables|to/data)/(?!steps)|(mkdir|rmdir|start) "
+    r"|(open|remove) (run/(versions|keeping)|to/plots)"
+)
 """Events before which a kill leaves what it leaves before another event.
 
-What follows a commit is the next event; a shard is written as that of `steps` is.
+What follows a commit is the next event; a shard is written as that of `steps` is, and every file as a
+shard: it is opened under a temporary name, linked or renamed, and removed under that name.
 """
 
 pytestmark = pytest.mark.timeout(TIMEOUT)

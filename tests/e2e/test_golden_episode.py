@@ -83,6 +83,8 @@ def _kind(value: object) -> object:
 
 
 def _held(name: str, value: object) -> object:
+    if name == "browser_version":
+        return bool(value)
     if name in VOLATILE:
         return _kind(value)
     match value:

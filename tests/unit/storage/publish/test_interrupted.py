@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from memory_run import (
     RULE,
     STORAGE,
@@ -24,6 +25,9 @@ from storage.objects.temp_object import Draft, Source
 from storage.publish.destinations.ownership import Listing, OwnedListing
 from storage.publish.destinations.store import FolderDestination
 from storage.publish.publish import PublishReport, publish, publish_to
+
+STRIDE = 1 if THOROUGH else 2
+"""From one write at which a publication is stopped to the next."""
 
 
 class _Stopped(Exception):
@@ -114,9 +118,9 @@ def test_interrupted_at_any_write_and_run_again_it_ends_in_the_same_bytes(
         assert findings(to) == []
         published(snapshot, to)
         assert contents(to) == whole
-        writes += 1
+        writes += STRIDE
 
-    assert writes == len(whole) + 2  # the mark comes and goes
+    assert writes - STRIDE < len(whole) + 2 <= writes  # the mark comes and goes
 
 
 def test_an_interrupted_update_leaves_a_version_that_loads(tmp_path: Path) -> None:
@@ -138,7 +142,7 @@ def test_an_interrupted_update_leaves_a_version_that_loads(tmp_path: Path) -> No
         assert findings(to) == []
         published(after, to)
         assert contents(to) == new
-        writes += 1
+        writes += STRIDE
 
     assert writes > 5
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from faulty_lake import Cut
 from faulty_store import Fuse, FusedStore
 from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
@@ -19,6 +20,9 @@ from storage.publish.destinations.store import StoreDestination
 from storage.publish.publish import PublishReport, publish_to
 
 _THEIRS = "f" * 32
+
+STRIDE = 1 if THOROUGH else 3
+"""From one request at which a publication is cut to the next."""
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -88,7 +92,7 @@ def test_cut_anywhere_and_run_again_it_ends_in_the_same_objects(start: int) -> N
         except Cut:
             _published(versions[1], store)
             assert _contents(store) == expected
-        length += 1
+        length += STRIDE
 
     assert length > 2 * len(expected)
 
