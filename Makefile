@@ -34,6 +34,12 @@ HOSTILE := tests/e2e/test_hostile_pages.py tests/e2e/test_hostile_run.py tests/e
 # The suites of lies and of forgers, which grow with the second number; the longest start first. All
 # workers share the forgers; the lies, whose recordings take longest, stay on one.
 ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py
+# Where `secrets` looks, and what it does not look for: what only looks random, as hashes do, or is called a password.
+SCANNED ?= .
+SILENT := Base64HighEntropyString HexHighEntropyString KeywordDetector BasicAuthDetector IPPublicDetector \
+  ArtifactoryDetector CloudantDetector DiscordBotTokenDetector IbmCloudIamDetector IbmCosHmacDetector \
+  MailchimpDetector SoftlayerDetector SquareOAuthDetector TelegramBotTokenDetector TwilioKeyDetector
+LOCKS := $(wildcard requirements/*.txt requirements/trainers/*.txt)
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
@@ -44,7 +50,8 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu hostile identity mutants test-apps test-trainers test-vllm every-test format lint imports
+.PHONY: adversarial audit-deps engine-cpu hostile identity mutants test-apps test-trainers test-vllm every-test
+.PHONY: format lint secrets imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -85,19 +92,33 @@ test: setup ## every gate and every test but those of a real vLLM (test-vllm) an
 
 # The types take one core a minute, so the tests begin meanwhile. In a fresh clone they are collected
 # once beforehand, because each worker would compile every module for itself.
-every-test: format lint imports $(VERIFIERS)
+every-test: format lint secrets imports $(VERIFIERS)
 	@./setup.sh libfaketime
 	@$(BIN)/stepmill sites install worlds
 	@test -d tests/__pycache__ || $(PYTEST) --collect-only --quiet >/dev/null 2>&1 || true
 	$(call gate,tests,$(PYTEST) $(SPREAD) --durations 20)
 
-check: format lint types imports ## the gates: format, lint, types, imports
+check: format lint secrets types imports ## the gates: format, lint, secrets, types, imports
 
 format: setup
 	$(call gate,format,$(BIN)/ruff format --check --quiet .)
 
 lint: setup
 	$(call gate,lint,$(BIN)/ruff check --quiet .)
+
+# Nothing is sent anywhere to see whether a key works. A planted key of Amazon's says a word twice.
+secrets: setup ## keys in the files of git: Amazon's, the Hub's, GitHub's, OpenAI's, private ones and more
+	@printf '== secrets\n'
+	@cd '$(SCANNED)' && git ls-files -z -- ':!requirements/*.txt' | xargs -0 '$(CURDIR)/$(BIN)/detect-secrets-hook' \
+	  --no-verify $(SILENT:%=--disable-plugin %) --plugin '$(CURDIR)/tests/hub_token_detector.py' \
+	  --exclude-secrets '^AKIA([A-Z]{4,9})\1' || { printf '\nSTOPPED at the gate "secrets"\n' >&2; exit 1; }
+
+audit-deps: setup ## look every package of every lock up among known vulnerabilities; AUDIT gives pip-audit more flags
+	@failed=; for lock in $(LOCKS); do \
+	  printf '== %s\n' "$$lock"; \
+	  $(BIN)/pip-audit --strict --disable-pip --progress-spinner off $(AUDIT) --requirement "$$lock" || failed="$$failed $$lock"; \
+	done; \
+	test -z "$$failed" || { printf '\naudit-deps: vulnerable, or not looked up (the reason is above):%s\n' "$$failed" >&2; exit 1; }
 
 types: setup ## mypy, strict, over code, tests and benchmarks
 	$(call gate,types,$(BIN)/mypy)

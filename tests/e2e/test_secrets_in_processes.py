@@ -22,8 +22,8 @@ from generators.browser.enclosure import probe
 
 ENGINE_KEY = "planted-key-of-the-run's-own-engine"
 SECRETS = {
-    "AWS_ACCESS_KEY_ID": "AKIAPLANTED000000000",
-    "AWS_SECRET_ACCESS_KEY": "planted/Aws+Secret0123456789abcdefABCDEF",
+    "AWS_ACCESS_KEY_ID": "AKIAPLANTEDPLANTED00",
+    "AWS_SECRET_ACCESS_KEY": "planted/Aws+Secret0123456789abcdefABCDEFG",
     "AWS_SESSION_TOKEN": "planted/session+token==",
     "HF_TOKEN": "hf_plantedHubToken0123456789abcdef",
     "HUGGING_FACE_HUB_TOKEN": "hf_plantedOldToken0123456789abcdef",

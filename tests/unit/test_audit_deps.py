@@ -1,0 +1,72 @@
+"""`make audit-deps` stops where a lock has a package with a known vulnerability, or cannot be looked up.
+
+The database of vulnerabilities is a server on loopback that answers as OSV's does (`POST /v1/query`).
+"""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from source_tree import ROOT
+
+LOCK = "requirements/uv.txt"
+
+
+@contextmanager
+def database(vulnerable: str) -> Iterator[str]:
+    """Serve a database that knows one vulnerable package; yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            package = asked["package"]
+            events = [{"introduced": "0"}, {"fixed": "99.0"}]
+            affected = {"package": package, "ranges": [{"type": "ECOSYSTEM", "events": events}]}
+            known = {"id": "PYSEC-0-1", "summary": "It reads too much.", "affected": [affected]}
+            body = json.dumps({"vulns": [known]} if package["name"] == vulnerable else {}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1/query"
+        server.shutdown()
+
+
+def audit(address: str) -> subprocess.CompletedProcess[str]:
+    """Look one lock's packages up."""
+    return subprocess.run(
+        ["make", "-s", "audit-deps", f"LOCKS={LOCK}", f"AUDIT=-s osv --osv-url {address}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("vulnerable", "code"), [("uv", 2), ("another", 0)])
+def test_a_vulnerable_package_of_a_lock_is_named(vulnerable: str, code: int) -> None:
+    with database(vulnerable) as address:
+        done = audit(address)
+
+    assert done.returncode == code, done.stderr
+    assert ("PYSEC-0-1" in done.stdout) == (code != 0)
+    assert (f"(the reason is above): {LOCK}" in done.stderr) == (code != 0)
+
+
+def test_a_lock_that_cannot_be_looked_up_is_not_passed() -> None:
+    with database("uv") as address:
+        pass
+    done = audit(address)
+
+    assert done.returncode == 2
+    assert f"not looked up (the reason is above): {LOCK}" in done.stderr
