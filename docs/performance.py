@@ -114,6 +114,8 @@ LINES = (
          _of_levels("slowness", max, (16, *MANY)), "max_slowness"),
     Line("sessions", "memory of a session at 64, browser included (PSS)", "MB",
          _of_levels("session_mb", max, (64,)), "max_session_mb"),
+    Line("endurance", "memory at 32 sessions in the last tenth of the steps beside the second tenth (PSS)",
+         "×", _key("total_growth"), "max_growth"),
     Line("client", "our CPU for a request of 432 kB with three pictures, 128 sessions", "ms",
          _key("cpu_ms_per_request"), "max_cpu_ms"),
     Line("client", "lag of the event loop meanwhile, 99th percentile", "ms", _key("lag_p99_ms"),
@@ -327,14 +329,19 @@ def _references() -> Iterator[str]:
 
 
 def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Iterator[str]:
-    """Yield the table of a bench of several measurements, with a column for each of its results."""
-    results = [read_result(path.stem) for path in sorted(RESULTS.glob(f"{bench}*.json"))]
-    yield line("figure", *("measured" for _ in results), "limit")
-    yield "|---" * (2 + len(results)) + "|"
+    """Yield the table of a bench of several measurements: at their usual size, and at the size of the limits.
+
+    The measurements of the latter take hours, so they are made in several runs: each has a result of its own.
+    """
+    large: dict[str, Any] = {}
+    for path in sorted(RESULTS.glob(f"{bench}_*.json")):
+        large |= read_result(path.stem)
+    usual = read_result(bench)
+    yield from (line("figure", "usual size", "full size", "limit"), "|---|---|---|---|")
     for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
-        stated = f"{sign} {show(results[0][part][limit])}" if limit else ""
-        found = (show(each[part][key]) if part in each else "not made" for each in results)
+        stated = f"{sign} {show(usual[part][limit])}" if limit else ""
+        found = (show(each[part][key]) if part in each else "not made" for each in (usual, large))
         yield line(name, *found, stated)
 
 
