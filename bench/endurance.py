@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from bench.loading.attempts import make_attempt
 from bench.measuring.process import pss_mb
 from bench.measuring.result import report
 from generators.browser.chromium import Chromium
+from generators.policy.protocol import Decision, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
@@ -51,6 +53,18 @@ class Sample:
     """Of this process alone."""
     files: int
     """Open files and sockets of this process."""
+
+
+class _Counted(ScriptedPolicy):
+    """Acts by a list, and says each time that it does."""
+
+    def __init__(self, script: Sequence[Action], count: Callable[[], None]) -> None:
+        super().__init__(script)
+        self._count = count
+
+    async def act(self, turn: PolicyInput) -> Decision:
+        self._count()
+        return await super().act(turn)
 
 
 class Endurance:
@@ -91,14 +105,16 @@ class Endurance:
                 make_attempt(site, TEMPLATE, seed, seed=seed, config=CONFIG),
                 site=site,
                 sessions=chromium,
-                make_policy=lambda _: ScriptedPolicy(script),
+                make_policy=lambda _: _Counted(script, self._count),
                 limits=limits,
             )
             if episode.failure_kind:
                 raise SystemExit(f"an episode failed: {episode.failure_message}")
-            self.steps += episode.n_steps
             self.episodes += 1
             seed += self._sessions
+
+    def _count(self) -> None:
+        self.steps += 1
 
     async def _sample(self) -> None:
         while True:
@@ -129,7 +145,7 @@ def _left(scratch: Path, files: int) -> dict[str, int]:
 def main() -> int:
     """Run the benchmark; the exit status says whether every line is held."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=2_000)
+    parser.add_argument("--steps", type=int, default=6_000)
     parser.add_argument("--sessions", type=int, default=32)
     parser.add_argument("--keep", help="keep the result under this name")
     arguments = parser.parse_args()

@@ -5,7 +5,7 @@ import re
 from detect_secrets.plugins.base import RegexBasedDetector
 
 
-class HubTokenDetector(RegexBasedDetector):  # type: ignore[misc]
+class HubTokenDetector(RegexBasedDetector):
     """Finds what the Hub gives out: `hf_` and 34 letters and digits."""
 
     secret_type = "Hugging Face Hub token"  # noqa: S105 - what is looked for
