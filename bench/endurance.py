@@ -133,6 +133,10 @@ def _held() -> tuple[float, float, int]:
     return total, below, psutil.Process().num_fds()
 
 
+def _median(samples: Sequence[Sample], name: str) -> float:
+    return statistics.median(getattr(one, name) for one in samples)
+
+
 def _left(scratch: Path, files: int) -> dict[str, int]:
     """Return what is left once all is closed; `files`: how many were open before."""
     return {
@@ -159,9 +163,7 @@ def main() -> int:
         seconds, left = time.perf_counter() - begun, _left(scratch, files)
     first, last = endurance.between(0.1, 0.2), endurance.between(0.9, 1.0)
     growth = {
-        name: statistics.median(getattr(one, name) for one in last)
-        / statistics.median(getattr(one, name) for one in first)
-        for name in ("total_mb", "own_mb", "files")
+        name: _median(last, name) / _median(first, name) for name in ("total_mb", "own_mb", "files")
     }
     held = max(growth.values()) <= MAX_GROWTH and not any(left.values())
     report(
@@ -171,8 +173,12 @@ def main() -> int:
             "steps": endurance.steps,
             "episodes": endurance.episodes,
             "seconds": round(seconds),
-            "mb_after_a_tenth": round(statistics.median(one.total_mb for one in first)),
-            "mb_in_the_end": round(statistics.median(one.total_mb for one in last)),
+            "mb_after_a_tenth": round(_median(first, "total_mb")),
+            "mb_in_the_end": round(_median(last, "total_mb")),
+            "own_mb_of_tenths": [
+                round(_median(endurance.between(tenth / 10, (tenth + 1) / 10), "own_mb"))
+                for tenth in range(10)
+            ],
             **{
                 f"{name.removesuffix('_mb')}_growth": round(grown, 3)
                 for name, grown in growth.items()
