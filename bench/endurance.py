@@ -3,10 +3,10 @@
 Scripted episodes of the shipped path run one after the other in as many sessions as a run has at once.
 Memory is the proportional set size of this process and everything below it, sampled all the while; the
 median of the last tenth of the steps is held against that of the second tenth, and in both all sessions
-are at work. In the end every session and the browser are closed: no
-process, socket, file or folder may be left.
+are at work. In the end every session and the browser are closed: no process, socket, file or folder may
+be left.
 
-The standard case takes about five minutes; `--steps 20000 --keep endurance_full` is the long one.
+The standard case takes ten to twenty minutes.
 """
 
 import argparse
@@ -149,7 +149,7 @@ def _left(scratch: Path, files: int) -> dict[str, int]:
 def main() -> int:
     """Run the benchmark; the exit status says whether every line is held."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=6_000)
+    parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--sessions", type=int, default=32)
     parser.add_argument("--keep", help="keep the result under this name")
     arguments = parser.parse_args()
