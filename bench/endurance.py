@@ -134,7 +134,7 @@ def _held() -> tuple[float, float, int]:
 
 
 def _median(samples: Sequence[Sample], name: str) -> float:
-    return statistics.median(getattr(one, name) for one in samples)
+    return statistics.median(float(getattr(one, name)) for one in samples)
 
 
 def _left(scratch: Path, files: int) -> dict[str, int]:

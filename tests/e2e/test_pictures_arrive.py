@@ -96,7 +96,6 @@ async def test_what_a_new_page_shows_under_the_pointer_is_hovered() -> None:
         for action in (Click(x=200, y=20), Click(x=200, y=20), Reload(), Back()) * 3:
             await session.act(action)
             picture = Image.open(io.BytesIO((await session.observe()).screenshot.bytes))
-            red, green, _ = picture.convert("RGB").getpixel((200, 20))
-            seen.append(red > 200 and green < 60)
+            seen.append(picture.convert("HSV").crop((200, 20, 201, 21)).tobytes()[1] > 200)
 
     assert seen == [True] * 12
