@@ -34,7 +34,8 @@ HOSTILE := tests/e2e/test_hostile_pages.py tests/e2e/test_hostile_run.py tests/e
 # The suites of lies and of forgers, which grow with the second number; the longest start first. All
 # workers share the forgers; the lies, whose recordings take longest, stay on one.
 ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py
-# Where `secrets` looks, and what it does not look for: what only looks random, as hashes do, or is called a password.
+# Where `secrets` looks, and what it does not look for: what only looks random, as hashes do, or is called a password,
+# and keys of services that nothing here uses.
 SCANNED ?= .
 SILENT := Base64HighEntropyString HexHighEntropyString KeywordDetector BasicAuthDetector IPPublicDetector \
   ArtifactoryDetector CloudantDetector DiscordBotTokenDetector IbmCloudIamDetector IbmCosHmacDetector \

@@ -1,4 +1,4 @@
-"""`make secrets` finds keys of each kind that people leave in files, and nothing in this repository."""
+"""`make secrets` finds keys of each kind that people leave in files, and passes those that are planted."""
 
 import subprocess
 from pathlib import Path
