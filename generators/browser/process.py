@@ -107,7 +107,7 @@ class BrowserProcess:
                 root, profile = _find_browser(mark)
                 port = await read_port(profile)
         except (Error, TimeoutError) as error:
-            await _stop(mark, driver, enclosure)
+            await _stop(mark, driver, enclosure, *_profiles(mark))
             if admitting.done() and isinstance(refused := admitting.exception(), NoBrowser):
                 raise refused from error
             lines = str(error).strip().splitlines()
@@ -115,7 +115,7 @@ class BrowserProcess:
                 f"{executable} does not start: {lines[0] if lines else 'no answer'}"
             ) from error
         except asyncio.CancelledError:
-            await asyncio.shield(_stop(mark, driver, enclosure))
+            await asyncio.shield(_stop(mark, driver, enclosure, *_profiles(mark)))
             raise
         finally:
             admitting.cancel()
@@ -161,14 +161,14 @@ class BrowserProcess:
         with contextlib.suppress(Error, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
-        await _stop(self._mark, self._driver, self._enclosure)
-        await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+        await _stop(self._mark, self._driver, self._enclosure, self._profile)
 
 
 class _LaunchOptions(TypedDict):
     """Playwright's launch options, except the executable."""
 
     headless: bool
+    artifacts_dir: str
     chromium_sandbox: bool
     handle_sigint: bool
     handle_sigterm: bool
@@ -180,6 +180,9 @@ def _launch_options(arguments: Sequence[str]) -> _LaunchOptions:
     """Return the launch options with `arguments` before those that every browser gets."""
     return {
         "headless": True,
+        # Downloads, traces and videos would go there: there are none. Without it the driver makes a folder, and
+        # leaves it behind where it is stopped just after its browser was killed.
+        "artifacts_dir": tempfile.gettempdir(),
         # Where the sandbox cannot start, `enclose.py` switches it off.
         "chromium_sandbox": True,
         # An interrupt goes to this program, which lets sessions end first.
@@ -224,8 +227,10 @@ def _folder_for_profiles() -> dict[str, str]:
     return {"TMPDIR": "/tmp"}  # noqa: S108 - the profile is a new folder of its own
 
 
-async def _stop(mark: str, driver: Playwright | None, enclosure: Enclosure) -> None:
-    """Kill what is left of a browser's processes, and then stop its driver."""
+async def _stop(
+    mark: str, driver: Playwright | None, enclosure: Enclosure, *profiles: Path
+) -> None:
+    """Kill what is left of a browser's processes, stop its driver, and remove the browser's profile."""
     enclosure.close()
     for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -234,6 +239,8 @@ async def _stop(mark: str, driver: Playwright | None, enclosure: Enclosure) -> N
         with contextlib.suppress(Error, TimeoutError):
             async with asyncio.timeout(START_SECONDS):
                 await driver.stop()
+    for profile in profiles:
+        await asyncio.to_thread(shutil.rmtree, profile, ignore_errors=True)
 
 
 def _marked_processes(mark: str) -> list[psutil.Process]:
@@ -246,6 +253,13 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
             if mark in process.cmdline():
                 found.append(process)
     return found
+
+
+def _profiles(mark: str) -> list[Path]:
+    """Return the profile of the browser that is starting with `mark`: what ran a page may have renamed itself."""
+    with contextlib.suppress(Error):
+        return [_find_browser(mark)[1]]
+    return []
 
 
 def _find_browser(mark: str) -> tuple[psutil.Process, Path]:
