@@ -119,6 +119,8 @@ audit-deps: setup ## look every package of every lock up among known vulnerabili
 	  printf '== %s\n' "$$lock"; \
 	  $(BIN)/pip-audit --strict --disable-pip --progress-spinner off $(AUDIT) --requirement "$$lock" || failed="$$failed $$lock"; \
 	done; \
+	printf '== the packages of worlds\n'; \
+	$(BIN)/python -m generators.worlds.packages --audit || failed="$$failed packages.json"; \
 	test -z "$$failed" || { printf '\naudit-deps: vulnerable, or not looked up (the reason is above):%s\n' "$$failed" >&2; exit 1; }
 
 types: setup ## mypy, strict, over code, tests and benchmarks

@@ -1,6 +1,7 @@
 """`python -m generators.worlds.packages NAME VERSION FILE…`: write a package into the lock, with the files that pages use.
 
-A FILE may be a glob. What the lock said of the package before is replaced.
+A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the locked
+packages up among the registry's advisories, and ends with 1 where one has any or none could be asked for.
 """
 
 import json
@@ -9,14 +10,41 @@ import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from generators.worlds.packages.install import fetch_archive, find_registry, integrity_of, unpack
+import httpx2
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from generators.worlds.packages.install import (
+    SECONDS,
+    fetch_archive,
+    find_registry,
+    integrity_of,
+    unpack,
+)
 from generators.worlds.packages.lock import LOCK, Package, locked
-from schemas.base import sha256_hex
+from schemas.base import Record, sha256_hex
 from schemas.errors import Refusal, StepmillError
+
+_ADVISORIES = "/-/npm/v1/security/advisories/bulk"
+"""What `npm audit` asks: a JSON object of versions by package, answered by those advisories that hold for them."""
+
+
+class _Advisory(Record):
+    """What is read of an advisory."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str
+    title: str
+    severity: str
+
+
+_ANSWER = TypeAdapter(dict[str, list[_Advisory]])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the entry and return the exit code."""
+    """Write the entry, or audit the lock, and return the exit code."""
+    if list(arguments) == ["--audit"]:
+        return _audit()
     try:
         package = _lock(*arguments[:2], globs=arguments[2:])
     except (StepmillError, TypeError) as error:
@@ -48,6 +76,29 @@ def _lock(name: str, version: str, *, globs: Sequence[str]) -> Package:
             if any(fnmatchcase(path, glob) for glob in globs)
         },
     )
+
+
+def _audit() -> int:
+    asked = {package.name: [package.version] for package in locked().values()}
+    try:
+        answer = httpx2.post(
+            f"{find_registry(os.environ)}{_ADVISORIES}", json=asked, timeout=SECONDS
+        ).raise_for_status()
+        found = _ANSWER.validate_json(answer.content)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValidationError) as error:
+        why = (
+            f"it answered {error.response.status_code}"
+            if isinstance(error, httpx2.HTTPStatusError)
+            else type(error).__name__
+        )
+        sys.stderr.write(f"the registry's advisories could not be asked for: {why}\n")
+        return 1
+    for name, advisories in found.items():
+        for one in advisories:
+            words = ascii(f"{name}: {one.severity}: {one.title} ({one.url})")[1:-1]
+            sys.stdout.write(f"{words}\n")
+    sys.stderr.write(f"{len(asked)} packages, {len(found)} with advisories\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ from schemas.errors import Refusal, Unfinished
 REGISTRY = "https://registry.npmjs.org"
 """Where packages come from unless npm's own settings say otherwise."""
 
-_SECONDS = 60
+SECONDS = 60
+"""How long the registry may take to answer."""
+
 _MAX_BYTES = 200_000_000
 _SETTING = re.compile(r"^\s*registry\s*=\s*(\S+)\s*$", re.MULTILINE)
 
@@ -82,7 +84,7 @@ def fetch_archive(registry: str, name: str, version: str) -> bytes:
     """
     address = f"{registry}/{quote(name, safe='@/')}/-/{name.rpartition('/')[2]}-{version}.tgz"
     try:
-        answer = httpx2.get(address, timeout=_SECONDS, follow_redirects=True).raise_for_status()
+        answer = httpx2.get(address, timeout=SECONDS, follow_redirects=True).raise_for_status()
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         host = (
             urlsplit(registry).hostname or "the registry"

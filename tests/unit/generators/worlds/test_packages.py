@@ -25,7 +25,29 @@ FILES = {
 }
 
 
+ADVISORY = {
+    "url": "https://advisories.example/1",
+    "title": "It reads too much.",
+    "severity": "high",
+    "id": 1,
+}
+
+
 class _Quiet(SimpleHTTPRequestHandler):
+    def do_POST(self) -> None:
+        """Answer as npm's registry does: with what is known of the versions that are asked for."""
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        known = Path(self.directory) / "advisories.json"
+        if self.path != "/-/npm/v1/security/advisories/bulk" or not known.exists():
+            self.send_error(405)
+            return
+        told = json.loads(known.read_text())
+        body = json.dumps(told if asked == {"@made/kit": ["1.2.3"]} else {}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
@@ -203,3 +225,34 @@ async def test_a_visit_is_served_its_packages_with_their_media_types(
         "text/css; charset=utf-8",
     )
     assert "immutable" in style.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    ("advisories", "code", "said"),
+    [
+        ("{}", 0, ""),
+        (json.dumps({"@made/kit": [ADVISORY]}), 1, "@made/kit: high: It reads too much. (https"),
+        (json.dumps({"@made/kit": [ADVISORY | {"title": "\x1b[2J"}]}), 1, "high: \\x1b[2J (https"),
+        ('{"@made/kit": 1}', 1, ""),
+        ("<html>", 1, ""),
+        (None, 1, ""),
+    ],
+)
+@pytest.mark.usefixtures("made")
+def test_an_audit_names_every_locked_package_with_an_advisory(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    advisories: str | None,
+    code: int,
+    said: str,
+) -> None:
+    if advisories is not None:
+        (tmp_path / "registry" / "advisories.json").write_text(advisories)
+
+    assert __main__.main(["--audit"]) == code
+
+    out, err = capsys.readouterr()
+    assert said in out
+    assert bool(out) == bool(said)
+    looked_up = advisories is not None and (code == 0 or bool(said))
+    assert ("could not be asked for" in err) != looked_up
