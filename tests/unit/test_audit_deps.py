@@ -80,8 +80,9 @@ def test_a_vulnerable_package_of_a_lock_is_named(
         done = audit(address)
 
     assert done.returncode == code, done.stderr
-    assert said in done.stdout
-    assert ("PYSEC" in done.stdout or "low:" in done.stdout) == (code != 0)
+    told = done.stdout + done.stderr
+    assert said in told
+    assert ("PYSEC" in told or "low:" in told) == (code != 0)
     assert (f"(the reason is above): {stopped_by}\n" in done.stderr) == (code != 0)
 
 

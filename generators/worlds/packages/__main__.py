@@ -34,8 +34,11 @@ class _Advisory(Record):
     model_config = ConfigDict(extra="ignore")
 
     url: str
+    """Where it is explained."""
     title: str
+    """What may happen."""
     severity: str
+    """How bad it is, in npm's words."""
 
 
 _ANSWER = TypeAdapter(dict[str, list[_Advisory]])
@@ -96,7 +99,7 @@ def _audit() -> int:
     for name, advisories in found.items():
         for one in advisories:
             words = ascii(f"{name}: {one.severity}: {one.title} ({one.url})")[1:-1]
-            sys.stdout.write(f"{words}\n")
+            sys.stderr.write(f"{words}\n")
     sys.stderr.write(f"{len(asked)} packages, {len(found)} with advisories\n")
     return 1 if found else 0
 
