@@ -15,10 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from schemas.observation import Box
-from storage.publish.training.scene import TEXT, Scene, Thing, centre, is_part, same_words
-
-MAX_QUOTED = 60
-"""Characters of a text that is quoted."""
+from storage.publish.training.scene import (
+    TEXT,
+    Scene,
+    Thing,
+    centre,
+    is_part,
+    is_quotable,
+    same_words,
+)
 
 _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
@@ -102,7 +107,7 @@ def expressions(scene: Scene, thing: Thing, *, viewport: tuple[int, int]) -> lis
     found: list[Expression] = []
     if not thing.content and not scene.blind:
         return found
-    for label in (thing.label, "") if _is_quotable(thing.label) else ("",):
+    for label in (thing.label, "") if is_quotable(thing.label) else ("",):
         if not label and (thing.kind == TEXT or scene.blind or scene.crowded):
             continue
         alike = [one for one in scene.things if thing.kind in one.nouns and _says(one, label)]
@@ -115,11 +120,6 @@ def expressions(scene: Scene, thing: Thing, *, viewport: tuple[int, int]) -> lis
             found += _by_place(phrase, thing, others, viewport)
         found += _by_neighbour(phrase, scene, thing, others)
     return list(dict.fromkeys(found))
-
-
-def _is_quotable(text: str) -> bool:
-    plain = text.isprintable() and '"' not in text
-    return plain and 0 < len(text) <= MAX_QUOTED
 
 
 def _says(thing: Thing, label: str) -> bool:
@@ -203,9 +203,9 @@ def _by_neighbour(
 ) -> Iterator[Expression]:
     x, y = centre(thing.box)
     texts = [
-        (abs(centre(one.bbox)[0] - x) + abs(centre(one.bbox)[1] - y), one.text)
-        for number, one in enumerate(scene.sights)
-        if number not in thing.content and _is_quotable(one.text) and not scene.is_goal(one.bbox)
+        (abs(across - x) + abs(down - y), text)
+        for number, across, down, text in scene.anchors
+        if number not in thing.content
     ]
     for _, text in sorted(set(texts))[:_ANCHORS]:
         anchors = [one.bbox for one in scene.sights if same_words(one.text, text)]

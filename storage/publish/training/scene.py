@@ -13,6 +13,7 @@ version do not say what their picture shows. Their things have the page's words,
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from schemas.episode import Step
 from schemas.observation import Box, Element, Sight, Target
@@ -22,6 +23,9 @@ MAX_LISTED = 400
 
 TEXT, ICON, BOX = PLAIN = "text", "icon", "box"
 """The nouns of what has neither a known role nor a shape."""
+
+MAX_QUOTED = 60
+"""Characters of a text that is quoted."""
 
 _ICON_PX = 24
 """The side up to which a thing without words, role or shape is an icon, CSS px."""
@@ -73,7 +77,18 @@ class Thing:
 
 def same_words(one: str, other: str) -> bool:
     """Return whether two texts read alike."""
-    return one.casefold().split() == other.casefold().split()
+    return _folded(one) == _folded(other)
+
+
+@lru_cache(maxsize=4_096)
+def _folded(text: str) -> tuple[str, ...]:
+    return tuple(text.casefold().split())
+
+
+def is_quotable(text: str) -> bool:
+    """Return whether a text can stand between quotation marks, and is short enough to."""
+    plain = text.isprintable() and '"' not in text
+    return plain and 0 < len(text) <= MAX_QUOTED
 
 
 def contains(box: Box, point: tuple[float, float]) -> bool:
@@ -103,6 +118,7 @@ class Scene:
         """Whether there may be elements that nobody listed."""
         self.sights: Sequence[Sight] = step.sights or ()
         """What the picture shows."""
+        self._centres = [(index, *centre(one.bbox)) for index, one in enumerate(self.sights)]
         self._goals = [item.bbox for item in step.elements if _tells(item, goal)]
         listed = [item for item in step.elements if item.tag != "label" or self.blind]
         shown = [item for item in listed if self._is_visible(item)]
@@ -129,6 +145,16 @@ class Scene:
         """Return whether something stands where the page itself tells the goal."""
         return any(contains(goal, centre(box)) for goal in self._goals)
 
+    @cached_property
+    def anchors(self) -> list[tuple[int, float, float, str]]:
+        """The sights with words that a place may be told by: index, middle (CSS px) and words."""
+        return [
+            (index, x, y, text)
+            for index, x, y in self._centres
+            if is_quotable(text := self.sights[index].text)
+            and not self.is_goal(self.sights[index].bbox)
+        ]
+
     def _is_visible(self, item: Element) -> bool:
         if item.visible <= 0 or item.bbox[2] <= 0 or item.bbox[3] <= 0:
             return False
@@ -140,8 +166,11 @@ class Scene:
         )
 
     def _content(self, box: Box) -> frozenset[int]:
-        inside = enumerate(self.sights)
-        return frozenset(index for index, one in inside if contains(box, centre(one.bbox)))
+        left, top, width, height = box
+        right, bottom = left + width, top + height
+        return frozenset(
+            [index for index, x, y in self._centres if left <= x <= right and top <= y <= bottom]
+        )
 
     def _words(self, content: frozenset[int]) -> str:
         """Return the words among some sights; empty if nobody would read them in the page's order."""

@@ -9,8 +9,7 @@ from scenes import NAMED, clicking, element, line_of, said_of, written
 from schemas.episode import Step
 from schemas.observation import Box
 from storage.publish.training.grounding import PHRASINGS
-from storage.publish.training.referring import MAX_QUOTED
-from storage.publish.training.scene import MAX_LISTED
+from storage.publish.training.scene import MAX_LISTED, MAX_QUOTED
 
 OWN = element("Save", (10, 10, 20, 10))
 
