@@ -8,7 +8,6 @@ alter them. The channel creates the world again after each navigation.
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
@@ -27,6 +26,7 @@ from generators.browser.devtools import (
     PageLost,
     TooMuchMemory,
     answers,
+    read_json,
 )
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
@@ -136,7 +136,7 @@ class Channel:
             f"JSON.stringify({expression})", wait=False, seconds=seconds
         )
         with boundary(FailureKind.PAGE, "reading the page's answer"):
-            return None if text is None else json.loads(text)
+            return None if text is None else read_json(text)
 
     async def _evaluate_in_world(
         self, expression: str, *, wait: bool, seconds: float | None

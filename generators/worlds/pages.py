@@ -7,9 +7,11 @@ Pages name everything by the words of the specification. What they show of a row
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from types import CodeType
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import BytecodeCache, Environment, FileSystemLoader
+from jinja2.bccache import Bucket
 
 from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
@@ -37,6 +39,23 @@ _MARKS = {
 """The class of a kind's cells in a table, but for those of titles."""
 
 
+class _Compiled(BytecodeCache):
+    """Has each template compiled once and not once for each kit: nearly all are the same files."""
+
+    def __init__(self) -> None:
+        self._code = dict[tuple[str, str], CodeType | None]()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is known of this file as it is."""
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
 SURE = "_sure"
 """What a form sends that was asked again; no field has such a name."""
 
@@ -46,6 +65,8 @@ def _templates(kit: str) -> Environment:
     """Return the templates of pages with those of a kit, whose own go first."""
     return Environment(
         loader=FileSystemLoader([FOLDER / kit, _HERE / "templates", FOLDER]),
+        bytecode_cache=_COMPILED,
+        auto_reload=False,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

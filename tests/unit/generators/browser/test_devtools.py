@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from generators.browser.devtools import CommandRefused, Connection, PageCrashed, PageLost, read_port
+from generators.browser.devtools import (
+    CommandRefused,
+    Connection,
+    PageCrashed,
+    PageLost,
+    read_json,
+    read_port,
+)
 from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
@@ -326,3 +333,24 @@ async def test_a_port_is_read_once_its_file_is_whole(tmp_path: Path) -> None:
     (tmp_path / "DevToolsActivePort").write_text("4173\n/devtools/browser/x")
 
     assert await asyncio.wait_for(reading, 5) == 4173
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, -0, 2.5e-8, 12345678901234567890, true, null], "a": "\\ud83d\\ude00"}',
+        '["\\ud800", "half a pair as an escape"]',
+        '["\ud800", "half a pair itself"]',
+        "[" * 500 + "]" * 500,
+        '"\\u0000\\u2028"',
+        "[1e999]",
+    ],
+)
+def test_answers_are_read_as_the_standard_library_reads_them(text: str) -> None:
+    assert read_json(text) == json.loads(text)
+
+
+@pytest.mark.parametrize("text", ["", "[1", '{"a"}', "nothing"])
+def test_what_is_no_answer_is_refused(text: str) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        read_json(text)
