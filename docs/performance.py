@@ -296,7 +296,7 @@ def _learning() -> Iterator[str]:
 
 
 def _transfer() -> Iterator[str]:
-    result = read_result("transfer")
+    result = read_result("transfer_full")
     families = ", ".join(f"`{name}`" for name in result["held_out_families"])
     learnt, steps = result["learnt"], show(result["curve_steps"])
     yield f"Learnt from {learnt['worlds']['steps']:,} steps in {result['worlds']} worlds, or from"
