@@ -124,6 +124,7 @@ class RunJob:
             task.cancel()
         summary, publications, problems = Summary(version=0), list[PublishReport](), list[str]()
         if not self._stop_now:
+            self._context.progress.ending = True
             self._end = asyncio.create_task(self._seal_and_publish())
             await asyncio.wait([self._end])
             if not self._end.cancelled():

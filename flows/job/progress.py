@@ -44,6 +44,8 @@ class Progress(Record):
     """Seconds since the command began its work."""
     remaining_seconds: float | None
     """How long the rest may take; None while that cannot be estimated."""
+    ending: bool
+    """Whether all units are done, and the tables are sealed, counted and published."""
 
     @property
     def percent(self) -> float:
@@ -63,7 +65,9 @@ class Progress(Record):
         ]
         if self.units_failed:
             parts.append(f"{self.units_failed} failed")
-        if self.remaining_seconds is not None:
+        if self.ending:
+            parts.append("finishing the run")
+        elif self.remaining_seconds is not None:
             parts.append(f"{format_duration(self.remaining_seconds)} left")
         return " · ".join(parts)
 
@@ -92,6 +96,8 @@ class ProgressCounter:
         """Committed units."""
         self.units_failed = 0
         """Units that failed."""
+        self.ending = False
+        """Whether all units are done, and what comes after them goes on."""
         self.left_out: Counter[str] = Counter()
         """Episodes that a verifier is not asked about again, by verifier."""
         self.rolled_out = 0
@@ -145,4 +151,5 @@ class ProgressCounter:
             steps_per_second=self.steps / seconds if seconds else 0.0,
             seconds=seconds,
             remaining_seconds=missing * seconds / done_here if done_here else None,
+            ending=self.ending,
         )
