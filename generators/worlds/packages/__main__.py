@@ -18,6 +18,7 @@ from generators.worlds.packages.install import (
     fetch_archive,
     find_registry,
     integrity_of,
+    reason_of,
     unpack,
 )
 from generators.worlds.packages.lock import LOCK, Package, locked
@@ -89,11 +90,7 @@ def _audit() -> int:
         ).raise_for_status()
         found = _ANSWER.validate_json(answer.content)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValidationError) as error:
-        why = (
-            f"it answered {error.response.status_code}"
-            if isinstance(error, httpx2.HTTPStatusError)
-            else type(error).__name__
-        )
+        why = reason_of(error)
         sys.stderr.write(f"the registry's advisories could not be asked for: {why}\n")
         return 1
     for name, advisories in found.items():

@@ -89,15 +89,17 @@ def fetch_archive(registry: str, name: str, version: str) -> bytes:
         host = (
             urlsplit(registry).hostname or "the registry"
         )  # without a password that is in the address
-        why = (
-            f"it answered {error.response.status_code}"
-            if isinstance(error, httpx2.HTTPStatusError)
-            else type(error).__name__
-        )
         raise Unfinished(
-            f"{name}@{version} could not be fetched from {host}: {why}; run it again to go on"
+            f"{name}@{version} could not be fetched from {host}: {reason_of(error)}; run it again to go on"
         ) from None
     return answer.content
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a registry gave no answer that can be used, without its address, which may hold a password."""
+    if isinstance(error, httpx2.HTTPStatusError):
+        return f"it answered {error.response.status_code}"
+    return type(error).__name__
 
 
 def integrity_of(archive: bytes) -> str:
