@@ -45,7 +45,7 @@ class Progress(Record):
     remaining_seconds: float | None
     """How long the rest may take; None while that cannot be estimated."""
     ending: bool
-    """Whether all units are done, and the tables are sealed, counted and published."""
+    """Whether no unit goes on any more: the tables are sealed and counted, and the run is published."""
 
     @property
     def percent(self) -> float:
@@ -97,7 +97,7 @@ class ProgressCounter:
         self.units_failed = 0
         """Units that failed."""
         self.ending = False
-        """Whether all units are done, and what comes after them goes on."""
+        """Whether no unit goes on any more."""
         self.left_out: Counter[str] = Counter()
         """Episodes that a verifier is not asked about again, by verifier."""
         self.rolled_out = 0

@@ -256,7 +256,10 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
 
 
 def _profiles(mark: str) -> list[Path]:
-    """Return the profile of the browser that is starting with `mark`: what ran a page may have renamed itself."""
+    """Return the profile of a browser that is starting, or nothing where it has ended.
+
+    A browser that has run a page could name any folder here.
+    """
     with contextlib.suppress(Error):
         return [_find_browser(mark)[1]]
     return []
