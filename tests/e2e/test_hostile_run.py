@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from commands import Said, called
 from effort import THOROUGH
-from hostile_attempts import OF_ONE_STEP, shorten_deadlines
+from hostile_attempts import OF_ONE_STEP
 from locations import Place
 from offered_parts import installed, offer
 from run_comparison import OF_ONE_RUN
@@ -30,13 +30,6 @@ MET = (*FAULTS, *WAYS_OUT) if THOROUGH else QUICK
 
 OF_ONE_EPISODE = OF_ONE_RUN | OF_ONE_STEP | {"episode_id", "browser_seconds"}
 """Columns in which two rows of equal attempts differ."""
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let deadlines pass quickly, unless there is time for those that hold."""
-    if not THOROUGH:
-        shorten_deadlines(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
