@@ -11,10 +11,10 @@ import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from flows.resources.engine_check import simulator_command
 from flows.terminal import print_note
-from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
@@ -25,6 +25,9 @@ from generators.policy.model.setup import EngineKey, EngineSet, preflight
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode
+
+if TYPE_CHECKING:
+    from generators.engine.client.client import OpenAIEngine
 
 LOG = logging.getLogger(__name__)
 
@@ -109,7 +112,9 @@ def _client(
     model: str | None,
     *,
     keys: Mapping[str, str] | None = None,
-) -> OpenAIEngine:
+) -> "OpenAIEngine":
+    from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415 - half a second, and only for engines
+
     modes = {section.logprobs for section in config.mix if section.logprobs is not None}
     mode: LogprobsMode | None = next(iter(modes), None)
     return OpenAIEngine(

@@ -20,6 +20,17 @@ NAMELESS = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = ("PIL", "aiohttp", "boto3", "datasets", "deltalake", "playwright", "prefect", "pyarrow")
 """What the command line must not load before it knows what it was asked for."""
 
+HEAVY_FOR_SOME = (
+    "boto3",
+    "datasets",
+    "faker",
+    "huggingface_hub",
+    "openai",
+    "playwright",
+    "prefect",
+)
+"""What a command that runs episodes loads only for the runs that need it."""
+
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
@@ -234,8 +245,13 @@ def test_only_the_command_line_and_the_benchmarks_print() -> None:
     assert printing == []
 
 
-def test_importing_the_command_line_loads_nothing_heavy() -> None:
-    code = f"import sys, flows.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("module", "heavy"), [("flows.cli.main", HEAVY), ("flows.cli.driver", HEAVY_FOR_SOME)]
+)
+def test_a_command_loads_nothing_heavy_before_it_needs_it(
+    module: str, heavy: tuple[str, ...]
+) -> None:
+    code = f"import sys, {module}; print([m for m in {heavy!r} if m in sys.modules])"
 
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
