@@ -331,10 +331,7 @@ globalThis.stepmill = (() => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(() => resolve(true)));
 
   // The privileged view.
-  const STYLES = [
-    "background-color", "color", "cursor", "display", "font-size", "font-weight", "overflow-x",
-    "overflow-y", "position",
-  ];
+  const STYLES = ["background-color", "font-size", "overflow-x", "overflow-y", "position"];
   const PROBES = [
     [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
     [0.5, 0.1], [0.5, 0.9], [0.25, 0.25], [0.75, 0.75], [0.25, 0.75], [0.75, 0.25],
@@ -391,8 +388,10 @@ globalThis.stepmill = (() => {
     const attrs = {};
     for (const { name, value } of attributesOf(element))
       attrs[cut(name, LABEL_BYTES)] = cut(value, GOAL_BYTES);
-    const styles = {};
-    for (const name of STYLES) styles[name] = cut(style.getPropertyValue(name), LABEL_BYTES);
+    // Most elements share their styles with others: each set is sent once, and an element names it.
+    const styles = JSON.stringify(Object.fromEntries(
+      STYLES.map((name) => [name, cut(style.getPropertyValue(name), LABEL_BYTES)])));
+    if (!count.styles.has(styles)) count.styles.set(styles, count.styles.size);
     const children = [];
     for (const child of childrenOf(element)) {
       if (count.nodes >= MAX_NODES) break;
@@ -400,8 +399,9 @@ globalThis.stepmill = (() => {
       if (childTag !== "script" && childTag !== "style" && childTag !== "head")
         children.push(read(child, count, inside));
     }
-    const scrolls = px.scrollHeight(element) > px.clientHeight(element) + 1 ||
-      px.scrollWidth(element) > px.clientWidth(element) + 1;
+    const inner = [px.clientWidth(element), px.clientHeight(element)];
+    const scrolls = px.scrollHeight(element) > inner[1] + 1 ||
+      px.scrollWidth(element) > inner[0] + 1;
     const checkable = tag === "input" && (element.type === "checkbox" || element.type === "radio");
     let selected = null;
     if (tag === "select" && element.selectedIndex >= 0)
@@ -413,14 +413,13 @@ globalThis.stepmill = (() => {
       tag: cut(tag, LABEL_BYTES), attrs,
       text: squeeze(fullText(element), 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
-      point: shown ? pointIn(element, box, clip) : null, shown, style: styles,
+      point: shown ? pointIn(element, box, clip) : null, shown, style: count.styles.get(styles),
       value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),
         px.scrollHeight(element)] : null,
-      inner: [px.clientWidth(element), px.clientHeight(element)],
-      focused: document.activeElement === element, words: shown ? wordsOf(element, count) : [],
-      children,
+      inner, focused: document.activeElement === element,
+      words: shown ? wordsOf(element, count) : [], children,
     };
   };
   return {
@@ -429,7 +428,10 @@ globalThis.stepmill = (() => {
       bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
       documentOf, rootOf, shadowOf, contains, order, boxOf,
     },
-    read: () => read(
-      document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW()),
+    read: () => {
+      const count = { nodes: 0, words: 0, styles: new Map(), range: document.createRange() };
+      const root = read(document.documentElement, count, VIEW());
+      return { root, styles: [...count.styles.keys()].map((styles) => JSON.parse(styles)) };
+    },
   };
 })();

@@ -137,7 +137,7 @@ class Node:
     shown: bool
     """Whether it is rendered: it has a box and is neither hidden nor transparent."""
     style: dict[str, str]
-    """Computed styles that carry meaning (`STYLES` in `page.js`)."""
+    """Computed styles that carry meaning (`STYLES` in `page.js`); shared by the elements that have the same."""
     value: str | None = None
     """The value of a form control; None for other elements."""
     checked: bool | None = None

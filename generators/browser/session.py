@@ -317,4 +317,4 @@ class _DocumentReader:
                     FailureKind.PAGE, "the page was replaced twice during the call"
                 ) from error
         with boundary(FailureKind.PAGE, "reading the page"):
-            return untrusted_text.node(tree)
+            return untrusted_text.document(tree)

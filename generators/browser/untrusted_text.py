@@ -57,16 +57,22 @@ def target(raw: dict[str, Any] | None) -> Target | None:
     return Target.model_validate(_labels(raw)) if raw else None
 
 
-def node(tree: dict[str, Any]) -> Node:
-    """Return an element and all below it from the result of `stepmill.read`.
+def document(raw: dict[str, Any]) -> Node:
+    """Return the root of a document from the result of `stepmill.read`.
 
     A skill may quote any text of it, so all are truncated.
     """
-    children = [node(child) for child in tree.pop("children")]
+    return _node(raw["root"], [_truncate_texts(styles) for styles in raw["styles"]])
+
+
+def _node(tree: dict[str, Any], styles: Sequence[dict[str, str]]) -> Node:
+    children = [_node(child, styles) for child in tree.pop("children")]
+    style = styles[tree.pop("style")]
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
     inner, words = tree.pop("inner"), tree.pop("words")
     return Node(
         **{name: _truncate_texts(value) for name, value in tree.items()},
+        style=style,
         box=(box[0], box[1], box[2], box[3]),
         point=(point[0], point[1]) if point else None,
         inner=(inner[0], inner[1]),

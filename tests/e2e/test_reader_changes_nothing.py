@@ -186,7 +186,7 @@ async def test_the_readers_world_holds_none_of_the_pages_variables(browser: Brow
 
 
 async def test_a_page_cannot_lie_to_the_reader(browser: Browser) -> None:
-    lies = """<p id="true" style="color: rgb(1, 2, 3)">true</p><script>
+    lies = """<p id="true" style="background: rgb(1, 2, 3)">true</p><script>
       Element.prototype.getBoundingClientRect = () => ({ left: 7, top: 7, width: 7, height: 7 });
       window.getComputedStyle = () => ({ getPropertyValue: () => "lie" });
       Object.defineProperty(HTMLElement.prototype, "innerText", { get: () => "lie" });
@@ -196,7 +196,7 @@ async def test_a_page_cannot_lie_to_the_reader(browser: Browser) -> None:
         (found,) = [n for n in (await session.reader.read()).walk() if n.attrs.get("id") == "true"]
 
     assert found.text == "true"
-    assert found.style["color"] == "rgb(1, 2, 3)"
+    assert found.style["background-color"] == "rgb(1, 2, 3)"
     assert found.box[2] > 7
     assert found.point is not None
 

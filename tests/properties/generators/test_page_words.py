@@ -153,22 +153,21 @@ class TalkativeSession(ScriptedSession):
 
     async def read(self) -> Node:
         words = self._said.label
-        return untrusted_text.node(
-            {
-                **dict.fromkeys(("tag", "text", "own_text", "value", "selected"), words),
-                "attrs": {words: words},
-                "style": {"cursor": words},
-                "words": [[words, [0] * 4]],
-                "box": [0] * 4,
-                "point": None,
-                "scroll": None,
-                "inner": [0, 0],
-                "shown": True,
-                "checked": None,
-                "focused": False,
-                "children": [],
-            }
-        )
+        root = {
+            **dict.fromkeys(("tag", "text", "own_text", "value", "selected"), words),
+            "attrs": {words: words},
+            "style": 0,
+            "words": [[words, [0] * 4]],
+            "box": [0] * 4,
+            "point": None,
+            "scroll": None,
+            "inner": [0, 0],
+            "shown": True,
+            "checked": None,
+            "focused": False,
+            "children": [],
+        }
+        return untrusted_text.document({"root": root, "styles": [{"position": words}]})
 
     async def evaluate(self, expression: str) -> JsonValue:
         if "getUtterance" in expression:
