@@ -146,6 +146,14 @@ _SAID = {
         "The number is not yet right; the button beside it brings it closer.",
         "One click on this button changes the number by one, so that it comes closer to what it should be.",
     ),
+    "slider": (
+        'I click on the slider "{on}", so that keys move it.',
+        '"{on}" is a slider: after a click on it the keys move it.',
+    ),
+    "end_of_slider": (
+        "The key {text} takes it to one end of its range.",
+        "I bring it to an end of its range first, with the key {text}.",
+    ),
     "key": (
         "I move on with the key {text}.",
         "The key {text} brings it closer to what it should be.",
@@ -251,16 +259,13 @@ class _Walk:
         self._titles = {
             title for entity in setting.world.entities for title in setting.titles(entity)
         }
-        self._boxed = {
-            field.label
-            for entity in setting.world.entities
-            for field in entity.fields
-            if field.asked_with is Widget.CHECKBOXES
-        }
+        fields = [field for entity in setting.world.entities for field in entity.fields]
+        self._boxed = {field.label for field in fields if field.asked_with is Widget.CHECKBOXES}
+        self._sliders = {field.label for field in fields if field.asked_with is Widget.SLIDER}
         self._known = goal
         self._visited = set[str]()
         self._filters = set[str]()
-        self._in_form = False
+        self._in_form = self._on_slider = False
         self._searched = ""
 
     def purpose(self, step: ReferenceStep, then: ReferenceStep) -> str:
@@ -270,7 +275,8 @@ class _Walk:
             case Do.ANSWER:
                 return _ending(text, self._answer_kind)
             case Do.PRESS:
-                return "scroll" if text == "End" and not self._in_form else "key"
+                is_end = text in {"Home", "End"}
+                return ("end_of_slider" if self._on_slider else "scroll") if is_end else "key"
             case Do.TYPE:
                 is_part = then.within == on
                 return self._named.get(on) or ("part_of_choice" if is_part else self._filling(text))
@@ -284,6 +290,8 @@ class _Walk:
     def after(self, step: ReferenceStep, purpose: str) -> None:
         """Remember a step that was taken."""
         on = step.on or ""
+        if step.do is Do.CLICK:
+            self._on_slider = purpose == "slider"
         if step.do is Do.CLICK and on in self._views:
             view = self._views[on]
             fields = self._world.entity(view.entity).fields
@@ -315,7 +323,8 @@ class _Walk:
                 return "named"
             is_changed = then.do is Do.CLICK and self._named.get(then.on or "") in _CHANGING
             return "meant" if is_changed else "row"
-        return "toggle" if self._in_form else "click"
+        is_slid = then.do is Do.PRESS and on in self._sliders
+        return "slider" if is_slid else ("toggle" if self._in_form else "click")
 
 
 def _ending(text: str, answer_kind: str) -> str:

@@ -7,10 +7,11 @@ import pytest
 from made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.draw import KINDS, draw_task
-from generators.tasks.worlds.moves import answer, click, fill
+from generators.tasks.worlds.moves import answer, click, fill, press
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.thoughts import think
 from schemas.errors import BadTasks
+from schemas.field import Widget
 from schemas.reference import Do, ReferenceStep
 from schemas.task import Task
 
@@ -95,6 +96,35 @@ def test_a_row_that_the_goal_names_is_told_from_one_that_it_does_not() -> None:
     row = click(SETTING.titles(SHOP.entity("product"))[0])
 
     assert not thoughts(row) & thoughts(row, goal=row.on or "")
+
+
+def test_a_slider_is_taken_to_an_end_before_keys_bring_it_closer() -> None:
+    order = SHOP.entity("purchase")
+    slid = tuple(
+        field.model_copy(update={"widget": Widget.SLIDER}) if field.name == "quantity" else field
+        for field in order.fields
+    )
+    entities = tuple(
+        order.model_copy(update={"fields": slid}) if entity is order else entity
+        for entity in SHOP.entities
+    )
+    setting = Setting(SHOP.model_copy(update={"entities": entities}), shop_rows())
+    form, opened = click(SHOP.words.add.format(one=order.one)), click(SHOP.words.edit)
+
+    for opening in (form, opened):
+        steps = (opening, click("Quantity"), press("Home"), press("ArrowRight"), press("End"))
+        for seed in range(10):
+            said = [step.why or "" for step in think(setting, steps, "", "none", Random(seed))]
+            assert "slider" in said[1]
+            assert "end of its range" in said[2]
+            assert "key ArrowRight" in said[3]
+            assert "end of its range" in said[4]
+
+
+def test_the_end_of_a_list_is_no_end_of_a_slider() -> None:
+    to_view = click(SHOP.views[0].label)
+
+    assert not any("range" in one for one in thoughts(click("Quantity"), to_view, press("End")))
 
 
 def test_a_thought_that_opens_a_closed_list_names_none_of_its_options() -> None:
