@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from made_world import SHOP, shop_rows, shop_task
 
-from flows.job.world_look import OPEN
+from flows.job.world_look import LOOK, OPEN
 from flows.job.world_pages import open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
@@ -16,7 +16,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.worlds import WorldsSite
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.looks import KITS, kit_packages
-from schemas.action import Goto
+from schemas.action import Goto, Hover
 from schemas.behaviour import Behaviour, Facts, Place
 from schemas.look import Layout, Listing
 from schemas.world import World
@@ -95,6 +95,16 @@ PANEL = """
 """Which tabs stick out of the panel beside a list, and how much of it is under the head once it would be at the top."""
 
 
+LINKS = """
+["nav a:not([aria-current])", "main a:not([class], [role])"].map(kind => {
+  const {left, top, width, height} = [...document.querySelectorAll(kind)].map(one => one.getBoundingClientRect())
+    .find(({width, top, bottom}) => width > 0 && top >= 0 && bottom <= innerHeight);
+  return {x: left + Math.min(width / 2, 20), y: top + height / 2};
+})
+"""
+"""Points on a link of the navigation and on one of what the page is about."""
+
+
 def world_of(look: str, behaviour: Behaviour = SHOP.behaviour) -> World:
     """Return the shop in another look, at an origin of its own."""
     changed = SHOP.look.model_copy(update=LOOKS[look])
@@ -167,3 +177,24 @@ async def test_what_is_beside_a_list_is_neither_wider_than_its_panel_nor_under_t
                 found[look] = await session.evaluate(PANEL)
 
     assert found == {look: {"out": [], "under": 0} for look in LOOKS}
+
+
+async def test_a_link_is_readable_under_the_pointer_in_the_dark() -> None:
+    found = dict[str, list[object]]()
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
+        site = WorldsSite(gateway, lambda task: (_dark(str(task.parameters["look"])), shop_rows()))
+        for look in LOOKS:
+            async with showing(site, chromium, look, SIZES[0]) as session:
+                await session.act(Goto(url=f"http://{look}.localhost/products"))
+                links = await session.evaluate(LINKS)
+                assert isinstance(links, list)
+                for link in links:
+                    await session.act(Hover.model_validate(link))
+                    found.setdefault(look, []).append(await session.evaluate(LOOK))
+
+    assert found == {look: [[], []] for look in LOOKS}
+
+
+def _dark(look: str) -> World:
+    world = world_of(look)
+    return world.model_copy(update={"look": world.look.model_copy(update={"dark": True})})
