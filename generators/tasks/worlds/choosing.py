@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 from generators.sites.judging.answers import read_number
 from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_words, save_change
-from generators.tasks.worlds.moves import Steps, act, answer, click, read_on, to_list, to_row
+from generators.tasks.worlds.moves import (
+    Steps,
+    act,
+    answer,
+    because,
+    click,
+    read_on,
+    to_list,
+    to_row,
+)
 from generators.tasks.worlds.parts import Part, draw_part, narrowed, to_part, turns
 from generators.tasks.worlds.reading import is_asked_for
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, rank, term
@@ -57,17 +66,28 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         reply = f"{result / 100:.2f}" if is_money else str(result)
         if result in values or not is_asked_for(reply):
             continue
+        seen = [setting.fact(entity, field, row) for row in part.rows]
+        why = f'{_worked_out(way, values, seen)} is "{reply}".'
         return Draft(
             {**_words(setting, part), "field": called(field), "way": term(way)},
             Expectation(
                 answer=_number(result, setting.shown(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),
             ),
-            (*to_part(setting, part), answer(reply)),
+            (*to_part(setting, part), *because(why, (answer(reply),))),
             "computed",
             near=part.near,
         )
     return None
+
+
+def _worked_out(way: str, values: Sequence[int], seen: Sequence[str]) -> str:
+    """Return what an aggregate is made of, as pages write it, up to its result."""
+    if way == "span":
+        most, least = (seen[values.index(end)] for end in (max(values), min(values)))
+        return f"The largest is {most} and the smallest {least}; the difference"
+    told = f"They are {', '.join(seen)}"
+    return f"{told}; their sum" if way == "total" else f"{told}; the mean of these {len(seen)}"
 
 
 def _number(result: int, shown: str, *, is_money: bool) -> Matcher:
@@ -91,7 +111,14 @@ class Ordered(NamedTuple):
     @property
     def word(self) -> str:
         """The superlative of the first, as `largest`."""
-        return term(_SUPERLATIVES[self.field.kind is Kind.DATE, self.is_large])
+        return _SUPERLATIVES[self.field.kind is Kind.DATE, self.is_large]
+
+    def told(self, setting: Setting, place: int) -> str:
+        """Return a row by its title, with its value where the list shows it."""
+        entity, row = self.part.entity, self.rows[place]
+        is_shown = self.field.name in self.part.view.columns
+        value = f", {setting.fact(entity, self.field, row)}" if is_shown else ""
+        return f"{quoted(setting.title(entity, row))}{value}"
 
 
 def rank_place(setting: Setting, random: Random) -> Draft | None:
@@ -106,7 +133,14 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         {**_words(setting, ordered.part, ordered), "place": term(_PLACES[place])},
         Expectation(answer=reply, facts=_titles(setting, ordered, place + 1)),
-        (*_to_ordered(setting, ordered, ordered.rows[: place + 1]), answer(reply)),
+        (
+            *_to_ordered(setting, ordered, ordered.rows[: place + 1]),
+            *because(
+                f"By {ordered.field.label}, the {ordered.word} first, the {_PLACES[place]} that fits is "
+                f"{ordered.told(setting, place)}.",
+                (answer(reply),),
+            ),
+        ),
         "computed",
         near=ordered.part.near,
     )
@@ -123,7 +157,14 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         _words(setting, ordered.part, ordered),
         Expectation(answer=Matches(matches=_in_order(titles)), facts=titles),
-        (*_to_ordered(setting, ordered, ordered.rows[:3]), answer(", ".join(titles))),
+        (
+            *_to_ordered(setting, ordered, ordered.rows[:3]),
+            *because(
+                f"By {ordered.field.label}, the {ordered.word} first, they are "
+                f"{'; '.join(ordered.told(setting, place) for place in range(3))}.",
+                (answer(", ".join(titles)),),
+            ),
+        ),
         "computed",
         near=ordered.part.near,
     )
@@ -140,7 +181,10 @@ def choose(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         _words(setting, ordered.part, ordered),
         Expectation(answer=reply),
-        (*_to_ordered(setting, ordered, ordered.rows[:1]), answer(reply)),
+        (
+            *_to_ordered(setting, ordered, ordered.rows[:1]),
+            *because(_first(setting, ordered), (answer(reply),)),
+        ),
         "computed",
         near=ordered.part.near,
     )
@@ -222,7 +266,15 @@ def _words(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict
     }
     if ordered is None:
         return words
-    return {**words, "field": called(ordered.field), "word": ordered.word}
+    return {**words, "field": called(ordered.field), "word": term(ordered.word)}
+
+
+def _first(setting: Setting, ordered: Ordered) -> str:
+    """Return why the first row in an order is the one that is looked for."""
+    return (
+        f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
+        f"{ordered.told(setting, 0)}."
+    )
 
 
 def _facts(setting: Setting, part: Part, field: DataField) -> tuple[str, ...]:
@@ -327,5 +379,8 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
     seen = _to_ordered(setting, ordered, ordered.rows[:1])
     in_sight = _is_sorted(ordered) or turns(setting, part) == 0
     if in_sight:
-        return (*seen, click(setting.title(part.entity, row)))
+        return (
+            *seen,
+            *because(_first(setting, ordered), (click(setting.title(part.entity, row)),)),
+        )
     return (*seen, *to_row(setting, part.view, part.entity, row, reads=()))

@@ -58,6 +58,12 @@ def answer(text: str = "") -> ReferenceStep:
     return ReferenceStep(do=Do.ANSWER, text=text)
 
 
+def because(why: str, steps: Steps) -> Steps:
+    """Return steps, of which the first is taken for a reason: a thought, which says it in full."""
+    first, *others = steps
+    return (first.model_copy(update={"why": why}), *others)
+
+
 def press(key: str) -> ReferenceStep:
     """Return that a key or chord is pressed."""
     return ReferenceStep(do=Do.PRESS, text=key)

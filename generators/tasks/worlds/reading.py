@@ -8,7 +8,7 @@ from random import Random
 
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
-from generators.tasks.worlds.moves import answer, click, look, read_on, to_list, to_row
+from generators.tasks.worlds.moves import answer, because, click, look, read_on, to_list, to_row
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -50,7 +50,6 @@ def find(setting: Setting, random: Random) -> Draft | None:
         reply = _reply(setting, entity, field, row)
         if reply is None:
             continue
-        _title, _site = quoted(setting.title(entity, row)), setting.world.title
         return Draft(
             {**setting.names(view, entity, row), "field": called(field)},
             Expectation(answer=_expected(field, row, reply)),
@@ -76,7 +75,6 @@ def join(setting: Setting, random: Random) -> Draft | None:
         reply = _reply(setting, target, field, there)
         if field is target.title or reply is None:
             continue
-        quoted(setting.title(entity, row))
         return Draft(
             {
                 **setting.names(view, entity, row),
@@ -121,6 +119,13 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][0]
         two = random.sample([quoted(setting.title(entity, row)) for row in (one, other)], 2)
+        told = [
+            f"{setting.fact(entity, field, row)} for {quoted(setting.title(entity, row))}"
+            for row in (one, other)
+        ]
+        why = (
+            f"{field.label} is {told[0]} and {told[1]}. The {word} one is that of {quoted(reply)}."
+        )
         return Draft(
             {
                 **setting.names(view, entity),
@@ -133,7 +138,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_row(setting, view, entity, one, reads=(field,)),
                 *to_row(setting, view, entity, other, reads=(field,)),
-                answer(reply),
+                *because(why, (answer(reply),)),
             ),
             "computed",
         )
@@ -160,6 +165,12 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][1]
         sort = field if can_sort else None
+        value = setting.fact(entity, field, best)
+        why = (
+            f"Of all {len(rows)} that I have seen {quoted(reply)} has the {word} {field.label}: {value}."
+            if sort is None
+            else f"In this order {quoted(reply)} is the first, so it has the {word} {field.label}."
+        )
         return Draft(
             {
                 **setting.names(view, entity),
@@ -171,7 +182,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters, sort=sort, descending=wants_large),
                 *read_on(setting, view, [best] if can_sort else rows, turns),
-                answer(reply),
+                *because(why, (answer(reply),)),
             ),
             "computed",
             near=len(rows) - 1,
@@ -205,7 +216,9 @@ def count(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters),
                 *read_on(setting, view, listed, turns),
-                answer(str(number)),
+                *because(
+                    f'I have read the list to its end and count "{number}".', (answer(str(number)),)
+                ),
             ),
             "computed",
             near=len(setting.rows_of(entity)) - number,

@@ -19,7 +19,7 @@ from generators.tasks.worlds.changes import (
     save_change,
     with_forms,
 )
-from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
+from generators.tasks.worlds.moves import act, answer, because, remove, to_form, to_row
 from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.task import Draft
@@ -133,6 +133,13 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             continue
         condition, holds = found
         values: Row = {field.name: first if holds else other}
+        edits = save_change(setting, entity, row, values)
+        after = setting.shown(entity, field, values[field.name])
+        why = (
+            f"{fact.label} is {setting.fact(entity, fact, row)}, so the condition is "
+            f"{'' if holds else 'not '}met, and {field.label} becomes {after.rstrip('.')}. "
+            f'For that I click "{edits[0].on}".'
+        )
         if clashes(setting, entity, (row, values)):
             continue
         return Draft(
@@ -147,7 +154,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             changes(entity, (row, values)),
             (
                 *to_row(setting, view, entity, row, reads=(fact,)),
-                *save_change(setting, entity, row, values),
+                *because(why, edits),
                 answer(),
             ),
         )

@@ -1,6 +1,7 @@
 """Each step of a reference has a thought, which quotes only what can be known before it."""
 
 import re
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -9,6 +10,7 @@ from made_world import SHOP, shop_rows
 from generators.tasks.worlds.draw import KINDS, draw_task
 from generators.tasks.worlds.moves import answer, click, fill, press
 from generators.tasks.worlds.setting import Setting
+from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.thoughts import think
 from schemas.errors import BadTasks
 from schemas.field import Widget
@@ -134,3 +136,62 @@ def test_a_thought_that_opens_a_closed_list_names_none_of_its_options() -> None:
 
     for said in (thoughts(click(view.label), choice), thoughts(choice)):
         assert not any(field.choices[0] in one for one in said)
+
+
+def reasons(kind: str) -> Iterator[tuple[Draft, str]]:
+    """Yield drafts of a kind in the shop, each with the thought that it gives for what follows from what was read."""
+    for seed in range(40):
+        draft = KINDS[kind](SETTING, Random(seed))
+        if draft is not None:
+            (why,) = [step.why for step in draft.reference if step.why is not None]
+            yield draft, why
+
+
+def test_an_aggregate_is_worked_out_of_what_was_read() -> None:
+    ways = set[str]()
+    for draft, why in reasons("aggregate"):
+        if draft.words["field"].strip('"') not in {"In stock", "Quantity"}:
+            continue
+        *read, result = map(int, re.findall(r"\d+", why))
+        match draft.words["way"]:
+            case "⟦total⟧":
+                assert sum(read) == result
+            case "⟦mean⟧":
+                *read, count = read
+                assert len(read) == count
+                assert sum(read) == result * count
+            case "⟦span⟧":
+                assert read[0] - read[1] == result
+        assert draft.reference[-1].text == str(result)
+        ways.add(draft.words["way"])
+    assert ways == {"⟦total⟧", "⟦mean⟧", "⟦span⟧"}
+
+
+def test_of_two_rows_both_values_are_named_and_the_one_that_is_asked_for() -> None:
+    chosen = set[bool]()
+    for draft, why in reasons("compare"):
+        told, _, ending = why.partition(". The ")
+        assert {draft.words["first"], draft.words["second"]} <= {*re.findall(r'"[^"]+"', told)}
+        assert f'"{draft.reference[-1].text}"' in ending
+        chosen.add(draft.words["first"] in ending)
+    assert chosen == {True, False}
+
+
+def test_a_condition_is_thought_to_be_met_where_its_first_value_is_what_the_task_wants() -> None:
+    met = set[bool]()
+    for draft, why in reasons("conditional"):
+        is_met = "condition is met" in why
+        wanted = draft.words["first" if is_met else "second"].strip('"').rstrip(".")
+        assert f" becomes {wanted}. " in why
+        assert ("condition is not met" in why) is not is_met
+        met.add(is_met)
+    assert met == {True, False}
+
+
+@pytest.mark.parametrize("kind", ["rank", "rank-three", "choose"])
+def test_what_comes_first_in_an_order_is_named_with_what_the_list_shows_of_it(kind: str) -> None:
+    shown = set[bool]()
+    for draft, why in reasons(kind):
+        assert ", ".join(QUOTED.findall(why)) == draft.reference[-1].text
+        shown.add('", ' in why)
+    assert True in shown
