@@ -14,6 +14,7 @@ from generators.tasks.worlds.changes import (
 from generators.tasks.worlds.moves import (
     Steps,
     answer,
+    because,
     click,
     fill,
     look,
@@ -157,11 +158,12 @@ def _checked(
     )
     if values is None:
         return steps
-    return (
-        *steps,
-        *to_row(setting, view, entity, row, reads=()),
-        *save_change(setting, entity, row, values),
+    back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
+    why = (
+        f"{ground.label} is {there[ground.name]} here, so the rule binds {quoted(title)}, which has another "
+        f'{field.label} than {values[field.name]}. I go back to it, by "{back[0].on}".'
     )
+    return (*steps, *because(why, back), *save_change(setting, entity, row, values))
 
 
 def impossible(setting: Setting, random: Random) -> Draft | None:

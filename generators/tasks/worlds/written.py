@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from generators.tasks.worlds.changes import can_put, changes, save_change
-from generators.tasks.worlds.moves import Steps, act, answer, see, to_row
+from generators.tasks.worlds.moves import Steps, act, answer, because, see, to_row
 from generators.tasks.worlds.patterns import clashes, reply, reply_rule
 from generators.tasks.worlds.setting import Setting, quoted
 from generators.tasks.worlds.task import Draft
@@ -38,6 +38,8 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
     if view is None or not rows or page not in setting.named(guides, pages):
         return None
     row = setting.pick(random, entity, rows)
+    followed = _follow(setting, view, entity, one, row)
+    why = f'The page says: {page[manual.text]} For that I go on by "{followed[0].on}".'
     return Draft(
         {
             **setting.names(view, entity, row),
@@ -47,7 +49,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
         _followed(setting, entity, one, row),
         (
             *to_row(setting, guides, pages, page, reads=(pages.field(manual.text),)),
-            *_follow(setting, view, entity, one, row),
+            *because(why, followed),
             answer(),
         ),
     )
@@ -124,13 +126,18 @@ def undo(setting: Setting, random: Random) -> Draft | None:
         return None
     row, last, (field, value) = random.choice(found)
     values: Row = {field.name: value}
+    edits = save_change(setting, entity, row, values)
+    why = (
+        f"The last of the changes was of {field.label}, which was {last[history.before]} until then. "
+        f'To put that back I click "{edits[0].on}".'
+    )
     return Draft(
         {**setting.names(view, entity, row), "past": past.many},
         changes(entity, (row, values)),
         (
             *to_row(setting, view, entity, row, reads=()),
             see(setting.title(past, last)),
-            *save_change(setting, entity, row, values),
+            *because(why, edits),
             answer(),
         ),
     )

@@ -12,10 +12,13 @@ from generators.tasks.worlds.moves import answer, click, fill, press
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.thoughts import think
+from generators.worlds.draw import draw_whole
 from schemas.errors import BadTasks
 from schemas.field import Widget
+from schemas.patterns import Shape
 from schemas.reference import Do, ReferenceStep
 from schemas.task import Task
+from schemas.world import View
 
 SETTING = Setting(SHOP, shop_rows())
 QUOTED = re.compile(r'"([^"]+)"')
@@ -195,3 +198,34 @@ def test_what_comes_first_in_an_order_is_named_with_what_the_list_shows_of_it(ki
         assert ", ".join(QUOTED.findall(why)) == draft.reference[-1].text
         shown.add('", ' in why)
     assert True in shown
+
+
+def test_a_calendar_is_turned_to_a_month_and_its_day_opens_a_form() -> None:
+    setting = Setting(*draw_whole("library", 12))
+    words = setting.world.words
+    view = next(view for view in setting.world.views if view.shape is Shape.CALENDAR)
+    listed = next(one for one in setting.world.views if one.shape is Shape.LIST and one.filters)
+    day = click(f"{words.add.format(one=setting.world.entity(view.entity).one)}, 2026-09-24")
+    choice = ReferenceStep(do=Do.SELECT, on="Somewhere", text="Here")
+
+    def said(*steps: ReferenceStep) -> str:
+        return think(setting, steps, "", "none", Random(0))[-1].why or ""
+
+    assert "month" in said(click(view.label), click(words.next))
+    assert "month" not in said(click(listed.label), click(words.next))
+    filtered = ReferenceStep(do=Do.SELECT, on=_filter(setting, listed), text="Here")
+    to_list = click(listed.label)
+    assert "list" in said(to_list, filtered)
+    assert said(to_list, click(view.label), day, filtered) == said(filtered) != ""
+    assert said(day, choice) == said(choice)
+
+
+def _filter(setting: Setting, view: View) -> str:
+    return setting.world.entity(view.entity).field(view.filters[0]).label
+
+
+def test_nothing_is_said_to_show_a_change_where_something_was_only_read() -> None:
+    row, saved = click(SETTING.titles(SHOP.entity("product"))[0]), click(SHOP.words.save)
+
+    assert any("page shows the change" in one for one in thoughts(row, saved, answer()))
+    assert not any("page shows the change" in one for one in thoughts(saved, row, answer()))
