@@ -120,9 +120,12 @@ class ReferencePolicy:
         points = [end.point for end in ends if end.point is not None]
         if step.do is Do.SELECT and _opens(ends[0]):
             # Its options are on no picture: it is opened, led to the option by keys, and closed.
-            keys = (*_keys_to(ends[0], step.text or ""), Key(key="Enter"))
             led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
-            self._keys = [_decide(key, led) for key in keys]
+            marked = (
+                step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
+            )
+            keys = _keys_to(ends[0], step.text or "")
+            self._keys = [*(_decide(key, led) for key in keys), _decide(Key(key="Enter"), marked)]
             return _decide(Click(x=points[0][0], y=points[0][1]), step.why)
         if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
@@ -224,7 +227,8 @@ def _opens(thing: Node) -> bool:
 def _keys_to(thing: Node, text: str) -> list[Action]:
     """Return what leads an open list to an option: arrows in a short list, and the option's name in a long one.
 
-    A list that is told a name forgets its beginning where the machine is slow.
+    Arrows go from the option that is chosen, or from the first where others have its name. A list that is told
+    a name forgets its beginning where the machine is slow.
     """
     options = [_words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
     wanted = _words(text).casefold()
@@ -232,7 +236,11 @@ def _keys_to(thing: Node, text: str) -> list[Action]:
     if not places or len(options) > MAX_ARROWS:
         return [TypeText(text=text)]
     place = next((one for one in places if options[one] == wanted), places[0])
-    return [Key(key="Home"), *[Key(key="ArrowDown")] * place]
+    chosen = _words(thing.selected or "").casefold()
+    if options.count(chosen) != 1:
+        return [Key(key="Home"), *[Key(key="ArrowDown")] * place]
+    way = place - options.index(chosen)
+    return [Key(key="ArrowDown" if way > 0 else "ArrowUp")] * abs(way)
 
 
 def _act_on_nothing(step: ReferenceStep, url: str) -> Action:

@@ -74,25 +74,32 @@ async def test_a_list_that_shows_one_option_is_opened_and_told_the_name_by_keys(
 
 
 @pytest.mark.parametrize(
-    ("count", "text", "keys"),
+    ("count", "chosen", "text", "keys"),
     [
-        (15, "Size 2", [Key(key="Home"), Key(key="ArrowDown"), Key(key="ArrowDown")]),
-        (15, "size 1", [Key(key="Home"), Key(key="ArrowDown")]),
-        (15, "Size 99", [TypeText(text="Size 99")]),
-        (16, "Size 2", [TypeText(text="Size 2")]),
+        (15, "Size 0", "Size 2", ["ArrowDown", "ArrowDown"]),
+        (15, "Size 4", "size 1", ["ArrowUp", "ArrowUp", "ArrowUp"]),
+        (15, "Size 1", "Size 1", []),
+        (15, "", "Size 2", ["Home", "ArrowDown", "ArrowDown"]),
+        (15, "Same", "Size 2", ["Home", "ArrowDown", "ArrowDown"]),
+        (15, "Size 0", "Size 99", [TypeText(text="Size 99")]),
+        (16, "Size 0", "Size 2", [TypeText(text="Size 2")]),
     ],
 )
-async def test_a_short_list_is_gone_through_by_arrows(
-    count: int, text: str, keys: list[Action]
+async def test_a_short_list_is_gone_through_by_arrows_from_what_is_chosen(
+    count: int, chosen: str, text: str, keys: list[str | Action]
 ) -> None:
-    options = [node("option", f"Size {n}", shown=False) for n in range(count)]
-    page = node("body", "", node("select", "", *options, at=(50.0, 51.0), name="size"))
+    names = [*(f"Size {n}" for n in range(count - 2)), "Same", "Same"]
+    options = [node("option", name, shown=False) for name in names]
+    box = node("select", "", *options, at=(50.0, 51.0), name="size")
+    box.selected = chosen or None
+    page = node("body", "", box)
     policy = ReferencePolicy([step(do="select", on="size", text=text)])
     turn = PolicyInput("Do it.", (), SEEN, Reader(page))
 
     actions = [(await policy.act(turn)).action for _ in range(len(keys) + 2)]
 
-    assert actions == [Click(x=50, y=51), *keys, Key(key="Enter")]
+    pressed = [Key(key=key) if isinstance(key, str) else key for key in keys]
+    assert actions == [Click(x=50, y=51), *pressed, Key(key="Enter")]
 
 
 async def test_after_the_last_step_an_empty_answer_is_given() -> None:
@@ -325,7 +332,8 @@ async def test_keys_through_a_list_have_a_thought_where_its_step_has_one() -> No
     for why in ("Size is M.", None):
         said = {"do": "select", "on": "size", "text": "M"} | ({} if why is None else {"why": why})
         policy = ReferencePolicy((step(**said),))
-        thoughts += [(await policy.act(turn)).thought for _ in range(3)]
+        thoughts += [(await policy.act(turn)).thought for _ in range(4)]
 
     led = "The list of 'size' is open; the keys lead to 'M'."
-    assert thoughts == ["Size is M.", led, led, None, None, None]
+    marked = "In the list of 'size' 'M' is marked: Enter takes it."
+    assert thoughts == ["Size is M.", led, led, marked, None, None, None, None]
