@@ -1,5 +1,6 @@
 """The command line, as far as it needs no browser and no server."""
 
+import gc
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ from source_tree import ROOT
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS
-from flows.terminal import strip_control_chars, table
+from flows.terminal import ExitCode, strip_control_chars, table
 
 UNREACHABLE = "http://127.0.0.1:9/api"
 """A Prefect server that does not answer: whatever needs one is refused."""
@@ -57,6 +58,33 @@ def test_every_command_explains_itself_with_an_example(
     shown = capsys.readouterr().out
     assert f"Example: stepmill {command}" in shown
     assert len(shown.splitlines()) > 5
+
+
+def test_a_command_of_its_own_process_looks_for_garbage_but_not_in_modules() -> None:
+    code = (
+        "import gc, sys, types\n"
+        "doctor = sys.modules['flows.cli.doctor'] = types.ModuleType('doctor')\n"
+        "doctor.run = lambda args: print(gc.isenabled(), gc.get_freeze_count() > 1_000) or 0\n"
+        "sys.argv = ['stepmill', 'doctor']\n"
+        "from flows.cli.main import main\n"
+        "main()\n"
+    )
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert shown.stdout == "True True\n"
+
+
+def test_a_command_within_a_process_leaves_its_garbage_to_be_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = gc.get_freeze_count()
+
+    assert main(["show", "/nowhere"]) == ExitCode.REFUSED
+
+    assert capsys.readouterr().err
+    assert gc.get_freeze_count() <= before
+    assert gc.isenabled()
 
 
 def test_the_version_is_that_of_the_distribution_and_costs_no_heavy_import() -> None:
