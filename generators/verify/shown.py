@@ -91,23 +91,34 @@ class Words:
 
 
 class Picture:
-    """A step's picture, and what shows in it."""
+    """A step's picture, and what shows in it; decoded once something of it is asked for."""
 
     def __init__(self, step: Step, *, scale: float) -> None:
         self.step = step.step
         """The step's number."""
+        self._recorded = step
         self._scale = scale
+
+    @functools.cached_property
+    def _image(self) -> Image.Image | None:
+        """The picture in red, green and blue; None: it does not decode."""
         try:
-            with Image.open(io.BytesIO(step.screenshot.bytes)) as image:
+            with Image.open(io.BytesIO(self._recorded.screenshot.bytes)) as image:
                 image.load()
                 is_rgb = image.mode == "RGB"  # converting it all the same would copy it
-                self._image: Image.Image | None = image if is_rgb else image.convert("RGB")
+                return image if is_rgb else image.convert("RGB")
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-            self._image = None
-        self.sights = tuple(one for one in step.sights or () if self.shows(one.bbox))
+            return None
+
+    @functools.cached_property
+    def sights(self) -> tuple[Sight, ...]:
         """What is in sight and shows."""
-        self.words = Words(self.step, [(one.text, one.bbox) for one in self.sights if one.text])
+        return tuple(one for one in self._recorded.sights or () if self.shows(one.bbox))
+
+    @functools.cached_property
+    def words(self) -> Words:
         """The texts among it."""
+        return Words(self.step, [(one.text, one.bbox) for one in self.sights if one.text])
 
     @functools.cached_property
     def counts(self) -> set[int]:
