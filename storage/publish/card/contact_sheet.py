@@ -1,7 +1,8 @@
 """The contact sheet beside the card: the first pages of many trajectories on one PNG, no two of them equal.
 
 Which pages are shown follows from a rule: every family of worlds gives one in turn, and so do all other templates
-together; and of these each template in turn, the first of its published trajectories whose page is not there yet.
+together; and of these each template in turn, the first of its published trajectories whose address is not there yet,
+and then, as long as there is room, whose picture is not.
 Only the pictures that are shown are read, and the size is bounded. The same rows and the same Pillow give the
 same bytes.
 """
@@ -9,6 +10,7 @@ same bytes.
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,12 +37,13 @@ def read_pages(tables: Tables, selection: Selection) -> tuple[bytes, ...]:
         Damaged: a row is missing, or a picture is not the one recorded.
     """
     pages = _first_pages(tables)
+    order = [episode for episode in _in_turn(selection) if episode in pages]
+    by_url = {pages[episode].url: episode for episode in reversed(order)}
+    firsts = set(by_url.values())
     chosen: dict[str, str] = {}
-    for episode in _in_turn(selection):
-        if len(chosen) == MAX_PAGES:
-            break
-        if episode in pages:
-            chosen.setdefault(pages[episode], episode)
+    for episode in sorted(order, key=lambda one: one not in firsts):
+        if len(chosen) < MAX_PAGES:
+            chosen.setdefault(pages[episode].picture, episode)
     if not chosen:
         return ()
     schema = pa.schema([config_schema("steps").field(name) for name in _COLUMNS])
@@ -55,15 +58,24 @@ def read_pages(tables: Tables, selection: Selection) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _first_pages(tables: Tables) -> dict[str, str]:
-    """Return the hash of each episode's first picture, by episode."""
+class _Page(NamedTuple):
+    """The first page of an episode."""
+
+    url: str
+    """Its address."""
+    picture: str
+    """Its picture's hash."""
+
+
+def _first_pages(tables: Tables) -> dict[str, _Page]:
+    """Return the first page of each episode, by episode."""
     steps = tables.datasets.get("steps")
     if steps is None:
         return {}
-    found = steps.to_table(
-        columns=["episode_id", "screenshot_sha256"], filter=pc.field("step") == 0
-    )
-    return dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
+    columns = ["episode_id", "url", "screenshot_sha256"]
+    found = steps.to_table(columns=columns, filter=pc.field("step") == 0)
+    rows = zip(*(column.to_pylist() for column in found.columns), strict=True)
+    return {episode: _Page(url, picture) for episode, url, picture in rows}
 
 
 def _in_turn(selection: Selection) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The contact sheet: first pages that a rule chose, no two equal, on a picture of bounded size."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,24 @@ from storage.publish.plan.manifest import CONTACT_SHEET
 from storage.publish.plan.selection import select
 
 
-def _run(*attempts: tuple[str, int], rejects: int = 0) -> MemoryRun:
+def _run(
+    *attempts: tuple[str, int], rejects: int = 0, urls: Sequence[str] | None = None
+) -> MemoryRun:
     """Return a run of attempts, each with its template and the number of its first picture.
 
-    The last `rejects` of them are rejected.
+    The last `rejects` of them are rejected. `urls` are their first addresses; None: all have the same.
     """
     run = MemoryRun()
     for number, (template, picture) in enumerate(attempts):
         task = make_task(number, template=template)
         _, [made] = make_unit([task])
         seen = make_screenshot(picture)
-        change = {"screenshot": seen, "screenshot_sha256": sha256_hex(seen.bytes)}
+        change: dict[str, object] = {
+            "screenshot": seen,
+            "screenshot_sha256": sha256_hex(seen.bytes),
+        }
+        if urls is not None:
+            change["page"] = made.steps[0].page.model_copy(update={"url": urls[number]})
         first = made.steps[0].model_copy(update=change)
         whole = made.model_copy(update={"steps": (first, *made.steps[1:])})
         episode = later(whole, number)
@@ -54,6 +62,13 @@ def test_families_and_their_templates_give_pages_in_turn() -> None:
 
 def test_equal_pages_are_shown_once() -> None:
     assert _pages(_run(("a", 1), ("b", 1), ("a", 1), ("b", 2))) == _pictures(1, 2)
+
+
+def test_another_address_goes_before_another_picture_of_the_same() -> None:
+    one, other = "http://one.localhost/", "http://other.localhost/"
+    run = _run(("a", 1), ("a", 2), ("a", 3), urls=(one, one, other))
+
+    assert _pages(run) == _pictures(1, 3, 2)
 
 
 def test_what_is_not_published_is_not_shown() -> None:
