@@ -3,8 +3,8 @@
 
     .venv/bin/python docs/picture.py demo-dataset docs/trajectory.png
 
-It takes the longest accepted teacher trajectory of a world that fits. Each step is what the policy saw, where
-it acted, and why.
+It takes the accepted teacher trajectory of a world with the longest thought before its answer, of all that fit.
+Each step is what the policy saw, where it acted, and why.
 """
 
 import io
@@ -17,11 +17,16 @@ from typing import Any
 import pyarrow.dataset as pads
 from PIL import Image, ImageDraw, ImageFont
 
-WIDTH, ACROSS, MAX_STEPS = 480, 4, 7
+from generators.worlds.packages.lock import locked, packages_data
+
+WIDTH, ACROSS, MAX_STEPS = 480, 4, 11
 TEXT_HEIGHT = 88
 GAP = 14
 COLOURS = 256
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+LETTERS = 256
+"""What the font has of Unicode: Latin alone."""
+
+Font = ImageFont.FreeTypeFont
 
 
 def rows(dataset: Path, config: str) -> list[dict[str, Any]]:
@@ -65,11 +70,20 @@ def main(dataset: Path, target: Path) -> None:
         and row["accepted"]
         and row["policy"] == "teacher"
         and row["n_steps"] <= MAX_STEPS
-        and row["instruction"].isascii()  # the font of the words below has no other letters
     ]
-    chosen = max(fitting, key=lambda row: (row["n_steps"], row["episode_id"]))
-    steps = [s for s in rows(dataset, "steps") if s["episode_id"] == chosen["episode_id"]]
-    font = ImageFont.load_default(15)
+    said = {row["episode_id"]: [row["instruction"]] for row in fitting}
+    every = [step for step in rows(dataset, "steps") if step["episode_id"] in said]
+    ending = dict.fromkeys(said, 0)
+    for step in every:
+        said[step["episode_id"]].append(step["thought"] or "")
+        if step["action_type"] == "answer":
+            ending[step["episode_id"]] = len(step["thought"] or "")
+    chosen = max(
+        (row for row in fitting if _is_latin("".join(said[row["episode_id"]]))),
+        key=lambda row: ending[row["episode_id"]],
+    )
+    steps = [step for step in every if step["episode_id"] == chosen["episode_id"]]
+    font = _font()
     viewport = (chosen["viewport_width"], chosen["viewport_height"])
     panels = [
         panel(step, n, viewport, font)
@@ -86,6 +100,18 @@ def main(dataset: Path, target: Path) -> None:
         at = (number % ACROSS * (WIDTH + GAP), top + number // ACROSS * (tall + GAP))
         strip.paste(one, at)
     strip.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def _is_latin(text: str) -> bool:
+    """Return whether the font has all letters of a text."""
+    return all(ord(letter) < LETTERS for letter in text)
+
+
+def _font() -> Font:
+    """Return the letters of the words below: those of a package of worlds' pages, as Pillow's own has no umlauts."""
+    inter = locked()["@fontsource/inter"]
+    letters = inter.folder(packages_data()) / "files" / "inter-latin-400-normal.woff2"
+    return ImageFont.truetype(letters, 15)
 
 
 if __name__ == "__main__":
