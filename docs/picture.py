@@ -26,8 +26,6 @@ COLOURS = 256
 LETTERS = 256
 """What the font has of Unicode: Latin alone."""
 
-Font = ImageFont.FreeTypeFont
-
 
 def rows(dataset: Path, config: str) -> list[dict[str, Any]]:
     """Return all rows of a config's training split."""
@@ -36,7 +34,9 @@ def rows(dataset: Path, config: str) -> list[dict[str, Any]]:
     return found
 
 
-def panel(step: dict[str, Any], number: int, viewport: tuple[int, int], font: Font) -> Image.Image:
+def panel(
+    step: dict[str, Any], number: int, viewport: tuple[int, int], font: ImageFont.FreeTypeFont
+) -> Image.Image:
     """Return one step: the picture with the pointer on it, and the thought below."""
     scale = WIDTH / viewport[0]
     height = round(viewport[1] * scale)
@@ -107,7 +107,7 @@ def _is_latin(text: str) -> bool:
     return all(ord(letter) < LETTERS for letter in text)
 
 
-def _font() -> Font:
+def _font() -> ImageFont.FreeTypeFont:
     """Return the letters of the words below: those of a package of worlds' pages, as Pillow's own has no umlauts."""
     inter = locked()["@fontsource/inter"]
     letters = inter.folder(packages_data()) / "files" / "inter-latin-400-normal.woff2"

@@ -133,6 +133,8 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             continue
         condition, holds = found
         values: Row = {field.name: first if holds else other}
+        if clashes(setting, entity, (row, values)):
+            continue
         edits = save_change(setting, entity, row, values)
         after = setting.shown(entity, field, values[field.name])
         why = (
@@ -140,8 +142,6 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             f"{'' if holds else 'not '}met, and {field.label} becomes {after.rstrip('.')}. "
             f'For that I click "{edits[0].on}".'
         )
-        if clashes(setting, entity, (row, values)):
-            continue
         return Draft(
             {
                 **setting.names(view, entity, row),
