@@ -74,7 +74,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
                 answer=_number(result, setting.shown(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),
             ),
-            (*to_part(setting, part), *because(why, (answer(reply),))),
+            (*to_part(setting, part), answer(reply, why)),
             "computed",
             near=part.near,
         )
@@ -135,10 +135,10 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=reply, facts=_titles(setting, ordered, place + 1)),
         (
             *_to_ordered(setting, ordered, ordered.rows[: place + 1]),
-            *because(
+            answer(
+                reply,
                 f"By {ordered.field.label}, the {ordered.word} first, the {_PLACES[place]} that fits is "
                 f"{ordered.told(setting, place)}.",
-                (answer(reply),),
             ),
         ),
         "computed",
@@ -159,10 +159,10 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=Matches(matches=_in_order(titles)), facts=titles),
         (
             *_to_ordered(setting, ordered, ordered.rows[:3]),
-            *because(
+            answer(
+                ", ".join(titles),
                 f"By {ordered.field.label}, the {ordered.word} first, they are "
                 f"{'; '.join(ordered.told(setting, place) for place in range(3))}.",
-                (answer(", ".join(titles)),),
             ),
         ),
         "computed",
@@ -183,7 +183,7 @@ def choose(setting: Setting, random: Random) -> Draft | None:
         Expectation(answer=reply),
         (
             *_to_ordered(setting, ordered, ordered.rows[:1]),
-            *because(_first(setting, ordered), (answer(reply),)),
+            answer(reply, _first(setting, ordered)),
         ),
         "computed",
         near=ordered.part.near,

@@ -53,9 +53,9 @@ def see(on: str) -> ReferenceStep:
     return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()))
 
 
-def answer(text: str = "") -> ReferenceStep:
-    """Return the answer; empty where nothing was asked."""
-    return ReferenceStep(do=Do.ANSWER, text=text)
+def answer(text: str = "", why: str | None = None) -> ReferenceStep:
+    """Return the answer; empty where nothing was asked. `why` is the thought before it; None: any that fits."""
+    return ReferenceStep(do=Do.ANSWER, text=text, why=why)
 
 
 def because(why: str, steps: Steps) -> Steps:

@@ -8,7 +8,7 @@ from random import Random
 
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
-from generators.tasks.worlds.moves import answer, because, click, look, read_on, to_list, to_row
+from generators.tasks.worlds.moves import answer, click, look, read_on, to_list, to_row
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -138,7 +138,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_row(setting, view, entity, one, reads=(field,)),
                 *to_row(setting, view, entity, other, reads=(field,)),
-                *because(why, (answer(reply),)),
+                answer(reply, why),
             ),
             "computed",
         )
@@ -182,7 +182,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters, sort=sort, descending=wants_large),
                 *read_on(setting, view, [best] if can_sort else rows, turns),
-                *because(why, (answer(reply),)),
+                answer(reply, why),
             ),
             "computed",
             near=len(rows) - 1,
@@ -216,9 +216,7 @@ def count(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters),
                 *read_on(setting, view, listed, turns),
-                *because(
-                    f'I have read the list to its end and count "{number}".', (answer(str(number)),)
-                ),
+                answer(str(number), f'I have read the list to its end and count "{number}".'),
             ),
             "computed",
             near=len(setting.rows_of(entity)) - number,
