@@ -17,20 +17,20 @@ WORKERS ?= 3
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What kills processes, and grows with the two numbers above; and what is larger where there is time:
 # a test sees to it that every module which reads `tests/effort.py` is here.
-CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py \
-  tests/e2e/test_clumsy_steps.py tests/e2e/test_generate.py \
-  tests/e2e/test_hostile_words.py \
-  tests/e2e/test_large_runs.py tests/e2e/test_s3_days.py tests/e2e/test_task_pictures.py \
-  tests/e2e/test_teacher.py tests/e2e/test_teacher_dataset.py \
+CHAOS := tests/e2e/test_chaos*.py tests/e2e/buckets/test_s3_runs.py tests/e2e/kills/test_publish_hub_killed.py \
+  tests/e2e/miniwob/test_clumsy_steps.py tests/e2e/runs/test_generate.py \
+  tests/e2e/browser/test_hostile_words.py \
+  tests/e2e/buckets/test_large_runs.py tests/e2e/buckets/test_s3_days.py tests/e2e/miniwob/test_task_pictures.py \
+  tests/e2e/miniwob/test_teacher.py tests/e2e/miniwob/test_teacher_dataset.py \
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \
   tests/unit/storage/lake/test_memory_use.py \
-  tests/unit/generators/tasks/test_worlds.py tests/unit/generators/worlds/test_draw.py \
+  tests/unit/generators/tasks/test_worlds.py tests/unit/generators/worlds/drawing/test_draw.py \
   tests/unit/storage/publish/test_interrupted.py tests/unit/storage/publish/destinations/test_store.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties/*/test_*.py
 # Hostile pages, ways out and killed browsers.
-HOSTILE := tests/e2e/test_hostile_pages.py tests/e2e/test_hostile_run.py tests/e2e/test_ways_out.py \
-  tests/e2e/test_browser_killed.py
+HOSTILE := tests/e2e/browser/test_hostile_pages.py tests/e2e/runs/test_hostile_run.py tests/e2e/browser/test_ways_out.py \
+  tests/e2e/browser/test_browser_killed.py
 # The suites of lies and of forgers, which grow with the second number; the longest start first. All
 # workers share the forgers; the lies, whose recordings take longest, stay on one.
 ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py

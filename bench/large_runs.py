@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from deltalake import CommitProperties, Transaction
-from seaweedfs import Weed
+from support.servers.seaweedfs import Weed
 
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report

@@ -37,10 +37,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from hub.publishing import TO, published_to  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
-from memory_run import RULE, STORAGE, make_run_file  # noqa: E402
-from read_ranges import Read, Spans, bytes_read, pictures_in  # noqa: E402
-from s3_read_log import Watching  # noqa: E402
-from seaweedfs import Weed  # noqa: E402
+from support.runs.memory_run import RULE, STORAGE, make_run_file  # noqa: E402
+from support.servers.read_ranges import Read, Spans, bytes_read, pictures_in  # noqa: E402
+from support.servers.s3_read_log import Watching  # noqa: E402
+from support.servers.seaweedfs import Weed  # noqa: E402
 
 from bench.measuring.result import report  # noqa: E402
 from bench.synthetic.published import EPISODES, make  # noqa: E402
@@ -75,7 +75,7 @@ class Server:
             done = subprocess.run(
                 [
                     sys.executable,
-                    str(ROOT / "tests" / "dataset_readers.py"),
+                    str(ROOT / "tests" / "support" / "stores" / "dataset_readers.py"),
                     what,
                     reader,
                     self.place,

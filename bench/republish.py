@@ -25,10 +25,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 HOME = tempfile.mkdtemp(prefix="stepmill-bench-")
 os.environ |= {"HF_HOME": HOME, "HF_HUB_DISABLE_TELEMETRY": "1"}  # read by what comes next
 
-from factories import make_verdict  # noqa: E402
 from hub.publishing import DATASET, TO  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
-from memory_run import RULE, MemorySnapshot, make_run_file  # noqa: E402
+from support.episodes.factories import make_verdict  # noqa: E402
+from support.runs.memory_run import RULE, MemorySnapshot, make_run_file  # noqa: E402
 
 from bench.measuring.result import report  # noqa: E402
 from bench.synthetic.published import EPISODES, make  # noqa: E402

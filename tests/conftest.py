@@ -16,8 +16,8 @@ from effort import THOROUGH
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from factories import MadeRun
-    from seaweedfs import Weed
+    from support.episodes.factories import MadeRun
+    from support.servers.seaweedfs import Weed
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
@@ -60,6 +60,16 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `make test-full` alone has the time for."""
+    if THOROUGH:
+        return
+    full = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=full)
+    left_out = set(full)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +132,7 @@ class CopyRun(Protocol):
 @pytest.fixture(scope="session")
 def copy_run(tmp_path_factory: pytest.TempPathFactory) -> CopyRun:
     """Return what copies a finished run, which is made once: nothing in it tells where it is."""
-    from factories import make_whole_run  # noqa: PLC0415 - loads what few tests need
+    from support.episodes.factories import make_whole_run  # noqa: PLC0415 - loads what few tests need
 
     from storage.objects.local import LocalStore  # noqa: PLC0415 - the same
 
@@ -142,7 +152,7 @@ def copy_run(tmp_path_factory: pytest.TempPathFactory) -> CopyRun:
 @pytest.fixture(scope="session")
 def weed(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Weed]":
     """A real S3 server of this machine, started once."""
-    from seaweedfs import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need
+    from support.servers.seaweedfs import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need
 
     server = Weed(tmp_path_factory.mktemp("weed"))
     server.start()
@@ -158,10 +168,10 @@ def bucket_url(weed: "Weed", monkeypatch: pytest.MonkeyPatch) -> str:
     return weed.place()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def one_browser() -> AsyncIterator[None]:
-    """Start one browser for all tests of a module, which run in the module's event loop."""
-    from html_site import shared_browser  # noqa: PLC0415 - loads a browser, which few tests need
+    """Start one browser for all tests of a worker that ask for it, in the session's event loop."""
+    from support.browsers.one_browser import shared_browser  # noqa: PLC0415 - loads a browser, which few tests need
 
     async with shared_browser():
         yield

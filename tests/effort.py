@@ -1,25 +1,25 @@
-"""How much the tests try: the sizes that prove a rule, and those of `make chaos`, `make adversarial`
-and `make hostile`, which look for more.
+"""How much the tests try: the sizes of `make test`, which prove a rule, and those of `make test-full`.
+
+What has no small size at all is marked `full`; `make test` does not run it. Everything else shows at
+its small size that it works, and looks for more at its large one.
 """
 
 import os
 
-_ROUNDS = os.environ.get("STEPMILL_CHAOS_ROUNDS")
+THOROUGH = os.environ.get("STEPMILL_TESTS") == "full"
+"""Every test runs at its large size: there is time."""
 
-ROUNDS = int(_ROUNDS or 2)
+ROUNDS = 20 if THOROUGH else 1
 """How many rounds of what is drawn at random."""
 
-BROWSER_ROUNDS = int(_ROUNDS or 2)
+BROWSER_ROUNDS = 20 if THOROUGH else 1
 """How often a run in a real browser is killed."""
 
-KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 5)
+KILLS = 200 if THOROUGH else 2
 """How many runs over stand-ins are killed at random moments, in a folder."""
 
-BUCKET_KILLS = KILLS // 5
+BUCKET_KILLS = 40 if THOROUGH else 1
 """The same, in a bucket."""
 
-THOROUGH = ROUNDS > 4
-"""There is time."""
-
-TIMEOUT = 0 if THOROUGH else 600
+TIMEOUT = 0 if THOROUGH else 300
 """Seconds for one test; none at all if there is time."""

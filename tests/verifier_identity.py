@@ -72,7 +72,7 @@ def parts_of(module: str, root: Path = ROOT) -> Parts:
 
 def verifiers() -> dict[str, tuple[str, str]]:
     """Return the module and the version of every verifier, by its name."""
-    from scripted_session import ScriptedSessions  # noqa: PLC0415 - a test's, and only for this
+    from support.browsers.scripted_session import ScriptedSessions  # noqa: PLC0415 - a test's, and only for this
 
     made = {name: make({}, ScriptedSessions()) for name, make in MAKERS.items()}
     return {name: (type(one).__module__, one.version) for name, one in made.items()}

@@ -6,8 +6,8 @@ It uses the tests' factories of episodes, so `tests/` must be on the path.
 from collections.abc import Callable
 from random import Random
 
-from factories import make_task, make_unit, make_verdict
-from memory_run import RULE, TEST, TRAIN, VALIDATION, MemoryRun, later
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import RULE, TEST, TRAIN, VALIDATION, MemoryRun, later
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256

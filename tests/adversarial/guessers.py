@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from random_actions import ON_THE_PAGE, View, draw_action
+from support.browsers.random_actions import ON_THE_PAGE, View, draw_action
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Answer, Click

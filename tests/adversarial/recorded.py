@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from adversarial.retelling import Told, Truth
-from remembered_sessions import RememberedSessions, RememberedSite
-from stub_engine import WrittenEngine
-from visits import visit_to
+from adversarial.lies.retelling import Told, Truth
+from support.browsers.one_browser import browser_and_gateway
+from support.browsers.remembered_sessions import RememberedSessions, RememberedSite
+from support.browsers.visits import visit_to
+from support.servers.stub_engine import WrittenEngine
 
 from generators.browser.chromium import Chromium
 from generators.policy.factory import PolicyFactory
@@ -20,7 +21,6 @@ from generators.policy.teacher.policy import TeacherPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
-from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
 from generators.sites.protocol import Site
 from generators.tasks.site_templates import make_template_task, site_offers
@@ -221,7 +221,7 @@ class Recorder:
 @asynccontextmanager
 async def recording() -> AsyncIterator[Recorder]:
     """Start a browser, and the site in front of it."""
-    async with Gateway() as gateway, Chromium(network=gateway) as browser:
+    async with browser_and_gateway() as (browser, gateway):
         site, remembered = MiniWob(gateway), RememberedSessions(browser)
         sites: dict[str, Site] = {site.name: RememberedSite(site)}  # type: ignore[dict-item]  # the rest is the site's
         panel, lie_panel = (

@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from adversarial.lies import LIES, UNTOLD
-from altered_episodes import call, changed, defects, examined, replied, step, won
-from scripted_rollouts import scripted_task
+from adversarial.lies.catalogue import LIES, UNTOLD
+from support.browsers.scripted_rollouts import scripted_task
+from support.episodes.altered_episodes import call, changed, defects, examined, replied, step, won
 
 from schemas.action import Click
 from schemas.base import Record

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import CopyRun
 from effort import THOROUGH, TIMEOUT
-from memory_store import MemoryStore
+from support.stores.memory_store import MemoryStore
 
 from schemas.tables import UNIT_TABLES
 from storage.audit import audit

@@ -21,7 +21,11 @@ from generators.policy.protocol import Policy
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.sites.miniwob import template_paths
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(TIMEOUT),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 TEMPLATES = (
     sorted(template_paths())
@@ -33,7 +37,7 @@ GUESSES = 100 if THOROUGH else 12
 """Of a template whose chance is known."""
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def recorder() -> AsyncIterator[Recorder]:
     async with recording() as started:
         yield started
@@ -60,7 +64,7 @@ async def play_all(
     return counts
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("trick", TRICKS)
 async def test_a_forger_is_rewarded_for_its_own_problem_alone(
     recorder: Recorder, trick: str, record_testsuite_property: Callable[[str, object], None]
@@ -72,7 +76,7 @@ async def test_a_forger_is_rewarded_for_its_own_problem_alone(
     assert counts.failed == []
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_what_a_guesser_is_paid_for_is_true(
     recorder: Recorder, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
@@ -84,7 +88,7 @@ async def test_what_a_guesser_is_paid_for_is_true(
     assert counts.failed == []
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("template", ["click-test-2", "count-sides", "identify-shape"])
 async def test_a_guesser_is_paid_as_often_as_chance_allows(
     recorder: Recorder, template: str
@@ -106,7 +110,7 @@ async def test_a_guesser_is_paid_as_often_as_chance_allows(
     assert [str(task.result()) for task in tasks if task.result().false] == []
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_a_policy_that_does_the_task_is_rewarded(recorder: Recorder) -> None:
     for template in ("click-button", "click-test-2", "count-sides", "enter-text"):
         played = await play(recorder, template, 0, TeacherPolicy())

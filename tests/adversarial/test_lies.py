@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import pytest
 import pytest_asyncio
-from adversarial.lies import LIES, UNTOLD
+from adversarial.lies.catalogue import LIES, UNTOLD
+from adversarial.lies.retelling import Kind, Told
 from adversarial.recorded import Judged, Losing, Recorder, Stumbling, asked, recording, truths
-from adversarial.retelling import Kind, Told
 from effort import THOROUGH, TIMEOUT
 
 from generators.policy.model.try_account import Account
@@ -19,7 +19,12 @@ from generators.policy.protocol import Policy
 from generators.policy.teacher.policy import TeacherPolicy
 from schemas.sections import VerifySection
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT), pytest.mark.xdist_group("lies")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(TIMEOUT),
+    pytest.mark.xdist_group("lies"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 TEMPLATES = (
     "click-button",
@@ -110,7 +115,7 @@ async def _try(telling: Awaitable[list[Judged]]) -> list[Judged] | Exception:
         return error
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shown() -> AsyncIterator[Shown]:
     async with recording() as recorder:
         won, lost = await _record(recorder)

@@ -12,14 +12,19 @@ import pytest
 from adversarial.recorded import HEIGHT, WIDTH, Recorder, recording
 from adversarial.watched import WatchedSite
 from effort import THOROUGH, TIMEOUT
-from random_actions import Walk, walk
-from visits import visit_to
+from support.browsers.random_actions import Walk, walk
+from support.browsers.visits import visit_to
 
 from generators.sites.miniwob import NAME, start_url, template_paths
 from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.action import Action
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(TIMEOUT),
+    pytest.mark.usefixtures("one_browser"),
+    pytest.mark.asyncio(loop_scope="session"),
+]
 
 TEMPLATES = (
     sorted(template_paths())

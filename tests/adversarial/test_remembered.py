@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from remembered_sessions import RememberedSessions, RememberedSite
-from scripted_rollouts import RUNNING, WON, clicks, pages, scripted_task
-from scripted_session import ScriptedSessions
-from scripted_site import ScriptedSite
-from visits import visit_to
+from support.browsers.remembered_sessions import RememberedSessions, RememberedSite
+from support.browsers.scripted_rollouts import RUNNING, WON, clicks, pages, scripted_task
+from support.browsers.scripted_session import ScriptedSessions
+from support.browsers.scripted_site import ScriptedSite
+from support.browsers.visits import visit_to
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
-from commands import called
 from effort import THOROUGH, TIMEOUT
+from support.runs.commands import called
 
 from generators.sites.miniwob import THRESHOLDS, template_paths
 

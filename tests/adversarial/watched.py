@@ -6,8 +6,8 @@ looks at nothing that the site keeps to tell its outcome.
 
 from dataclasses import dataclass, field, replace
 
+from adversarial.lies.retelling import Told
 from adversarial.recorded import RULE, Recorder
-from adversarial.retelling import Told
 
 from generators.browser.protocol import Session
 from generators.policy.protocol import Policy

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from form_browser import FormBrowser
 from pydantic import JsonValue
 from source_tree import ROOT
+from support.browsers.form_browser import FormBrowser
 
 from generators.sites.installable.application import Application, Installed, World
 from generators.sites.installable.application_task import ApplicationTask

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from commands import stepmill
 from source_tree import ROOT
+from support.runs.commands import stepmill
 
 from generators.sites.installable.__main__ import main as draw
 

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from commands import called, contents
+from support.runs.commands import called, contents
 
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Source

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from commands import SMALL, Said, called, stepmill
-from example_plugin import DISTRIBUTION, SOURCE, build_plugin, install_plugin
-from exports import lines
-from factories import make_task
-from ledger_site import command as start
-from ledger_site import ledger_task
-from locations import Place
-from offered_parts import offer
-from scripted_rollouts import RUNNING, attempt_it, pages
-from scripted_session import ScriptedSessions
 from source_tree import ROOT
+from support.browsers.scripted_rollouts import RUNNING, attempt_it, pages
+from support.browsers.scripted_session import ScriptedSessions
+from support.episodes.factories import make_task
+from support.inputs.example_plugin import DISTRIBUTION, SOURCE, build_plugin, install_plugin
+from support.inputs.offered_parts import offer
+from support.runs.commands import SMALL, Said, called, stepmill
+from support.runs.exports import lines
+from support.runs.locations import Place
+from support.servers.ledger_site import command as start
+from support.servers.ledger_site import ledger_task
 
 from flows.job.provenance import code_version, provenance
 from generators.policy.factory import PolicyFactory

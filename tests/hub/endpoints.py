@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 from hub.state import Account, Commit, File, Refused, Repo, State, is_large
-from read_ranges import Read
+from support.servers.read_ranges import Read
 
 PAGE = 1_000
 _FAR = 3_600

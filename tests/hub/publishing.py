@@ -11,7 +11,7 @@ from multiprocessing.context import ForkServerProcess
 
 from hub.faults import Fault
 from hub.server import TOKEN, LocalHub
-from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
+from support.runs.memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
 
 from schemas.sections import PublishSection
 from storage.publish.destinations.hub import destination

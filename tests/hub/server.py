@@ -17,7 +17,7 @@ from aiohttp.typedefs import Middleware
 from hub.endpoints import Endpoints
 from hub.faults import Fault
 from hub.state import Account, Refused, Repo, State
-from read_ranges import Read
+from support.servers.read_ranges import Read
 
 TOKEN = "hf_localtokenofthetests"  # noqa: S105 - good for nothing elsewhere
 USER = "tester"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from adversarial.forgers import TRICKS
-from altered_episodes import changed, sealed, won
-from scripted_rollouts import scripted_task
 from source_tree import ROOT
+from support.browsers.scripted_rollouts import scripted_task
+from support.episodes.altered_episodes import changed, sealed, won
 
 from generators.policy.noisy import NoisyPolicy
 from generators.policy.scripted import ScriptedPolicy
@@ -101,7 +101,7 @@ def test_a_sentence_stands_in_its_page_and_holds(sentence: str) -> None:
 SHOWN: dict[str, tuple[str, str]] = {
     "the first `done` is latched in the page as it happens, and nothing after it counts": (
         README,
-        "tests/e2e/test_latch.py::test_what_the_page_says_later_changes_no_end",
+        "tests/e2e/browser/test_latch.py::test_what_the_page_says_later_changes_no_end",
     ),
     "A page that is loaded again, another page or another tab is not the task's own problem": (
         README,
@@ -109,7 +109,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     ),
     "with the same URL, form state, focus, scroll, DOM, elements and reward at every step": (
         README,
-        "tests/e2e/test_replay_tampered.py::test_what_was_tampered_with_is_named",
+        "tests/e2e/runs/test_replay_tampered.py::test_what_was_tampered_with_is_named",
     ),
     "Splits are disjoint by template": (
         README,

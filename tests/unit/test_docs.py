@@ -2,7 +2,7 @@
 
 A `python` block is run, in an empty folder; one marked `python no-run` needs a dataset or a
 network, so it is compiled and each thing it imports is looked up, and it is run where a dataset is
-published (`tests/e2e/test_published_everywhere.py`). One marked `python file NAME` is a file: it is
+published (`tests/e2e/publishing/test_published_everywhere.py`). One marked `python file NAME` is a file: it is
 compiled here, and run by `make test-trainers`, which has what it imports, or by
 `tests/extending/test_plugin.py`. A line of an `sh` block that starts with `stepmill` or `make` must be a command as it stands; in running text the command, the target or the
 file that is named must exist.
@@ -22,8 +22,8 @@ from pathlib import Path
 import configuration
 import pytest
 from columns import renewed
-from offered_parts import offer
 from source_tree import ROOT
+from support.inputs.offered_parts import offer
 
 from flows.cli.parser import build_parser, parse
 from generators.verify.verifiers import VERIFIER_NAMES

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import pytest
 from conftest import GOLDEN
-from example_plugin import DISTRIBUTION, build_plugin, install_plugin
 from packaging.requirements import Requirement
 from source_tree import PACKAGES, ROOT, dotted, modules
+from support.inputs.example_plugin import DISTRIBUTION, build_plugin, install_plugin
 
 from registries.entry_points import Group
 from storage.export.verifiers import LIBRARY

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from http_servers import Loopback
 from source_tree import ROOT
+from support.servers.http_servers import Loopback
 
 TOOLS = (
     "sh",

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from engine_serve import Serving
 from source_tree import ROOT
+from support.servers.engine_serve import Serving
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.vllm.command import LOCAL_VLLM

@@ -15,10 +15,10 @@ from typing import Literal
 
 import psutil
 import pytest
-from commands import until
-from engine_serve import Serving
 from PIL import Image, ImageDraw
 from source_tree import ROOT
+from support.runs.commands import until
+from support.servers.engine_serve import Serving
 from tokenizers import Tokenizer
 
 from flows.job.config_loader import Sources, load

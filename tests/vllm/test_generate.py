@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import psutil
 import pytest
-from commands import Said, called, start, until
 from deltalake import DeltaTable
 from source_tree import ROOT
+from support.runs.commands import Said, called, start, until
 
 from generators.engine.vllm.command import LOCAL_VLLM
 

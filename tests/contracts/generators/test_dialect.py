@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 
 import pytest
-from dialect_variants import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
-from factories import make_step
-from schema_subset import allows, check
+from support.episodes.factories import make_step
+from support.inputs.dialect_variants import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
+from support.inputs.schema_subset import allows, check
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.protocol import (

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-from engine_servers import SCHEMA, engine, prompt
-from stub_engine import WrittenEngine
+from support.servers.engine_servers import SCHEMA, engine, prompt
+from support.servers.stub_engine import WrittenEngine
 
 from generators.engine.protocol import Engine, EngineCard, Reply, Sampling
 from generators.engine.simulator.options import SimulatorOptions

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from factories import make_screenshot
-from page_trees import node
-from stub_engine import SIDE, WrittenEngine, clicked, configured, history, seen
-from stub_surfer import LOCALIZER, VALIDATOR, Surfing, answered, at, opinion
+from support.browsers.page_trees import node
+from support.episodes.factories import make_screenshot
+from support.servers.stub_engine import SIDE, WrittenEngine, clicked, configured, history, seen
+from support.servers.stub_surfer import LOCALIZER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.browser.protocol import Node
 from generators.policy.model.policy import ModelPolicy

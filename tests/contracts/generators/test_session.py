@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-from html_site import ORIGIN, browsing, spec
-from scripted_session import Page, ScriptedSessions
+from support.browsers.html_site import ORIGIN, browsing, spec
+from support.browsers.scripted_session import Page, ScriptedSessions
 
 from generators.browser.protocol import Session
 from schemas.action import Answer, Click, Hover, NoAction, Wait
 from schemas.base import sha256_hex
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 Opening = Callable[[], AbstractAsyncContextManager[Session]]
 

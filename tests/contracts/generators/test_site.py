@@ -13,16 +13,16 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 from adversarial.watched import first_end, watch_events
-from factories import make_task
-from ledger_site import command, ledger, ledger_task, mounted
 from pydantic import JsonValue
-from random_actions import Truth, falsehood, walk
-from scripted_rollouts import RUNNING, WON, pages, scripted_task
-from scripted_session import Page, ScriptedSession
-from scripted_site import ScriptedSite
-from visits import visit_to
+from support.browsers.one_browser import browser_and_gateway
+from support.browsers.random_actions import Truth, falsehood, walk
+from support.browsers.scripted_rollouts import RUNNING, WON, pages, scripted_task
+from support.browsers.scripted_session import Page, ScriptedSession
+from support.browsers.scripted_site import ScriptedSite
+from support.browsers.visits import visit_to
+from support.episodes.factories import make_task
+from support.servers.ledger_site import command, ledger, ledger_task, mounted
 
-from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
@@ -31,6 +31,8 @@ from schemas.action import Action, Answer, Reload, Restart
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 from schemas.truncation import GOAL_BYTES
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MakeTask = Callable[[int], Task]
 """A task of a site, from a seed."""
@@ -63,7 +65,7 @@ def spec_of(visit: Visit) -> SessionSpec:
 
 @contextlib.asynccontextmanager
 async def miniwob() -> AsyncIterator[Served]:
-    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
+    async with browser_and_gateway() as (chromium, gateway):
         yield Served(MiniWob(gateway), make_task, chromium.session, watch_miniwob)
 
 
@@ -129,9 +131,8 @@ async def application() -> AsyncIterator[Served]:
 
         start = {"command": command(), "environment": {"LEDGER_FILE": str(file)}}
         async with (
-            Gateway() as gateway,
+            browser_and_gateway() as (chromium, gateway),
             mounted(gateway, ledger(start=start)) as site,
-            Chromium(network=gateway) as chromium,
         ):
             yield Served(site, entry_task, chromium.session, watch_file)
 
@@ -148,6 +149,8 @@ Serving = Callable[[], AbstractAsyncContextManager[Served]]
 )
 def serving(request: pytest.FixtureRequest) -> Serving:
     chosen: Serving = request.param
+    if chosen is not scripted:
+        request.getfixturevalue("one_browser")
     return chosen
 
 
@@ -159,7 +162,7 @@ def _of_no_template(task: Task) -> Task:
     return task.model_copy(update={"template_id": ""})
 
 
-@pytest_asyncio.fixture(params=["miniwob", "scripted", "application"])
+@pytest_asyncio.fixture(params=["miniwob", "scripted", "application"], loop_scope="session")
 async def alone(request: pytest.FixtureRequest) -> AsyncIterator[Alone]:
     if request.param == "miniwob":
         yield MiniWob(Gateway()), make_task, _of_no_template(make_task(1))

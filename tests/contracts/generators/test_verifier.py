@@ -3,10 +3,17 @@
 from collections.abc import Callable
 
 import pytest
-from factories import make_episode
-from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
-from scripted_session import ScriptedSessions
-from scripted_site import ScriptedSite
+from support.browsers.scripted_rollouts import (
+    RUNNING,
+    WON,
+    attempt_it,
+    clicks,
+    pages,
+    scripted_task,
+)
+from support.browsers.scripted_session import ScriptedSessions
+from support.browsers.scripted_site import ScriptedSite
+from support.episodes.factories import make_episode
 
 from generators.verify.protocol import Verifier
 from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers

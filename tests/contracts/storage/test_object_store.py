@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from memory_store import MemoryStore
+from support.stores.memory_store import MemoryStore
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 from effort import THOROUGH
-from factories import MadeRun, make_whole_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
-from odd_inputs import (
+from support.episodes.factories import MadeRun, make_whole_run
+from support.inputs.odd_inputs import (
     any_text,
     arguments,
     damaged,
@@ -25,9 +25,9 @@ from odd_inputs import (
     wild_text,
     words,
 )
-from raw_server import RawServer, http
-from refusals import empty_folder, harmless, put
-from seaweedfs import credentials
+from support.inputs.refusals import empty_folder, harmless, put
+from support.servers.raw_server import RawServer, http
+from support.servers.seaweedfs import credentials
 
 from flows.cli.parser import COMMANDS
 from flows.terminal import ExitCode

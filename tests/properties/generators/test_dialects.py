@@ -4,12 +4,12 @@ import json
 from typing import cast
 
 import pytest
-from dialect_variants import COMPLETE, VARIANTS, cannot, framed, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 from pydantic import JsonValue
-from strategies import actions, json_values
+from support.inputs.dialect_variants import COMPLETE, VARIANTS, cannot, framed, variant
+from support.inputs.strategies import actions, json_values
 
 from generators.browser.keyboard import parse_chord
 from generators.policy.dialects.claude import NOTCH

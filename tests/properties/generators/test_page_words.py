@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from factories import make_task
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from memory_store import MemoryStore
 from pydantic import JsonValue
-from scripted_rollouts import LIMITS, pages
-from scripted_session import ScriptedSession
-from strategies import ODD_TEXT
-from unit_rows import unit_rows
+from support.browsers.scripted_rollouts import LIMITS, pages
+from support.browsers.scripted_session import ScriptedSession
+from support.episodes.factories import make_task
+from support.inputs.strategies import ODD_TEXT
+from support.runs.unit_rows import unit_rows
+from support.stores.memory_store import MemoryStore
 
 from generators.browser import untrusted_text
 from generators.browser.protocol import Node, SessionSpec

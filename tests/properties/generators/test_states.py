@@ -1,9 +1,9 @@
 """States of servers: comparing, masking and judging agree with one another, whatever a state holds."""
 
-import strategies
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
+from support.inputs import strategies
 
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.compare import compare_states

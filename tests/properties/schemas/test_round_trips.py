@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from pydantic import JsonValue, ValidationError
-from unit_rows import unit_rows
+from support.inputs import strategies
+from support.runs.unit_rows import unit_rows
 
 from schemas.action import ACTION, Action, ActionColumns, action_columns, target_point
 from schemas.base import Record, canonical_json

@@ -5,12 +5,19 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from factories import RUN_ID, MadeRun, commit_whole_unit, make_run, make_task, make_unit
-from faulty_lake import Cut, by_id, fingerprint
-from faulty_store import Fuse, FusedStore, fuse_tables
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from memory_store import MemoryStore
+from support.episodes.factories import (
+    RUN_ID,
+    MadeRun,
+    commit_whole_unit,
+    make_run,
+    make_task,
+    make_unit,
+)
+from support.stores.faulty_lake import Cut, by_id, fingerprint
+from support.stores.faulty_store import Fuse, FusedStore, fuse_tables
+from support.stores.memory_store import MemoryStore
 
 from schemas.episode import Episode
 from schemas.sections import StorageSection

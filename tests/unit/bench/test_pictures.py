@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from memory_run import published, small_run
 from PIL import Image
+from support.runs.memory_run import published, small_run
 
 from bench.measuring.pictures import (
     BARE,

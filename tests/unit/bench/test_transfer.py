@@ -4,7 +4,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from factories import make_task
+from support.episodes.factories import make_task
 
 from bench.flywheel import PAGE, take_script
 from bench.transfer import Lesson, as_rates, draw_curve, next_actions, refuse_shared

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from commands import SECONDS, environment
+from support.runs.commands import SECONDS, environment
 
 from flows.cli import parser as parser_module
 from flows.cli.main import main

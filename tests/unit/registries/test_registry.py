@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offered_parts import installed, offer
+from support.inputs.offered_parts import installed, offer
 
 from registries.entry_points import Group, find_plugins
 from registries.registry import STEPMILL_API, Registry, callable_part, plugin_errors

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from ledger_site import SHARED, ledger
 from pydantic import ValidationError
+from support.servers.ledger_site import SHARED, ledger
 
 from schemas.application import Application
 from schemas.config import RunConfig, identity, resolve

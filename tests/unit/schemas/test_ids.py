@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
-from strategies import json_values
+from support.inputs.strategies import json_values
 
 from schemas import ids
 from schemas.base import canonical_json, content_hash

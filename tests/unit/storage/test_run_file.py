@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from memory_store import MemoryStore
+from support.stores.memory_store import MemoryStore
 
 from schemas.config import RunConfig, resolve
 from schemas.errors import Damaged, NotFound, OtherRun

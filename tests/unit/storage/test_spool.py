@@ -1,8 +1,8 @@
 """The spool: durable once, first come first kept, gone after the commit."""
 
 import pytest
-from factories import make_episode, make_task, make_unit
-from memory_store import MemoryStore
+from support.episodes.factories import make_episode, make_task, make_unit
+from support.stores.memory_store import MemoryStore
 
 from schemas.errors import Damaged
 from storage.objects.protocol import Missing

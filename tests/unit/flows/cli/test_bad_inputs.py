@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bad_answers import ENGINES, STORES
-from bad_configurations import APPLICATIONS, FILES, SCRIPTS, SETTINGS
-from bad_input import BadInput
-from bad_places import DESTINATIONS, RUNS
-from bad_task_files import TASK_FILES
-from bad_usage import USAGE
-from raw_server import RawServer
-from refusals import empty_folder, harmless, put
-from seaweedfs import credentials
+from support.inputs.bad_answers import ENGINES, STORES
+from support.inputs.bad_configurations import APPLICATIONS, FILES, SCRIPTS, SETTINGS
+from support.inputs.bad_input import BadInput
+from support.inputs.bad_places import DESTINATIONS, RUNS
+from support.inputs.bad_task_files import TASK_FILES
+from support.inputs.bad_usage import USAGE
+from support.inputs.refusals import empty_folder, harmless, put
+from support.servers.raw_server import RawServer
+from support.servers.seaweedfs import credentials
 
 from schemas.backoff import Backoff
 

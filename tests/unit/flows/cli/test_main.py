@@ -11,8 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from commands import STEPMILL, called, contents, environment, stepmill
 from source_tree import ROOT
+from support.runs.commands import STEPMILL, called, contents, environment, stepmill
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS

@@ -12,9 +12,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from commands import SECONDS, STEPMILL, called, contents, environment
-from factories import make_whole_run
-from hostile_texts import HOSTILE
+from support.episodes.factories import make_whole_run
+from support.inputs.hostile_texts import HOSTILE
+from support.runs.commands import SECONDS, STEPMILL, called, contents, environment
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import SECONDS, STEPMILL, called, contents, environment
+from support.runs.commands import SECONDS, STEPMILL, called, contents, environment
 
 from flows.cli.main import main
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from broken_tasks import WHOLE
-from commands import called, contents
-from ledger_site import command
-from offered_parts import installed, offer
+from support.inputs.broken_tasks import WHOLE
+from support.inputs.offered_parts import installed, offer
+from support.runs.commands import called, contents
+from support.servers.ledger_site import command
 
 from schemas.base import JsonObject
 

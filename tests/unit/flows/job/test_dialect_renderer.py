@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from exports import told_of
-from factories import make_episode, make_step
 from PIL import Image
-from stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
-from trainer_rules import check_row
+from support.episodes.factories import make_episode, make_step
+from support.episodes.trainer_rules import check_row
+from support.runs.exports import told_of
+from support.servers.stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
 from flows.job.dialect_renderer import make_renderer
 from generators.engine.protocol import Message, Picture, Reply

@@ -3,7 +3,7 @@
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-from factories import make_episode, make_task, make_verdict
+from support.episodes.factories import make_episode, make_task, make_verdict
 
 from flows.job.evaluation import (
     PolicyEvaluation,

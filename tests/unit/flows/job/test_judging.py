@@ -1,4 +1,4 @@
-from factories import make_episode, make_task, make_verdict
+from support.episodes.factories import make_episode, make_task, make_verdict
 
 from flows.job.judging import assign_rounds, by_episode
 from flows.job.unit_runner import with_goal

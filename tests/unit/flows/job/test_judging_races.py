@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from factories import MadeRun, Unit, make_run, make_verdict
-from faulty_lake import commit as commit_unit
+from support.episodes.factories import MadeRun, Unit, make_run, make_verdict
+from support.stores.faulty_lake import commit as commit_unit
 
 from flows.job.judging import commit_verdicts
 from schemas.verdict import Status, Verdict

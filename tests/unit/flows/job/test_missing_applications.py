@@ -6,9 +6,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from commands import Said, called
-from fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
-from locations import Place
+from support.runs.commands import Said, called
+from support.runs.fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
+from support.runs.locations import Place
 
 from flows.job import open as open_module
 from flows.resources.engines import PolicyRuntime

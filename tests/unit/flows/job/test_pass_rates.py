@@ -1,7 +1,7 @@
 """How often tasks were solved: which attempts count, figures worked by hand, and two runs compared."""
 
 import pytest
-from factories import make_episode, make_task, make_verdict
+from support.episodes.factories import make_episode, make_task, make_verdict
 
 from flows.cli.summary import comparison_lines, pass_rate_lines
 from flows.job.pass_rates import (

@@ -1,8 +1,8 @@
 from collections import Counter
 
-from factories import RUN_ID, make_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.episodes.factories import RUN_ID, make_task
 
 from flows.job.config_loader import Sources, load
 from flows.job.plan import count_by_policy, draw_policy, plan_units

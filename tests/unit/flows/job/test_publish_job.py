@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from factories import make_run
-from faulty_lake import commit
+from support.episodes.factories import make_run
+from support.stores.faulty_lake import commit
 
 from flows.job import publish_job
 from flows.job.config_loader import Sources

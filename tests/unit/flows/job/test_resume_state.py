@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from factories import commit_whole_unit
-from rolled_out import episodes_of, judge_of, plan_of, spool, state_of, units_of
+from support.episodes.factories import commit_whole_unit
+from support.runs.rolled_out import episodes_of, judge_of, plan_of, spool, state_of, units_of
 
 from flows.job.config_loader import Sources, load
 from flows.job.judging import JudgedCheck, commit_verdicts, panel_id

@@ -1,8 +1,8 @@
 """What a run's summary says of its replays."""
 
 import pytest
-from factories import make_task, make_unit, make_verdict
-from memory_run import RULE, MemoryRun
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import RULE, MemoryRun
 
 from flows.cli.summary import total_lines, yield_table
 from flows.job.summary import summarise

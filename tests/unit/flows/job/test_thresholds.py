@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
-from commands import Said, called
-from fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
-from locations import Place
+from support.runs.commands import Said, called
+from support.runs.fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
+from support.runs.locations import Place
 
 from flows.job import open as open_module
 from flows.resources.resources import RunResources

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from factories import commit_whole_unit
-from rolled_out import (
+from support.episodes.factories import commit_whole_unit
+from support.runs.rolled_out import (
     context_of,
     episodes_of,
     judge_of,

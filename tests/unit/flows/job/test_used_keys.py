@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import Said, called, contents
 from conftest import CopyRun
-from factories import MadeRun
+from support.episodes.factories import MadeRun
+from support.runs.commands import Said, called, contents
 
 from flows.cli.parser import build_parser, command_of, parse
 from flows.job.config_loader import Sources

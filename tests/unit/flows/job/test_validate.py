@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
-from ledger_site import ledger, ledger_task
-from offered_parts import installed, offer
 from source_tree import ROOT
+from support.inputs.offered_parts import installed, offer
+from support.servers.ledger_site import ledger, ledger_task
 
 from flows.job.config_loader import Sources, load
 from flows.job.plugins import acting_plugins, used_plugins

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 
 from flows.job import world_check
 from flows.job.world_check import check_config, drawn_elsewhere, task_failures

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import environment, until
 from source_tree import ROOT
+from support.runs.commands import environment, until
 
 from flows.orchestration.settings import (
     PATIENCE,

@@ -1,11 +1,11 @@
 """Text for Prefect's pages: Markdown that is nothing but the text, and values that hide nothing."""
 
 import pytest
-from hostile_texts import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import JsonValue
+from support.inputs.hostile_texts import HOSTILE
 
 from flows.orchestration.shown import MAX_CHARS, inert, literal
 from storage.publish.card.escape import visible

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from commands import environment
 from source_tree import ROOT
+from support.runs.commands import environment
 
 SCRIPT = """
 import asyncio, os, psutil, sys

@@ -3,9 +3,9 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Self
 
-from scripted_rollouts import pages, scripted_task
-from scripted_session import ScriptedSessions
-from scripted_site import ScriptedSite
+from support.browsers.scripted_rollouts import pages, scripted_task
+from support.browsers.scripted_session import ScriptedSessions
+from support.browsers.scripted_site import ScriptedSite
 
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from generators.browser.protocol import SessionSpec

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import pytest
-from fake_miniwob import SCRIPT, ScriptedWorkshop
-from rolled_out import judge_of, plan_of, state_of, units_of
-from scripted_rollouts import RUNNING, WON, pages
-from scripted_session import ScriptedSession, ScriptedSessions
+from support.browsers.scripted_rollouts import RUNNING, WON, pages
+from support.browsers.scripted_session import ScriptedSession, ScriptedSessions
+from support.runs.fake_miniwob import SCRIPT, ScriptedWorkshop
+from support.runs.rolled_out import judge_of, plan_of, state_of, units_of
 
 from flows.job.config_loader import Sources, load
 from flows.job.context import UnitState

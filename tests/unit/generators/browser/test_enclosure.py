@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from commands import called
+from support.runs.commands import called
 
 from flows.cli.doctor import Health, containment_lines
 from generators.browser.enclosure import Confinement, Containment, _control, probe

@@ -1,7 +1,7 @@
 """What a viewport costs, against the figures that were published and simulated."""
 
 import pytest
-from dialect_variants import variant
+from support.inputs.dialect_variants import variant
 
 from generators.endpoint_check.capacity_plan import (
     VIEWPORTS,

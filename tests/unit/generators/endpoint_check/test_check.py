@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from engine_servers import engine
+from support.servers.engine_servers import engine
 
 from generators.endpoint_check.capabilities import (
     check_context,

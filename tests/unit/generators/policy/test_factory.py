@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from factories import make_task
+from support.episodes.factories import make_task
 
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.factory import PolicyFactory, check_policy

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from factories import make_screenshot, make_step
+from support.episodes.factories import make_screenshot, make_step
 
 from generators.policy.mistakes import NEAR_PX
 from generators.policy.noisy import NoisyPolicy

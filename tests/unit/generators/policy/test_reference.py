@@ -1,7 +1,7 @@
 """Things are found by the words on them or beside them, and acted on by pixels and keys."""
 
 import pytest
-from reference_pages import AWAY, PAGE, SEEN, Reader, acted, node, step
+from support.browsers.reference_pages import AWAY, PAGE, SEEN, Reader, acted, node, step
 
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import MAX_SCROLLS, ReferencePolicy, find

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from factories import make_task
-from offered_parts import installed, offer
-from stub_engine import ENGINE, SESSION, WrittenEngine, clicked, configured
+from support.episodes.factories import make_task
+from support.inputs.offered_parts import installed, offer
+from support.servers.stub_engine import ENGINE, SESSION, WrittenEngine, clicked, configured
 
 from generators.policy.factory import PolicyFactory, check_policy
 from generators.policy.model.setup import EngineSet

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from factories import make_screenshot
+from support.episodes.factories import make_screenshot
 
 from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy, load_script

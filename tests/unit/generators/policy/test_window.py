@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from reference_pages import SEEN, Reader, node
+from support.browsers.reference_pages import SEEN, Reader, node
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput

@@ -4,8 +4,16 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from scripted_rollouts import LIMITS, RUNNING, WON, Thinker, attempt_it, clicks, pages
-from scripted_session import Page, ScriptedSession, ScriptedSessions
+from support.browsers.scripted_rollouts import (
+    LIMITS,
+    RUNNING,
+    WON,
+    Thinker,
+    attempt_it,
+    clicks,
+    pages,
+)
+from support.browsers.scripted_session import Page, ScriptedSession, ScriptedSessions
 
 from generators.browser.protocol import SessionSpec
 from generators.browser.slots import Slots

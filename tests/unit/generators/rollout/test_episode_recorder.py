@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from factories import CLOCK, make_calls, make_prompt, make_screenshot, make_task
+from support.episodes.factories import CLOCK, make_calls, make_prompt, make_screenshot, make_task
 
 from generators.browser.picture import read_picture
 from generators.browser.protocol import ClockSpec

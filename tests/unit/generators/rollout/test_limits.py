@@ -1,7 +1,7 @@
 """Each limit ends an attempt when it is reached, not before, and the first in their order is the reason."""
 
 import pytest
-from factories import make_step, make_task
+from support.episodes.factories import make_step, make_task
 
 from generators.rollout.limits import Limits, is_stuck, make_limits, stop_reason
 from schemas.action import Action, Answer, Click

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 import pytest
-from scripted_rollouts import (
+from support.browsers.scripted_rollouts import (
     LIMITS,
     RUNNING,
     WON,
@@ -18,8 +18,8 @@ from scripted_rollouts import (
     pages,
     scripted_task,
 )
-from scripted_session import Page, ScriptedSessions
-from scripted_site import ScriptedSite
+from support.browsers.scripted_session import Page, ScriptedSessions
+from support.browsers.scripted_site import ScriptedSite
 
 from generators.browser.protocol import Session, SessionSpec
 from generators.engine.stopwatch import Stopwatch

@@ -5,9 +5,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
-from scripted_session import ScriptedSession, ScriptedSessions
-from scripted_site import ORIGIN, ScriptedSite
+from support.browsers.scripted_rollouts import (
+    LIMITS,
+    RUNNING,
+    WON,
+    attempt_it,
+    clicks,
+    pages,
+    scripted_task,
+)
+from support.browsers.scripted_session import ScriptedSession, ScriptedSessions
+from support.browsers.scripted_site import ORIGIN, ScriptedSite
 
 from generators.browser.protocol import ClockSpec, Session, SessionSpec
 from generators.policy.model.try_account import Account

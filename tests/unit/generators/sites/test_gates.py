@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broken_tasks import BROKEN, ROPE
-from ledger_site import ledger_task
-from offered_parts import installed, offer
+from support.inputs.broken_tasks import BROKEN, ROPE
+from support.inputs.offered_parts import installed, offer
+from support.servers.ledger_site import ledger_task
 
 from generators.sites.gates import (
     Attempted,

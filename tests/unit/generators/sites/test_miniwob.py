@@ -9,10 +9,10 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from factories import make_task
 from pydantic import JsonValue
-from scripted_session import Page, ScriptedSession
-from visits import visit_to
+from support.browsers.scripted_session import Page, ScriptedSession
+from support.browsers.visits import visit_to
+from support.episodes.factories import make_task
 
 from generators.browser.protocol import ClockSpec
 from generators.sites import miniwob

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from offered_parts import installed, offer
+from support.inputs.offered_parts import installed, offer
 
 from generators.sites import miniwob, worlds
 from generators.sites.gateway import Gateway

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from ledger_site import Hands, ledger, mounted
-from made_world import SHOP, shop_rows, shop_task
+from support.servers.ledger_site import Hands, ledger, mounted
+from support.worlds.made_world import SHOP, shop_rows, shop_task
 
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Judge, Outcome, Problem, Visit

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from offered_parts import installed, offer
+from support.inputs.offered_parts import installed, offer
 
 from generators.tasks.files import TaskRow
 from generators.tasks.reader import MAX_MISTAKES, read_task_file

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from offered_parts import installed, offer
+from support.inputs.offered_parts import installed, offer
 
 from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.changes import find_ways
 from generators.tasks.worlds.draw import KINDS, draw_tasks

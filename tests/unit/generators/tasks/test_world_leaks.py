@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.leaks import (
     Leak,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.draw import KINDS, draw_task
 from generators.tasks.worlds.moves import answer, click, fill, press

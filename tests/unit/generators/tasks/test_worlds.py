@@ -13,8 +13,8 @@ from random import Random
 import httpx
 import pytest
 from effort import THOROUGH
-from made_world import SHOP, shop_rows
-from world_browser import WorldBrowser
+from support.worlds.made_world import SHOP, shop_rows
+from support.worlds.world_browser import WorldBrowser
 
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.answers import normalise, read_number
@@ -52,7 +52,7 @@ MOST_KINDS = 20
 
 PRINT_TASKS = """
 from hashlib import sha256
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 from generators.tasks.worlds.draw import draw_tasks
 tasks = draw_tasks(SHOP, shop_rows(), 3, 24)
 print(sha256("".join(task.model_dump_json() for task in tasks).encode()).hexdigest())

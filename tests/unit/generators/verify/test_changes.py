@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from factories import make_step
+from support.episodes.factories import make_step
 
 from generators.verify.changes import Edit, aimed_at, edits, marks_text, taken_back
 from schemas.action import Action, Click, Drag, Hover, Key, Select, TypeText

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from step_states import (
+from support.episodes.step_states import (
     AT,
     BLUE,
     BLUE_ON,

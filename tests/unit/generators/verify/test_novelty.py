@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from factories import make_episode, make_task
+from support.episodes.factories import make_episode, make_task
 
 from generators.verify.novelty import Novelty
 from schemas.action import Click, Drag, NoAction

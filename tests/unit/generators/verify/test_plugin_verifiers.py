@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from offered_parts import installed, offer
-from scripted_session import ScriptedSessions
+from support.browsers.scripted_session import ScriptedSessions
+from support.inputs.offered_parts import installed, offer
 
 from generators.verify.protocol import Verifier
 from generators.verify.verifiers import VERIFIER_NAMES, VERIFIERS, make_verifiers

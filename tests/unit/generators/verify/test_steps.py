@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from factories import make_episode, make_screenshot
-from step_states import (
+from support.episodes.factories import make_episode, make_screenshot
+from support.episodes.step_states import (
     AT,
     BLUE,
     BLUE_ON,

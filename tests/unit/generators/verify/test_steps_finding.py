@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from scripted_site import ScriptedSite
-from step_states import AT, BUTTON, TASK, episode_of, state
+from support.browsers.scripted_site import ScriptedSite
+from support.episodes.step_states import AT, BUTTON, TASK, episode_of, state
 
 from generators.sites.protocol import Threshold
 from generators.verify.steps import Steps

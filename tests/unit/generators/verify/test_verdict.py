@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from altered_episodes import won
-from scripted_rollouts import scripted_task
+from support.browsers.scripted_rollouts import scripted_task
+from support.episodes.altered_episodes import won
 
 from generators.verify.panel import Panel
 from schemas.episode import Episode

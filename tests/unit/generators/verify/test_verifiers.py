@@ -4,10 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from factories import make_episode, make_task
-from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
-from scripted_session import ScriptedSessions
-from scripted_site import ScriptedSite
+from support.browsers.scripted_rollouts import (
+    RUNNING,
+    WON,
+    attempt_it,
+    clicks,
+    pages,
+    scripted_task,
+)
+from support.browsers.scripted_session import ScriptedSessions
+from support.browsers.scripted_site import ScriptedSite
+from support.episodes.factories import make_episode, make_task
 
 from generators.sites.protocol import Threshold
 from generators.verify.outcome import OutcomeVerifier

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from made_world import SHOP, shop_rows
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from support.worlds.made_world import SHOP, shop_rows
 
 from generators.worlds.check import Broken, Crawl, Trial, WorldGate
 from generators.worlds.frame import PART

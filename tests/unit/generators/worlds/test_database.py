@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 
 from generators.worlds.database import (
     add_row,
@@ -23,7 +23,7 @@ SCRIPT = """
 import asyncio, hashlib, sys
 sys.path[:0] = ["tests"]
 import httpx2
-from made_world import SHOP, shop_rows
+from support.worlds.made_world import SHOP, shop_rows
 from generators.worlds.database import make_database
 from generators.worlds.server import WorldServer
 

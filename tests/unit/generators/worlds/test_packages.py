@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from made_world import SHOP
-from world_visits import visiting
+from support.worlds.made_world import SHOP
+from support.worlds.world_visits import visiting
 
 from generators.worlds.packages import __main__, lock
 from generators.worlds.packages.install import find_registry, install_packages

@@ -1,7 +1,7 @@
 """The flat columns of a step are parts of its action, and the audit compares them."""
 
 import pytest
-from factories import make_episode, make_task
+from support.episodes.factories import make_episode, make_task
 
 from schemas.tables import to_row
 from storage.audit.report import Notes

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from factories import MadeRun, make_whole_run
-from faulty_lake import Cut, CutBefore, commit, swap
-from memory_store import MemoryStore
+from support.episodes.factories import MadeRun, make_whole_run
+from support.stores.faulty_lake import Cut, CutBefore, commit, swap
+from support.stores.memory_store import MemoryStore
 
 from schemas.errors import NotFound
 from schemas.tables import UNIT_TABLES

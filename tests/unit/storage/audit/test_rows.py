@@ -7,9 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from factories import MadeRun, Unit, make_run, make_screenshot, make_task, make_verdict
-from faulty_lake import commit
-from unit_rows import unit_rows
+from support.episodes.factories import (
+    MadeRun,
+    Unit,
+    make_run,
+    make_screenshot,
+    make_task,
+    make_verdict,
+)
+from support.runs.unit_rows import unit_rows
+from support.stores.faulty_lake import commit
 
 from schemas import ids
 from schemas.base import sha256_hex

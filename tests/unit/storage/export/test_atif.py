@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from atif import Step, Trajectory
-from exports import exported, told_of
-from factories import make_episode, make_prompt
-from memory_run import small_run
+from support.episodes.factories import make_episode, make_prompt
+from support.runs.exports import exported, told_of
+from support.runs.memory_run import small_run
 
 from schemas.episode import Actor, Episode, StopReason
 from storage.export.atif import TOOLS, VERSION, Atif, document

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow.json
 import pytest
-from exports import Parrot, exported, lines
-from factories import make_screenshot, make_verdict
-from memory_run import MemoryRun, commit_unit, small_run
+from support.episodes.factories import make_screenshot, make_verdict
+from support.runs.exports import Parrot, exported, lines
+from support.runs.memory_run import MemoryRun, commit_unit, small_run
 
 from schemas.episode import Episode
 from storage.export.chat import Chat

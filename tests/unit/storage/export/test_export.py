@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from exports import exported, lines
-from memory_run import RULE, TEST, TRAIN, VALIDATION, contents, small_run, tables_of, written_at
 from source_tree import ROOT
+from support.runs.exports import exported, lines
+from support.runs.memory_run import (
+    RULE,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    contents,
+    small_run,
+    tables_of,
+    written_at,
+)
 
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
 from schemas.tables import arrow_schema
@@ -199,8 +208,8 @@ def test_a_picture_that_is_not_the_recorded_one_stops_the_export(tmp_path: Path)
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from exports import exported
-from memory_run import small_run
+from support.runs.exports import exported
+from support.runs.memory_run import small_run
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from exports import Parrot, exported
-from memory_run import small_run
-from offered_parts import installed, offer
+from support.inputs.offered_parts import installed, offer
+from support.runs.exports import Parrot, exported
+from support.runs.memory_run import small_run
 
 from schemas.errors import BadConfig, NotFound, OtherRun
 from storage.export.formats import (

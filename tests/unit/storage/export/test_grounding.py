@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from factories import make_step
-from scenes import NAMED, clicking, element, said_of, written
+from support.episodes.factories import make_step
+from support.episodes.scenes import NAMED, clicking, element, said_of, written
 
 from schemas.action import Action, Click, Direction, Scroll, Select, TypeText, Wait
 from schemas.episode import Actor, Step

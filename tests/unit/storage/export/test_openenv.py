@@ -1,6 +1,6 @@
 """The `openenv` format: training traces, attempt by attempt.
 
-The library is not installed here; it reads exports in `tests/e2e/test_export_verifiers.py`.
+The library is not installed here; it reads exports in `tests/e2e/exports/test_export_verifiers.py`.
 """
 
 from collections import Counter
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from exports import told_of
-from factories import make_episode
-from recorded_calls import FIRST, SECOND, asked, episode_of, said, user
+from support.episodes.factories import make_episode
+from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
+from support.runs.exports import told_of
 
 from schemas.call import Call
 from schemas.episode import Episode

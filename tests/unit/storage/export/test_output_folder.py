@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from memory_run import contents
 from source_tree import ROOT
+from support.runs.memory_run import contents
 
 from schemas.errors import OtherRun, Unwritable
 from storage.export.output_folder import MANIFEST, MARK, OutputFolder

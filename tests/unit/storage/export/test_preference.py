@@ -6,11 +6,11 @@ from typing import Any
 import datasets  # type: ignore[import-untyped] # it has no types
 import pyarrow.parquet as pq
 import pytest
-from compared_attempts import Pointing, attempt, run_of
-from exports import exported
-from factories import make_verdict
-from memory_run import MemoryRun
-from trainer_rules import llama_factory, trl
+from support.episodes.compared_attempts import Pointing, attempt, run_of
+from support.episodes.factories import make_verdict
+from support.episodes.trainer_rules import llama_factory, trl
+from support.runs.exports import exported
+from support.runs.memory_run import MemoryRun
 
 from schemas.episode import Actor, Episode, StopReason
 from schemas.errors import BadConfig

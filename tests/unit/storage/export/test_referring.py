@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from referents import inside, middle, referents
-from scenes import NAMED, clicking, element, line_of, said_of, written
+from support.episodes.referents import inside, middle, referents
+from support.episodes.scenes import NAMED, clicking, element, line_of, said_of, written
 
 from schemas.episode import Step
 from schemas.observation import Box

@@ -11,10 +11,10 @@ from typing import Any
 import datasets  # type: ignore[import-untyped] # it has no types
 import pyarrow.parquet as pq
 import pytest
-from exports import Parrot, exported, lines
-from factories import HEIGHT, WIDTH, make_screenshot, make_verdict
-from memory_run import MemoryRun, MemorySnapshot, commit_unit, contents, small_run
-from trainer_rules import check_row
+from support.episodes.factories import HEIGHT, WIDTH, make_screenshot, make_verdict
+from support.episodes.trainer_rules import check_row
+from support.runs.exports import Parrot, exported, lines
+from support.runs.memory_run import MemoryRun, MemorySnapshot, commit_unit, contents, small_run
 
 from schemas.episode import Episode
 from schemas.sections import RowKind

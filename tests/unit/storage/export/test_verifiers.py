@@ -2,17 +2,17 @@
 
 The library wants an older client than the engine's, so it is not installed here: the parts of its
 record that a trainer reads are written down once more, stricter than it reads them. The library
-itself reads exports in `tests/e2e/test_export_verifiers.py`.
+itself reads exports in `tests/e2e/exports/test_export_verifiers.py`.
 """
 
 from collections import Counter
 from typing import Any, Literal
 
 import pytest
-from exports import told_of
-from factories import make_episode
 from pydantic import BaseModel, ConfigDict, JsonValue
-from recorded_calls import FIRST, SECOND, asked, episode_of, said, user
+from support.episodes.factories import make_episode
+from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
+from support.runs.exports import told_of
 
 from schemas.episode import Episode, StopReason
 from storage.export.protocol import File, Line

@@ -9,12 +9,12 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from chaos import FORKS
-from concurrent_workers import first, race
 from effort import THOROUGH
-from factories import make_run
-from faulty_lake import by_id, commit, counts, whole
 from source_tree import PACKAGES, ROOT, modules
+from support.episodes.factories import make_run
+from support.runs.chaos import FORKS
+from support.runs.concurrent_workers import first, race
+from support.stores.faulty_lake import by_id, commit, counts, whole
 
 from storage.audit import audit
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import boto3
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError
-from factories import MadeRun, make_run, make_whole_run
-from faulty_lake import NeverCommits, commit, swap
-from seaweedfs import Weed
+from support.episodes.factories import MadeRun, make_run, make_whole_run
+from support.servers.seaweedfs import Weed
+from support.stores.faulty_lake import NeverCommits, commit, swap
 
 from schemas.errors import Unwritable
 from schemas.sections import StorageSection

@@ -6,7 +6,7 @@ import duckdb
 import polars as pl
 import pytest
 from deltalake import DeltaTable
-from factories import MadeRun, make_whole_run
+from support.episodes.factories import MadeRun, make_whole_run
 
 from schemas.base import sha256_hex
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from factories import MadeRun, commit_whole_unit, make_run, make_verdict
-from faulty_lake import (
+from support.episodes.factories import MadeRun, commit_whole_unit, make_run, make_verdict
+from support.runs.unit_rows import unit_rows
+from support.stores.faulty_lake import (
     AnswerLost,
     Broken,
     Cut,
@@ -21,7 +22,6 @@ from faulty_lake import (
     swap,
     whole,
 )
-from unit_rows import unit_rows
 
 from schemas.backoff import Backoff
 from schemas.base import sha256_hex

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from compaction import compacted, findings
 from deltalake import CommitProperties, DeltaTable
 from effort import THOROUGH
-from factories import MadeRun, Unit, make_verdict, make_whole_run
-from faulty_lake import commit, counts, swap, whole
+from support.episodes.factories import MadeRun, Unit, make_verdict, make_whole_run
+from support.runs.compaction import compacted, findings
+from support.stores.faulty_lake import commit, counts, swap, whole
 
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import DeltaHandle

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction
-from factories import MadeRun, Unit, make_run
-from faulty_lake import commit, counts, whole
+from support.episodes.factories import MadeRun, Unit, make_run
+from support.stores.faulty_lake import commit, counts, whole
 
 from schemas.call import StructuredMode
 from schemas.sections import StorageSection

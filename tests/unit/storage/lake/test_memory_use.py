@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from effort import THOROUGH
-from memory_run import ONE_HEAP
+from support.runs.memory_run import ONE_HEAP
 
 from bench.measuring.process import alone, peak_mb
 from bench.synthetic.rows import synthetic_row

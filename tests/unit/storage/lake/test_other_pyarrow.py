@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from compaction import compacted
-from factories import MadeRun, make_run, make_whole_run
-from faulty_lake import Cut, CutAfter, CutBefore, commit, counts, swap, whole
-from memory_run import contents, findings, published, two_versions
+from support.episodes.factories import MadeRun, make_run, make_whole_run
+from support.runs.compaction import compacted
+from support.runs.memory_run import contents, findings, published, two_versions
+from support.stores.faulty_lake import Cut, CutAfter, CutBefore, commit, counts, swap, whole
 
 from schemas.tables import UNIT_TABLES
 from storage.audit import audit

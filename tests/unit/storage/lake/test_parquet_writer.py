@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import Features, Image  # type: ignore[import-untyped] # it has no types
-from factories import make_prompt, make_task, make_unit
-from unit_rows import unit_rows
+from support.episodes.factories import make_prompt, make_task, make_unit
+from support.runs.unit_rows import unit_rows
 
 from schemas.base import sha256_hex
 from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema

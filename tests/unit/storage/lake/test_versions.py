@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from factories import MadeRun, make_run, make_verdict
-from faulty_lake import commit, whole
+from support.episodes.factories import MadeRun, make_run, make_verdict
+from support.stores.faulty_lake import commit, whole
 
 from schemas.errors import Damaged, NotFound
 from schemas.tables import UNIT_TABLES

@@ -7,14 +7,14 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from commands import called
-from compaction import UNITS, compacted, findings, rows, shards
 from conftest import CopyRun
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from effort import THOROUGH
-from factories import MadeRun, make_episode, make_run, make_task
-from faulty_lake import commit, counts, fingerprint, whole
+from support.episodes.factories import MadeRun, make_episode, make_run, make_task
+from support.runs.commands import called
+from support.runs.compaction import UNITS, compacted, findings, rows, shards
+from support.stores.faulty_lake import commit, counts, fingerprint, whole
 
 from schemas.errors import Damaged
 from schemas.observation import Screenshot

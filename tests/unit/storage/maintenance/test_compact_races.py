@@ -6,11 +6,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from chaos import FORKS
-from concurrent_workers import compact_run, race
 from effort import THOROUGH
-from factories import make_run, make_whole_run
-from faulty_lake import counts, whole
+from support.episodes.factories import make_run, make_whole_run
+from support.runs.chaos import FORKS
+from support.runs.concurrent_workers import compact_run, race
+from support.stores.faulty_lake import counts, whole
 
 from schemas.sections import StorageSection
 from storage.audit import audit

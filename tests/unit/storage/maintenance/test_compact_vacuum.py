@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from compaction import NOW, UNITS, compacted, findings, shards
 from conftest import CopyRun
-from factories import MadeRun, make_whole_run
-from faulty_lake import counts, whole
+from support.episodes.factories import MadeRun, make_whole_run
+from support.runs.compaction import NOW, UNITS, compacted, findings, shards
+from support.stores.faulty_lake import counts, whole
 
 from schemas.errors import NotFound
 from schemas.sections import StorageSection
@@ -21,7 +21,7 @@ from storage.objects.s3.bulk_requests import MULTIPART_BYTES
 from storage.objects.urls import open_store
 
 if TYPE_CHECKING:
-    from seaweedfs import Weed
+    from support.servers.seaweedfs import Weed
 
 
 @pytest.fixture

@@ -10,8 +10,16 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from factories import make_verdict
-from memory_run import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small_run, tables_of
+from support.episodes.factories import make_verdict
+from support.runs.memory_run import (
+    RULE,
+    TRAIN,
+    MemoryRun,
+    MemorySnapshot,
+    commit_unit,
+    small_run,
+    tables_of,
+)
 
 from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from factories import make_prompt, make_task, make_unit, make_verdict
-from memory_run import (
+from support.episodes.factories import make_prompt, make_task, make_unit, make_verdict
+from support.runs.memory_run import (
     RULE,
     TRAIN,
     MemoryRun,

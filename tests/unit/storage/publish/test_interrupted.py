@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from effort import THOROUGH
-from memory_run import (
+from support.runs.memory_run import (
     RULE,
     STORAGE,
     MemorySnapshot,

@@ -8,10 +8,12 @@ from typing import Any
 import datasets  # type: ignore[import-untyped] # it has no types
 import pyarrow.parquet as pq
 import pytest
-from compared_attempts import Pointing, attempt, run_of
-from exports import exported
-from factories import RUN_ID, make_verdict
-from memory_run import (
+from support.episodes.compared_attempts import Pointing, attempt, run_of
+from support.episodes.factories import RUN_ID, make_verdict
+from support.episodes.scenes import clicking, element
+from support.episodes.trainer_rules import check_row
+from support.runs.exports import exported
+from support.runs.memory_run import (
     RULE,
     TRAIN,
     MemoryRun,
@@ -23,8 +25,6 @@ from memory_run import (
     tables_of,
     written_at,
 )
-from scenes import clicking, element
-from trainer_rules import check_row
 
 from schemas.episode import Episode
 from schemas.sections import RowKind

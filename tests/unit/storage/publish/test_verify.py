@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from factories import RUN_ID
-from memory_run import (
+from support.episodes.factories import RUN_ID
+from support.runs.memory_run import (
     MemorySnapshot,
     contents,
     findings,

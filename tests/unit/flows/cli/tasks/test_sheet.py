@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
-from scripted_session import ScriptedSessions
+from support.browsers.scripted_rollouts import (
+    RUNNING,
+    WON,
+    attempt_it,
+    clicks,
+    pages,
+    scripted_task,
+)
+from support.browsers.scripted_session import ScriptedSessions
 
 from flows.cli.tasks.sheet import COLUMNS, SIZE, ContactSheet, check_picture_path
 from schemas.errors import Unwritable

@@ -5,7 +5,7 @@ import json
 from random import Random
 
 import pytest
-from engine_servers import prompt
+from support.servers.engine_servers import prompt
 
 from generators.engine.client.endpoint_health import ProbeTimings
 from generators.engine.client.endpoint_pool import Endpoint, EndpointPool

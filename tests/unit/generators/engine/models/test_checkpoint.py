@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from commands import contents
 from pydantic import JsonValue
+from support.runs.commands import contents
 from tokenizers import Tokenizer
 
 from generators.engine.models.__main__ import main

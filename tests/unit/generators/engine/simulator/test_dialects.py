@@ -1,7 +1,7 @@
 """The simulator speaks every dialect: the dialect parses its made-up replies and its targets."""
 
 import pytest
-from engine_http import PNG, ask, chat, engine, picture, text_of, under, user
+from support.servers.engine_http import PNG, ask, chat, engine, picture, text_of, under, user
 
 from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.policy.dialects.coordinates import Convention, Frame

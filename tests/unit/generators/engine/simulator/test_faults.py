@@ -6,7 +6,19 @@ import math
 
 import aiohttp
 import pytest
-from engine_http import ask, chat, engine, events, get, inside, picture, post, text_of, under, user
+from support.servers.engine_http import (
+    ask,
+    chat,
+    engine,
+    events,
+    get,
+    inside,
+    picture,
+    post,
+    text_of,
+    under,
+    user,
+)
 
 from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.options import Coordinates, SimulatorOptions

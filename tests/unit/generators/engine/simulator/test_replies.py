@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from engine_http import (
+from support.servers.engine_http import (
     JPEG,
     PNG,
     ask,

@@ -3,7 +3,19 @@
 import json
 
 import pytest
-from engine_http import ask, chat, engine, events, get, inside, ints, picture, text_of, under, user
+from support.servers.engine_http import (
+    ask,
+    chat,
+    engine,
+    events,
+    get,
+    inside,
+    ints,
+    picture,
+    text_of,
+    under,
+    user,
+)
 
 from generators.engine.simulator.coordinates import smart_resize
 from generators.engine.simulator.options import SimulatorOptions

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from engine_http import (
+from support.servers.engine_http import (
     CHAT,
     ask,
     chat,

@@ -12,9 +12,10 @@ from pathlib import Path
 import aiohttp
 import psutil
 import pytest
-from commands import STEPMILL, environment, stepmill, until
-from engine_servers import held_port
 from source_tree import ROOT
+from support.browsers.one_browser import processes
+from support.runs.commands import STEPMILL, environment, stepmill, until
+from support.servers.engine_servers import held_port
 
 from generators.engine.vllm.process import session_processes
 from generators.engine.vllm.restart_policy import RestartPolicy
@@ -23,7 +24,7 @@ from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
-PRETENDED = (sys.executable, str(ROOT / "tests" / "fake_vllm.py"))
+PRETENDED = (sys.executable, str(ROOT / "tests" / "support" / "servers" / "fake_vllm.py"))
 QUICK = RestartPolicy(
     backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), poll_seconds=0.05
 )
@@ -66,7 +67,7 @@ async def heard(tmp_path: Path) -> AsyncIterator[Heard]:
 
 
 def _children() -> set[psutil.Process]:
-    return set(psutil.Process().children(recursive=True))
+    return set(processes())
 
 
 def _server(section: EngineSection, heard: Heard, policy: RestartPolicy = QUICK) -> VllmServer:

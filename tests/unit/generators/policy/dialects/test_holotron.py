@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from dialect_variants import framed, variant
-from factories import make_step
+from support.episodes.factories import make_step
+from support.inputs.dialect_variants import framed, variant
 
 from generators.policy.dialects.holotron import holotron
 from generators.policy.dialects.protocol import Rationale, UnreadableReply

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from altered_episodes import defects, examined, replied
-from offered_parts import installed, offer
+from support.episodes.altered_episodes import defects, examined, replied
+from support.inputs.offered_parts import installed, offer
 
 from flows.job.validate import check_dialects
 from generators.policy.dialects.coordinates import Frame

@@ -1,6 +1,6 @@
 """Pictures at the size at which they are sent: which are resized, and how often."""
 
-from stub_engine import SIDE, seen
+from support.servers.stub_engine import SIDE, seen
 
 from generators.policy.model.pictures import MAX_PICTURES, EpisodePictures
 

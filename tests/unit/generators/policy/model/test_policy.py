@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from stub_engine import (
+from support.servers.stub_engine import (
     SESSION,
     SIDE,
     Asked,

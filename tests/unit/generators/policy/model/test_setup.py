@@ -1,8 +1,17 @@
 """Who plays a surfer's roles: engines, sampling, prices, prompts, and what is refused."""
 
 import pytest
-from stub_engine import SESSION, WrittenEngine, called, clicked, configured
-from stub_surfer import ELSEWHERE, LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
+from support.servers.stub_engine import SESSION, WrittenEngine, called, clicked, configured
+from support.servers.stub_surfer import (
+    ELSEWHERE,
+    LOCALIZER,
+    SURFER,
+    VALIDATOR,
+    Surfing,
+    answered,
+    at,
+    opinion,
+)
 
 from generators.engine.protocol import Engine
 from generators.policy.dialects.registry import make_dialect

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from stub_engine import SIDE, WrittenEngine, called, clicked, size_of
-from stub_surfer import LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
+from support.servers.stub_engine import SIDE, WrittenEngine, called, clicked, size_of
+from support.servers.stub_surfer import LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.engine.protocol import Picture
 from generators.policy.model.setup import EngineSet

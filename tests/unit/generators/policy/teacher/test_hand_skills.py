@@ -2,8 +2,8 @@ import io
 import math
 
 import pytest
-from page_trees import node, page, play
 from PIL import Image, ImageDraw
+from support.browsers.page_trees import node, page, play
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision

@@ -1,5 +1,5 @@
 import pytest
-from page_trees import node, page
+from support.browsers.page_trees import node, page
 
 from generators.policy.teacher.page import SkillError, say
 

@@ -1,5 +1,5 @@
 import pytest
-from page_trees import node, page, play
+from support.browsers.page_trees import node, page, play
 
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.skills.choosing import are_synonyms, tick

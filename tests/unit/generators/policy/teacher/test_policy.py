@@ -1,6 +1,6 @@
 import pytest
-from factories import make_screenshot
-from page_trees import node
+from support.browsers.page_trees import node
+from support.episodes.factories import make_screenshot
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from page_trees import node, page, play
+from support.browsers.page_trees import node, page, play
 
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page, SkillError

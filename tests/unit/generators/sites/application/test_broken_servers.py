@@ -4,8 +4,17 @@ import socket
 from collections.abc import Mapping
 
 import pytest
-from ledger_site import SHARED, answered, command, ledger, ledger_task, mounted, serving, visiting
 from pydantic import JsonValue
+from support.servers.ledger_site import (
+    SHARED,
+    answered,
+    command,
+    ledger,
+    ledger_task,
+    mounted,
+    serving,
+    visiting,
+)
 
 from generators.sites.application import server as server_module
 from generators.sites.gateway import Gateway

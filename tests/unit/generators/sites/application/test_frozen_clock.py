@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from ledger_site import ledger, ledger_task, mounted, serving, visiting
+from support.servers.ledger_site import ledger, ledger_task, mounted, serving, visiting
 
 from generators.sites.application import frozen_clock
 from generators.sites.application.site import ApplicationSite

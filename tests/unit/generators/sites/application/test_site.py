@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger_site import (
+from support.inputs.offered_parts import installed, offer
+from support.servers.ledger_site import (
     ORIGIN,
     SHARED,
     answered,
@@ -19,7 +20,6 @@ from ledger_site import (
     serving,
     visiting,
 )
-from offered_parts import installed, offer
 
 from generators.sites.application import process as process_module
 from generators.sites.application import server as server_module

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_application import harbour
+from support.servers.fake_application import harbour
 
 from generators.sites.installable.packages import find_installed, install
 from generators.whole_folder import data_folder

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from fake_application import harbour
+from support.servers.fake_application import harbour
 
 from generators.sites.application.server import restore
 from generators.sites.installable.application import Installed, World

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import until
-from offered_parts import installed, offer
 from pydantic import JsonValue
 from source_tree import ROOT
+from support.inputs.offered_parts import installed, offer
+from support.runs.commands import until
 
 from generators.sites.judging import probes
 from generators.sites.judging.probe_process import MAX_REASONS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from factories import make_verdict
-from memory_run import (
+from support.episodes.factories import make_verdict
+from support.runs.memory_run import (
     TEST,
     TRAIN,
     VALIDATION,

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import Golden
-from factories import make_task, make_unit, make_verdict
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from memory_run import (
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import (
     RULE,
     TRAIN,
     MemoryRun,

@@ -5,9 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from factories import make_screenshot, make_task, make_unit, make_verdict
-from memory_run import RULE, MemoryRun, findings, later, make_run_file, published, tables_of
 from PIL import Image
+from support.episodes.factories import make_screenshot, make_task, make_unit, make_verdict
+from support.runs.memory_run import (
+    RULE,
+    MemoryRun,
+    findings,
+    later,
+    make_run_file,
+    published,
+    tables_of,
+)
 
 from schemas.base import sha256_hex
 from schemas.verdict import Status

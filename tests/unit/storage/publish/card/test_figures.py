@@ -16,8 +16,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from factories import make_task, make_unit, make_verdict
-from memory_run import TEST, TRAIN, VALIDATION, MemoryRun, commit_unit, make_run_file, published
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import (
+    TEST,
+    TRAIN,
+    VALIDATION,
+    MemoryRun,
+    commit_unit,
+    make_run_file,
+    published,
+)
 
 from schemas.base import JsonObject
 

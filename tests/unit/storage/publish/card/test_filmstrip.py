@@ -8,9 +8,16 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from factories import HEIGHT, WIDTH, make_screenshot
-from memory_run import TRAIN, MemoryRun, commit_unit, findings, make_run_file, published
 from PIL import Image
+from support.episodes.factories import HEIGHT, WIDTH, make_screenshot
+from support.runs.memory_run import (
+    TRAIN,
+    MemoryRun,
+    commit_unit,
+    findings,
+    make_run_file,
+    published,
+)
 
 from schemas.action import (
     Action,

@@ -7,12 +7,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from factories import make_task, make_unit, make_verdict
-from hostile_texts import HOSTILE
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from memory_run import RULE, MemoryRun, make_run_file, published
 from PIL import Image
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.inputs.hostile_texts import HOSTILE
+from support.runs.memory_run import RULE, MemoryRun, make_run_file, published
 
 from schemas.action import Goto, TypeText
 from schemas.truncation import to_well_formed

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from memory_run import RULE, STORAGE, make_run_file, small_run
+from support.runs.memory_run import RULE, STORAGE, make_run_file, small_run
 
 from flows.job.publish_job import check_destination
 from schemas.config import RunConfig

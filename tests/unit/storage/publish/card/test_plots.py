@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from factories import make_task, make_unit, make_verdict
-from memory_run import RULE, MemoryRun, tables_of
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import RULE, MemoryRun, tables_of
 
 from schemas.verdict import Status
 from storage.publish.card.plots import MAX_BARS, MAX_LENGTHS, length_plot, yield_plot

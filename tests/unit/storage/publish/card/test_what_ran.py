@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import yaml
-from factories import make_verdict
-from memory_run import (
+from support.episodes.factories import make_verdict
+from support.runs.memory_run import (
     STORAGE,
     TEST,
     TRAIN,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from memory_run import (
+from support.runs.memory_run import (
     TRAIN,
     MemoryRun,
     commit_unit,

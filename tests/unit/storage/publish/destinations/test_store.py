@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 from effort import THOROUGH
-from faulty_lake import Cut
-from faulty_store import Fuse, FusedStore
-from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
-from memory_store import MemoryStore
+from support.runs.memory_run import (
+    RULE,
+    STORAGE,
+    MemorySnapshot,
+    make_run_file,
+    small_run,
+    two_versions,
+)
+from support.stores.faulty_lake import Cut
+from support.stores.faulty_store import Fuse, FusedStore
+from support.stores.memory_store import MemoryStore
 
 from schemas.errors import Conflict, OtherRun, Unwritable
 from schemas.sections import PublishSection

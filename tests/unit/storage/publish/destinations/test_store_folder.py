@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from factories import make_verdict
-from memory_run import (
+from support.episodes.factories import make_verdict
+from support.runs.memory_run import (
     RULE,
     STORAGE,
     TRAIN,

@@ -5,10 +5,10 @@ from itertools import chain
 
 import pyarrow as pa
 import pytest
-from factories import make_task, make_unit, make_verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_run import (
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import (
     RULE,
     TEST,
     TRAIN,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from factories import make_task, make_unit, make_verdict
-from memory_run import (
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import (
     RULE,
     TRAIN,
     VALIDATION,

@@ -6,10 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from factories import make_screenshot, make_task, make_unit, make_verdict
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_run import RULE, MemoryRun, commit_unit, contents, later, published, tables_of
+from support.episodes.factories import make_screenshot, make_task, make_unit, make_verdict
+from support.runs.memory_run import (
+    RULE,
+    MemoryRun,
+    commit_unit,
+    contents,
+    later,
+    published,
+    tables_of,
+)
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode

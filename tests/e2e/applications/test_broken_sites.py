@@ -1,0 +1,86 @@
+"""Applications that are broken: what `sites check` says of them, and what a run makes of them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from support.inputs.broken_tasks import WHOLE
+from support.runs.commands import stepmill
+from support.runs.locations import Place
+from support.servers.ledger_site import SHARED, command
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+
+def write_run(folder: Path, *faults: str, seeds: Sequence[int] = (1,), shared: bool = False) -> str:
+    """Write a run over a ledger with these faults, one task for each seed; return its file's path."""
+    headers = ", headers = { X-Session = '{session}' }" if shared else ""
+    visits = f"visits = {{ carrier = '{SHARED['carrier']}', name = '{SHARED['name']}' }}\n"
+    (folder / "ledger.toml").write_text(
+        'origin = "http://ledger.localhost"\n'
+        + (visits if shared else "")
+        + f"[start]\ncommand = {json.dumps(command(*faults))}\n"
+        f'[reset]\nrequest = {{ path = "/reset?seed={{seed}}"{headers} }}\n'
+        f'[state]\nrequest = {{ method = "GET", path = "/state"{headers} }}\n'
+    )
+    rows = [json.dumps(WHOLE["add"] | {"template_id": "add", "seed": seed}) for seed in seeds]
+    (folder / "tasks.jsonl").write_text("\n".join(rows))
+    (folder / "run.toml").write_text(
+        f'[run]\nurl = "{folder}/run"\n[sites]\nledger = "{folder}/ledger.toml"\n'
+        f'[tasks]\nsource = "{folder}/tasks.jsonl"\n[policy]\nname = "scripted"\n'
+        "[browser]\nviewport = [500, 400]\nsessions = 2\n"
+    )
+    return str(folder / "run.toml")
+
+
+@pytest.mark.parametrize(
+    ("fault", "shared", "check", "because"),
+    [
+        ("counts-resets", False, "reset", "reset them, or mask in masks.state: /resets"),
+        ("half-reset", False, "reset", "finds what the reference left: /entries; have reset put"),
+        ("leaks", True, "isolation", "a visit held open meanwhile finds changed: /entries; keep"),
+        ("token", False, "masks", "two visits find pages that differ; mask fields: 'csrf'"),
+        ("state-500", False, "start", "ledger: state: GET /state: answered 500: no state today"),
+    ],
+)
+def test_a_site_that_is_not_fit_for_runs_is_told_what_to_mend(
+    fault: str, check: str, because: str, tmp_path: Path, *, shared: bool
+) -> None:
+    run = write_run(tmp_path, fault, shared=shared)
+    said = stepmill("sites", "check", "ledger", f"--config={run}")
+
+    assert said.code == 1
+    failing = [line for line in said.out.splitlines() if line.startswith("FAILS")]
+    assert [line.split()[1] for line in failing] == [check]
+    assert because in failing[0]
+    assert "ledger: 1 of" in said.out
+
+
+SEEDS = {
+    "reset-500": (2, "ledger: reset: POST /reset?seed={seed}: answered 500: cannot reset"),
+    "page-500": (3, "ledger: the start page / answered 500"),
+    "state-500": (4, "ledger: state: GET /state: answered 500: no state today"),
+    "later-state-500": (5, "ledger: state: GET /state: answered 500: no state today"),
+    "no-json": (6, "the answer to GET /state is no JSON"),
+    "large": (7, "GET /state: answered with more than 64,000,000 bytes"),
+    "dies": (8, "ledger: POST /add: "),
+}
+"""The seed in whose state a fault is, and what the row of its episode says."""
+
+
+def test_a_run_goes_on_past_every_way_that_a_site_breaks_and_loses_nothing(tmp_path: Path) -> None:
+    faults = [f"{fault}@{seed}" for fault, (seed, _) in SEEDS.items()]
+    run = write_run(tmp_path, *faults, seeds=range(1, 11))
+    said = stepmill("generate", f"--config={run}", "--no-prefect", "--json")
+
+    episodes = Place(f"{tmp_path}/run").table("episodes")
+    assert episodes is not None
+    rows = {row["seed"]: row for row in episodes.to_table().to_pylist()}
+    assert said.code == 0, said.err
+    assert "Traceback" not in said.err
+    assert (said.answer["episodes"], said.answer["reproduced"]) == (10, 3)
+    assert {seed for seed, row in rows.items() if row["reward"] == 1} == {1, 9, 10}
+    for fault, (seed, because) in SEEDS.items():
+        assert rows[seed]["failure_kind"] == "site", fault
+        assert because in rows[seed]["failure_message"], fault

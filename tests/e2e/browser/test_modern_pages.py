@@ -1,0 +1,193 @@
+"""What pages of today do that the browser's part does not do justice to yet.
+
+Each test says what is right. One that is marked as an expected failure shows a fault that is known;
+whoever mends the fault takes the mark away, because a marked test that passes fails the suite.
+"""
+
+import asyncio
+import time
+
+import pytest
+from aiohttp import web
+from source_tree import ROOT
+from support.browsers.html_site import opened
+
+from generators.browser.session import ChromiumSession
+from schemas.action import Click, Select, TypeText, Wait
+from schemas.observation import Observation
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.usefixtures("one_browser"),
+]
+
+PAGES = ROOT / "tests" / "sites" / "pages"
+
+OPENING_SECONDS = 5.0
+"""In which a page opens that holds an endless answer; it took three times as long."""
+
+CLICKS = 5
+
+STREAM = """<button id=more>More</button><p id=live>no news</p><ol id=list></ol><script>
+new EventSource('/stream').onmessage = (event) => { live.textContent = event.data };
+let n = 0;
+more.onclick = async () => {
+  n += 1;
+  const answer = await fetch('/list?' + n);
+  list.innerHTML += '<li>' + await answer.text();
+};
+</script>"""
+
+
+def _page(name: str) -> str:
+    return (PAGES / f"{name}.html").read_text(encoding="utf-8")
+
+
+def _middle(seen: Observation, words: str) -> tuple[float, float]:
+    """Return the middle of the element that says these words."""
+    left, top, width, height = next(
+        one.bbox for one in seen.elements if words in (one.text or one.name)
+    )
+    return left + width / 2, top + height / 2
+
+
+async def _play(session: ChromiumSession, button: str) -> Observation:
+    """Press a button, let two seconds of the page's time pass, and look."""
+    x, y = _middle(await session.observe(), button)
+    await session.act(Click(x=x, y=y))
+    await session.act(Wait(ms=2_000))
+    return await session.observe()
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="finite animations stay at their first frame")
+@pytest.mark.parametrize(
+    ("button", "words", "event"),
+    [
+        ("show", "Total 41", "animationend"),
+        ("open", "Opened 57", "finish"),
+        ("slide", "Landed 63", "finished"),
+    ],
+)
+async def test_what_an_animation_brings_in_is_shown_and_its_end_is_told(
+    button: str, words: str, event: str
+) -> None:
+    async with opened({"/": _page("motion")}) as session:
+        seen = await _play(session, button)
+        shown = [one.text for one in seen.elements if one.visible == 1]
+        told = str(await session.evaluate("log.textContent")).split()
+
+    assert (words in shown, event in told) == (True, True)
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="transitions stay at their first frame")
+async def test_what_leaves_with_a_transition_is_gone() -> None:
+    async with opened({"/": _page("motion")}) as session:
+        await _play(session, "leave")
+
+        assert not await session.evaluate("document.body.contains(document.querySelector('#dlg'))")
+        assert "transitionend" in str(await session.evaluate("log.textContent"))
+
+
+async def _stream(request: web.BaseRequest) -> web.StreamResponse:
+    """Give news once, and go on for ever."""
+    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await answer.prepare(request)
+    await answer.write(b"data: first news\n\n")
+    try:
+        while True:
+            await asyncio.sleep(1)
+            await answer.write(b": beat\n\n")
+    except (OSError, asyncio.CancelledError):
+        return answer
+
+
+async def _rows(request: web.BaseRequest) -> web.StreamResponse:
+    await asyncio.sleep(0.3)
+    return web.Response(text="row " + request.query_string)
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="an endless answer ends all waiting for others")
+async def test_a_page_with_an_endless_answer_opens_and_its_other_answers_are_awaited() -> None:
+    begun = time.monotonic()
+    newest: list[list[str]] = []
+    async with opened({"/": STREAM, "/stream": _stream, "/list": _rows}) as session:
+        opening = time.monotonic() - begun
+        for _ in range(CLICKS):
+            await session.act(Click(x=30, y=18))
+            seen = await session.observe()
+            newest.append([one.text for one in seen.elements if one.tag == "li"][-1:])
+
+    assert newest == [[f"row {number}"] for number in range(1, CLICKS + 1)]
+    assert opening < OPENING_SECONDS
+
+
+BEHIND_A_ROOT = pytest.mark.xfail(
+    raises=AssertionError, reason="typing, hashes and elements stop at shadow roots and frames"
+)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "plain",
+        *(pytest.param(name, marks=BEHIND_A_ROOT) for name in ("shadow", "deep", "frame")),
+    ],
+)
+async def test_a_field_is_overwritten_hashed_and_listed_wherever_it_stands(field: str) -> None:
+    async with opened({"/": _page("shadow")}) as session:
+        before = await session.observe()
+        place = await session.evaluate(f"place('{field}')")
+        assert isinstance(place, list)
+        x, y = place
+        effect = await session.act(TypeText(x=x, y=y, text="new", overwrite=True))
+        after = await session.observe()
+        value = await session.evaluate(f"field.{field}().value")
+
+    assert (value, effect.error) == ("new", None)
+    assert before.page.form_sha256 != after.page.form_sha256
+    assert any(
+        one.tag == "input" and one.bbox[1] <= y <= one.bbox[1] + one.bbox[3]
+        for one in after.elements
+    )
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="the reader stops at shadow roots")
+async def test_a_reader_finds_the_label_behind_a_shadow_root() -> None:
+    async with opened({"/": _page("shadow")}) as session:
+        root = await session.reader.read()
+
+    assert any("City" in node.own_text for node in root.walk())
+
+
+async def _choose(name: str, option: str) -> tuple[bool, object, object]:
+    """Choose an option of a list; return whether that was refused, the list's value and its log."""
+    box = f"document.querySelector('#{name}').getBoundingClientRect()"
+    async with opened({"/": _page("select")}) as session:
+        place = await session.evaluate(f"(({{left, top}}) => [left + 10, top + 10])({box})")
+        assert isinstance(place, list)
+        x, y = place
+        effect = await session.act(Select(x=x, y=y, option=option))
+        value, log = await session.evaluate(
+            f"[document.querySelector('#{name}').value, log.textContent]"
+        )
+    return effect.error is not None, value, log
+
+
+async def test_an_option_that_can_be_chosen_is_chosen() -> None:
+    assert await _choose("fine", "two") == (False, "two", "fine=two ")
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="choosing is an assignment that nothing stops")
+@pytest.mark.parametrize(("name", "option"), [("gone", "sold out"), ("off", "two")])
+async def test_what_no_mouse_can_choose_is_refused_and_changes_nothing(
+    name: str, option: str
+) -> None:
+    assert await _choose(name, option) == (True, "one", "")
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="the first of two options of one name is chosen")
+async def test_of_two_options_of_one_name_none_is_chosen_for_somebody() -> None:
+    refused, _, log = await _choose("twice", "Paris")
+
+    assert (refused, log) == (True, "")

@@ -1,0 +1,181 @@
+"""What `make prefect` starts: deployments that run, schedules that fire, nothing left behind."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from source_tree import ROOT
+from support.runs.commands import LOOK, SECONDS, environment, until
+from support.servers.http_servers import free_ports
+from support.servers.prefect_deployment import COMMAND, Deployed, gone
+from support.servers.prefect_home import SERVED, prefect_home
+
+from flows.orchestration.settings import PATIENCE
+
+pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(900)]
+
+SOON = {"PREFECT_WORKER_QUERY_SECONDS": "1"}
+"""A worker that asks for work more often than every ten seconds, and is otherwise as shipped."""
+
+
+@pytest.fixture(scope="module")
+def deployed(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Start what `make prefect` starts, once, in a new home; the last test kills it."""
+    folder = tmp_path_factory.mktemp("deployed")
+    prefect_home(shared_folder, folder / "prefect", SERVED)
+    with Deployed(folder, SOON) as started:
+        yield started
+
+
+def test_deployments_run_to_their_ends_one_after_the_other(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    run, dataset = f"{tmp_path}/run-{{date}}", f"{tmp_path}/dataset-{{date}}"
+    nightly = deployed.deployment("generate/generate-nightly")
+    verify = deployed.deployment("verify/verify")
+    publish = deployed.deployment("publish/publish")
+
+    made = deployed.run(nightly, config="configs/smoke.toml", run=run, settings=[])
+    judged = deployed.run(verify, run=run, settings=["verify.verifiers=['structure']"])
+    published = deployed.run(publish, run=run, to=dataset)
+
+    day = made["expected_start_time"][:10]
+    for ended in (made, judged, published):
+        assert ended["state_type"] == "COMPLETED", ended["state"]
+    assert "3 of 3 episodes accepted" in made["state"]["message"]
+    assert (tmp_path / f"run-{day}" / "versions" / "2.json").is_file()
+    assert (tmp_path / f"dataset-{day}" / "manifest.json").is_file()
+    assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
+    assert nightly["global_concurrency_limit"]["limit"] == 1
+    assert verify["parameters"] == {"run": nightly["parameters"]["run"]}
+    assert publish["parameters"]["run"] == nightly["parameters"]["run"]
+    assert publish["parameters"]["to"] in nightly["parameters"]["settings"][1]
+    assert "{date}" in publish["parameters"]["run"]
+
+
+def test_a_schedule_fires_again_and_again(deployed: Deployed, tmp_path: Path) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    few = ["tasks.include=['click-test']", "tasks.seeds=[0,0]"]
+    parameters = {"config": "configs/smoke.toml", "run": f"{tmp_path}/run", "settings": few}
+    deployed.ask(of_nightly, {"parameters": parameters}, "PATCH")
+    often = {"active": True, "schedule": {"cron": "* * * * * */15"}}
+    [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
+
+    until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors), every=LOOK)
+
+    deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
+    deployed.ask(of_nightly, {"parameters": nightly["parameters"]}, "PATCH")
+    assert deployed.errors == []
+
+
+def test_a_borrowed_server_keeps_what_was_set_there(deployed: Deployed, tmp_path: Path) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    deployed.ask("work_pools/local", {"concurrency_limit": 3, "description": "ours"}, "PATCH")
+    paused = f"{of_nightly}/schedules/{nightly['schedules'][0]['id']}"
+    deployed.ask(paused, {"active": False}, "PATCH")
+    deployed.ask(f"{of_nightly}/schedules", [{"active": True, "schedule": {"cron": "5 5 * * *"}}])
+    deployed.ask(f"{of_nightly}/pause_deployment", {})
+
+    with Deployed(tmp_path, {"PREFECT_API_URL": deployed.url}) as borrower:
+        assert "is paused and stays so" in borrower.log
+    pool = deployed.ask("work_pools/local")
+    after = deployed.deployment("generate/generate-nightly")
+    deployed.ask(f"{of_nightly}/resume_deployment", {})
+
+    assert (pool["concurrency_limit"], pool["description"]) == (3, "ours")
+    schedules = {one["schedule"]["cron"]: one["active"] for one in after["schedules"]}
+    assert schedules == {"0 2 * * *": False, "5 5 * * *": True}
+    assert after["paused"] is True
+
+
+def test_a_killed_worker_is_started_again_and_leaves_nothing(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    many = ["tasks.include=['click-*']", "tasks.seeds=[0,9]"]
+    begun = deployed.begin(
+        nightly, config="configs/smoke.toml", run=f"{tmp_path}/long", settings=many
+    )
+    until(lambda: any("--headless" in one for one in deployed.words()), every=LOOK)
+    worker = deployed.worker()
+    left = worker.children(recursive=True)
+
+    worker.kill()
+
+    assert gone(left), "the flow's processes go on"
+    deployed.worker(other=worker)
+    assert "the worker ended with code 137; starting it again in 1 s" in deployed.log
+    deployed.ask(f"flow_runs/{begun}/set_state", {"state": {"type": "CRASHED"}, "force": True})
+    verify = deployed.deployment("verify/verify")
+    assert deployed.run(verify, run=f"{tmp_path}/nowhere")["state_type"] == "FAILED"
+
+    worker = deployed.worker()
+    tie = worker.parent()
+    assert tie is not None
+    for one in (tie, worker):
+        one.kill()
+    deployed.worker(other=worker)
+
+    left = deployed.processes
+    deployed.process.kill()
+    assert gone(left), "something outlives `make prefect`"
+
+
+def _served(port: int, home: Path, **settings: str) -> dict[str, str]:
+    own = {"PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": str(port), "PREFECT_API_URL": ""}
+    return environment(own | settings)
+
+
+def test_a_start_that_takes_too_long_names_what_lengthens_it(tmp_path: Path) -> None:
+    environ = _served(free_ports(1)[0], tmp_path, **{PATIENCE: "1"})
+
+    done = subprocess.run(
+        COMMAND, cwd=ROOT, env=environ, capture_output=True, timeout=SECONDS, check=False
+    )
+
+    assert done.returncode == 2
+    assert f"gave no answer in 1 s; {PATIENCE}=2 gives it twice as long" in done.stderr.decode()
+
+
+def test_a_limit_that_is_no_number_of_seconds_is_refused(tmp_path: Path) -> None:
+    environ = _served(free_ports(1)[0], tmp_path, **{PATIENCE: "soon"})
+
+    done = subprocess.run(
+        COMMAND, cwd=ROOT, env=environ, capture_output=True, timeout=SECONDS, check=False
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.decode().count("\n") == 1
+    assert f"{PATIENCE}: expected whole seconds, at least 1; got 'soon'" in done.stderr.decode()
+
+
+def test_a_port_where_another_server_listens_is_refused(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        environ = _served(taken.getsockname()[1], tmp_path)
+        done = subprocess.run(
+            COMMAND, cwd=ROOT, env=environ, capture_output=True, timeout=SECONDS, check=False
+        )
+
+    assert done.returncode == 2
+    assert "cannot be listened at" in done.stderr.decode()
+    assert "PREFECT_API_URL" in done.stderr.decode()
+
+
+def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    code = f"import subprocess; subprocess.run({COMMAND!r})"
+    starter = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=_served(free_ports(1)[0], tmp_path)
+    )
+    until(lambda: len(psutil.Process(starter.pid).children(recursive=True)) > 2)
+    processes = psutil.Process(starter.pid).children(recursive=True)
+
+    starter.kill()
+    starter.wait()
+
+    assert gone(processes)

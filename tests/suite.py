@@ -1,0 +1,176 @@
+"""Runs the tests for `make test` and `make test-full`, and says what the run took.
+
+    python tests/suite.py test [--keep NAME] [PYTEST FLAG …]
+    python tests/suite.py full [--shards N] [--only K] [PYTEST FLAG …]
+
+Both print the wall-clock time and the CPU of the whole process tree: this process adopts every
+orphan below it, so that the time of each ended process reaches it in the end. `test` warns where
+the run was longer than the ceiling that `CONTRIBUTING.md` states. `full` runs everything at its
+large size, in shards of about the same length by the kept durations, and remembers the shards that
+have passed on this tree: the same command again goes on where the last one stopped.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DURATIONS = ROOT / "tests" / "durations.json"
+"""Seconds by test at the large size, as `pytest-split` keeps them."""
+
+PASSED = ROOT / ".pytest_cache" / "full"
+"""Where a file stands for each shard that has passed, in a folder named after the tree."""
+
+CEILING_MINUTES = 8.0
+"""How long `make test` may take on two idle cores; `CONTRIBUTING.md` states it."""
+
+SHARDS = 24
+
+_ADOPT_ORPHANS = 36
+"""The number of `PR_SET_CHILD_SUBREAPER`, see prctl(2)."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of pytest came to."""
+
+    code: int
+    """pytest's exit code."""
+    wall: float
+    """Seconds."""
+    cpu: float
+    """Seconds, of every process that has ended below this one."""
+    load: float
+    """The load average of a minute, before it began."""
+
+    def figures(self) -> dict[str, object]:
+        """Return what is kept of it."""
+        return {
+            "bench": "suite",
+            "wall_minutes": round(self.wall / 60, 2),
+            "cpu_minutes": round(self.cpu / 60, 2),
+            "load_before": round(self.load, 2),
+            "max_wall_minutes": CEILING_MINUTES,
+            "max_cpu_minutes": 2 * CEILING_MINUTES,
+        }
+
+    def sentence(self) -> str:
+        """Return what a person reads of it."""
+        return (
+            f"{self.wall / 60:.1f} minutes; {self.cpu / 60:.1f} CPU-minutes of the whole process tree"
+            f" (load {self.load:.1f} before, {os.cpu_count()} cores)"
+        )
+
+
+def run(command: Sequence[str], *, full: bool = False) -> Run:
+    """Run a command to its end and the end of all that it leaves behind, but for daemons."""
+    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
+    load, began, spent = os.getloadavg()[0], time.monotonic(), _cpu()
+    environment = {**os.environ, "STEPMILL_TESTS": "full"} if full else None
+    process = subprocess.Popen(command, cwd=ROOT, env=environment)
+    while True:
+        try:
+            pid, status = os.wait()
+        except KeyboardInterrupt:
+            continue  # pytest heard it too, and ends
+        if pid == process.pid:
+            break
+    process.returncode = os.waitstatus_to_exitcode(status)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return Run(process.returncode, time.monotonic() - began, _cpu() - spent, load)
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _tree() -> str:
+    """Return a name of what is in the checkout, as git sees it."""
+    digest = hashlib.sha256()
+    for command in (("rev-parse", "HEAD"), ("diff", "HEAD"), ("status", "--porcelain")):
+        shown = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, check=True)
+        digest.update(shown.stdout)
+    return digest.hexdigest()[:16]
+
+
+def run_small(keep: str | None, flags: Sequence[str]) -> int:
+    """Run every test at its small size; return pytest's exit code."""
+    ran = run([sys.executable, "-m", "pytest", *flags])
+    _say(f"make test: {ran.sentence()}")
+    if ran.wall > 60 * CEILING_MINUTES:
+        _say(
+            f"make test: WARNING: expected at most {CEILING_MINUTES:.0f} minutes on two idle cores; "
+            "move what is larger to `make test-full`, and leave at most 20 s of it here"
+        )
+    if keep is not None and not ran.code:
+        sys.path.insert(0, str(ROOT))
+        from bench.measuring.result import RESULTS, write_result  # noqa: PLC0415 - of the project
+
+        write_result(RESULTS, keep, ran.figures())
+    return ran.code
+
+
+def run_full(shards: int, only: int | None, flags: Sequence[str]) -> int:
+    """Run every test at its large size, shard by shard; return 1 if one has failed."""
+    passed = PASSED / _tree() / str(shards)
+    passed.mkdir(parents=True, exist_ok=True)
+    failed: list[int] = []
+    for shard in _shards(shards, only):
+        if (passed / str(shard)).exists():
+            _say(f"make test-full: shard {shard} of {shards} has passed before on this tree")
+            continue
+        ran = run([sys.executable, "-m", "pytest", *_split(shards, shard), *flags], full=True)
+        _say(f"make test-full: shard {shard} of {shards}: {ran.sentence()}")
+        if ran.code:
+            failed.append(shard)
+        else:
+            (passed / str(shard)).touch()
+    if failed:
+        _say(f"make test-full: failed: {', '.join(map(str, failed))}; `--only K` runs one again")
+    return int(bool(failed))
+
+
+def _shards(shards: int, only: int | None) -> Iterator[int]:
+    if only is None:
+        yield from range(1, shards + 1)
+    elif 1 <= only <= shards:
+        yield only
+    else:
+        raise SystemExit(f"suite: --only takes 1 to {shards}, got {only}")
+
+
+def _split(shards: int, shard: int) -> list[str]:
+    return [f"--splits={shards}", f"--group={shard}", f"--durations-path={DURATIONS}"]
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def main() -> int:
+    """Run what was asked for; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("size", choices=("test", "full"))
+    parser.add_argument("--keep", help="the file in bench/results/ that the figures go to")
+    parser.add_argument("--shards", type=int, default=SHARDS)
+    parser.add_argument("--only", type=int, help="the number of one shard, from 1")
+    given, flags = parser.parse_known_args()
+    if given.size == "full":
+        return run_full(given.shards, given.only, flags)
+    return run_small(given.keep, flags)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Pages as a reference reads them, and the actions that its steps become there."""
+
+from dataclasses import dataclass
+
+from support.episodes.factories import make_screenshot
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import PolicyInput
+from generators.policy.reference import ReferencePolicy
+from schemas.action import (
+    Action,
+)
+from schemas.observation import Observation, PageState
+from schemas.reference import REFERENCE, ReferenceStep
+
+AWAY = None
+"""The point of what is out of sight."""
+
+SEEN = Observation(
+    screenshot=make_screenshot(1),
+    width=64,
+    height=48,
+    page=PageState(url="http://shop.localhost/shop", title="", scroll_x=0, scroll_y=0),
+    observe_ms=0,
+)
+
+
+def node(
+    tag: str,
+    text: str = "",
+    *children: Node,
+    at: tuple[float, float] | None = (1.0, 2.0),
+    shown: bool = True,
+    top: float = 0.0,
+    **attrs: str,
+) -> Node:
+    inside = " ".join([text, *(child.text for child in children)]).strip()
+    return Node(
+        tag=tag,
+        attrs={name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()},
+        text=inside,
+        own_text=text,
+        box=(0.0, top, 10.0, 10.0),
+        point=at,
+        shown=shown,
+        style={},
+        inner=(500.0, 400.0),
+        children=list(children),
+    )
+
+
+PAGE = node(
+    "body",
+    "",
+    node("p", "Add what you like"),
+    node("tr", "", node("td", "Lamp"), node("button", "Add", at=(10.0, 11.0))),
+    node("tr", "", node("td", "Table lamp"), node("button", "Add", at=(20.0, 21.0))),
+    node("label", "Your name", for_="who"),
+    node("input", "", at=(30.0, 31.0), id="who"),
+    node("input", "", at=(40.0, 41.0), placeholder="Search"),
+    node("select", "Small Large", at=(50.0, 51.0), name="size"),
+    node("select", "Small Large", at=(50.0, 51.0), name="one size", size="1"),
+    node("select", "Small Large", at=(60.0, 61.0), name="sizes", size="4"),
+    node("input", "", at=(70.0, 71.0), type="search", value="Lamp shades"),
+    node("input", "", at=(80.0, 81.0), type="submit", value="Lamp shades"),
+    node("div", "Old words", at=(90.0, 91.0), contenteditable="true", aria_label="Note"),
+    node("div", "Fixed words", at=(95.0, 96.0), contenteditable="false", aria_label="Fixed"),
+    node("button", "Hidden", shown=False),
+)
+
+
+@dataclass
+class Reader:
+    root: Node
+
+    async def read(self) -> Node:
+        return self.root
+
+
+def step(**stated: str) -> ReferenceStep:
+    (one,) = REFERENCE.validate_python([stated])
+    return one
+
+
+async def acted(*steps: ReferenceStep, root: Node = PAGE) -> list[Action]:
+    policy = ReferencePolicy(steps)
+    turn = PolicyInput("Do it.", (), SEEN, Reader(root))
+    return [(await policy.act(turn)).action for _ in range(len(steps) + 1)]

@@ -1,0 +1,77 @@
+"""Exports of small runs, for tests of what a format writes and how."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from support.episodes.factories import RUN_ID, make_task
+from support.runs.memory_run import RULE, MemorySnapshot, tables_of
+
+from schemas.base import JsonObject
+from schemas.episode import Episode
+from schemas.verdict import Acceptance
+from storage.export.export import ExportReport, export
+from storage.export.protocol import Format, GroupFormat
+from storage.publish.training.source import (
+    ChatMessage,
+    FullEpisode,
+    MessagePicture,
+    Rendered,
+    Segment,
+)
+
+
+def exported(
+    snapshot: MemorySnapshot,
+    format_: Format | GroupFormat,
+    to: Path,
+    *,
+    include_rejected: bool = False,
+    run_id: str = RUN_ID,
+) -> ExportReport:
+    """Export a snapshot to a folder."""
+    return export(
+        tables_of(snapshot),
+        format_,
+        to,
+        run_id=run_id,
+        rule=RULE,
+        include_rejected=include_rejected,
+    )
+
+
+def lines(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield every line of an export, split by split."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for text in path.read_text(encoding="utf-8").splitlines():
+            yield json.loads(text)
+
+
+def told_of(episode: Episode, *, accepted: bool = True) -> FullEpisode:
+    """Return an episode with its task and what the rule makes of it."""
+    task = make_task(episode.seed).model_copy(update={"task_id": episode.task_id})
+    made = Acceptance(accepted=accepted, assurance="replayed", replay="reproduced", split="train")
+    return FullEpisode(episode, task, made)
+
+
+class Parrot:
+    """A renderer that says the kind of each action: a segment for every two steps."""
+
+    def __init__(self) -> None:
+        self.about: JsonObject = {"dialect": "parrot"}
+
+    def render(self, episode: Episode) -> Rendered:
+        """Say an episode."""
+        steps = episode.steps[: episode.n_steps]
+        segments: list[Segment] = []
+        told = [ChatMessage("system", ("You are a parrot.",))]
+        for step in steps:
+            told += [
+                ChatMessage("user", ("Look: ", MessagePicture(step.step, step.screenshot.bytes))),
+                ChatMessage("assistant", (step.action.type,), learnt=True, step=step.step),
+            ]
+            if step.step % 2 or step is steps[-1]:
+                segments.append(Segment(len(segments), (step.step,), tuple(told)))
+                told = [ChatMessage(turn.role, turn.parts) for turn in told]
+        return Rendered(tuple(segments))

@@ -1,0 +1,53 @@
+"""The `seen` verifier on answers that are computed from what was in sight."""
+
+import pytest
+from support.episodes.factories import make_episode
+from support.episodes.seen_episodes import TASK, look, press
+
+from generators.verify.seen import Seen
+from schemas.action import (
+    Answer,
+)
+from schemas.expectation import Expectation, Number
+from schemas.verdict import Finding, Status
+
+COUNTED = Expectation(answer=Number(number=2), facts=("Ada Lind", "Bo Ek"))
+
+
+async def _answered(text: str, *seen: str, expectation: Expectation | None = COUNTED) -> Finding:
+    task = TASK.model_copy(update={"expect": expectation})
+    steps = [press(one) for one in seen] + [look(do=Answer(text=text))]
+    rows = [step.model_copy(update={"step": number}) for number, step in enumerate(steps)]
+    episode = make_episode(TASK).model_copy(
+        update={"steps": tuple(rows), "n_steps": len(rows), "instruction": "How many are there?"}
+    )
+    return await Seen().examine(task, episode)
+
+
+async def test_a_computed_answer_has_a_basis_where_all_that_it_follows_from_was_in_sight() -> None:
+    found = await _answered("2", "Ada Lind", "Bo Ek")
+
+    assert found.status is Status.PASSED, found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "missing"),
+    [
+        ("2", ("Ada Lind", "Bo"), "'Bo Ek', which its answer follows from"),
+        ("2", ("2 rows", "Ada Lind"), "'Bo Ek', which its answer follows from"),
+        ("3", ("Ada Lind", "Bo Ek"), "the text '3'"),
+    ],
+)
+async def test_a_computed_answer_without_all_of_it_was_guessed(
+    text: str, seen: tuple[str, ...], missing: str
+) -> None:
+    found = await _answered(text, *seen)
+
+    assert found.status is Status.FAILED
+    assert found.reason == f"step {len(seen)}: {missing}"
+
+
+async def test_an_answer_that_follows_from_no_facts_stands_somewhere() -> None:
+    found = await _answered("2", "Ada Lind", "Bo Ek", expectation=Expectation(answer="2"))
+
+    assert found.status is Status.FAILED

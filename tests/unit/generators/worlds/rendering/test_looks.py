@@ -1,0 +1,101 @@
+"""The kits and fonts of worlds: every kit offers every part, and loads what its world names."""
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.worlds.made_world import SHOP
+from support.worlds.world_visits import Names, visiting
+
+from generators.worlds import looks
+from generators.worlds.looks import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
+from generators.worlds.pages import Pages
+from schemas.errors import Refusal
+from schemas.look import Layout
+from schemas.world import World
+
+_PATHS = ("/", "/products?category=Kitchen", "/purchase/1", "/purchase/new", "/customer/1/delete")
+
+
+def in_look(**changed: object) -> World:
+    look = SHOP.look.model_copy(update=changed)
+    return SHOP.model_copy(update={"look": look, "packages": kit_packages(look.kit)})
+
+
+async def words_of(
+    world: World,
+) -> list[tuple[dict[str, str], list[str], dict[str, str], list[str]]]:
+    """Return what pages of a world name: links, buttons, labels and options."""
+    async with visiting(world=world) as hands:
+        pages = [Names(await hands.see(path)) for path in _PATHS]
+    return [(page.links, page.buttons, page.labels, page.options) for page in pages]
+
+
+@pytest.mark.parametrize("kit", KITS)
+async def test_a_page_names_the_same_things_in_every_kit(kit: str) -> None:
+    assert await words_of(in_look(kit=kit)) == await words_of(SHOP)
+
+
+@pytest.mark.parametrize("layout", Layout)
+async def test_a_page_names_the_same_things_in_every_layout(layout: Layout) -> None:
+    assert await words_of(in_look(layout=layout)) == await words_of(SHOP)
+
+
+@pytest.mark.parametrize("kit", KITS)
+async def test_a_page_loads_the_stylesheets_of_its_kit_before_its_own(kit: str) -> None:
+    async with visiting(world=in_look(kit=kit)) as hands:
+        page = await hands.see("/")
+        loaded = [await hands.see(address) for address in kit_styles(kit)]
+
+    assert re.findall(r'rel="stylesheet" href="([^"]*)"', page)[: len(loaded) + 1] == [
+        *kit_styles(kit),
+        "/_/style.css",
+    ]
+    assert all(loaded)
+
+
+def test_a_message_is_shown_beside_its_field_in_every_kit() -> None:
+    entity = SHOP.entity("customer")
+    for kit in KITS:
+        page = Pages(in_look(kit=kit)).form(
+            entity, None, texts={}, choices={}, messages={"name": "is needed"}
+        )
+        assert 'id="m-name">is needed<' in page, kit
+
+
+def test_a_kit_that_is_not_there_is_refused() -> None:
+    look = SHOP.look.model_copy(update={"kit": "none"})
+    with pytest.raises(Refusal, match="there is no kit 'none'; there are bootstrap, bulma"):
+        Pages(SHOP.model_copy(update={"look": look}))
+
+
+@pytest.mark.parametrize(("locale", "further"), [("en_GB", 0), ("ja_JP", 1), ("ar_DZ", 1)])
+def test_fonts_go_by_the_locale_and_are_never_those_of_the_machine(
+    locale: str, further: int
+) -> None:
+    family, packages = draw_font(locale, Random(1))
+    fonts = faces(packages)
+
+    names = family.split(", ")
+    assert len(packages) == 1 + further
+    assert [face.family for face in fonts[::2]] == names[:-1]
+    assert names[0] in FONTS
+    assert {face.weight for face in fonts} == {"400", "700"}
+
+
+def test_the_stylesheet_names_the_fonts_of_its_world() -> None:
+    world = SHOP.model_copy(update={"packages": draw_font("en_US", Random(1))[1]})
+
+    assert Pages(world).style().count("@font-face") == 2
+    assert "@font-face" not in Pages(SHOP).style()
+
+
+def test_no_class_that_a_widget_comes_to_have_is_one_of_the_frames() -> None:
+    static = Path(looks.__file__).parent / "static"
+    scripts = "".join((static / name).read_text("utf-8") for name in ("widgets.js", "inputs.js"))
+    given = {*re.findall(r'classList\.\w+\("([\w-]+)"', scripts)}
+    styled = {*re.findall(r"\.([a-z][\w-]*)", (static / "world.css").read_text("utf-8"))}
+
+    assert given
+    assert not given & styled
