@@ -8,32 +8,16 @@ VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
 TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trainers/*.in))
-CHAOS_KILLS ?= 200
-CHAOS_ROUNDS ?= 20
 # For two cores: about half of a test's time is waiting, for a page, a disk or another process.
 WORKERS ?= 3
-# A module's tests stay on one worker, which starts the module's servers and browsers once; modules
-# go in the order of their folders, so that the short ones of `unit` are left for the end.
+# A module's tests stay on one worker, which starts what the module shares once; modules go in the
+# order of their folders, so that the short ones of `unit` are left for the end.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# What kills processes, and grows with the two numbers above; and what is larger where there is time:
-# a test sees to it that every module which reads `tests/effort.py` is here.
-CHAOS := tests/e2e/test_chaos*.py tests/e2e/buckets/test_s3_runs.py tests/e2e/kills/test_publish_hub_killed.py \
-  tests/e2e/miniwob/test_clumsy_steps.py tests/e2e/runs/test_generate.py \
-  tests/e2e/browser/test_hostile_words.py \
-  tests/e2e/buckets/test_large_runs.py tests/e2e/buckets/test_s3_days.py tests/e2e/miniwob/test_task_pictures.py \
-  tests/e2e/miniwob/test_teacher.py tests/e2e/miniwob/test_teacher_dataset.py \
-  tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \
-  tests/unit/storage/lake/test_memory_use.py \
-  tests/unit/generators/tasks/test_worlds.py tests/unit/generators/worlds/drawing/test_draw.py \
-  tests/unit/storage/publish/test_interrupted.py tests/unit/storage/publish/destinations/test_store.py \
-  tests/unit/storage/maintenance/test_compact.py \
-  tests/unit/storage/maintenance/test_compact_races.py tests/properties/*/test_*.py
-# Hostile pages, ways out and killed browsers.
-HOSTILE := tests/e2e/browser/test_hostile_pages.py tests/e2e/runs/test_hostile_run.py tests/e2e/browser/test_ways_out.py \
-  tests/e2e/browser/test_browser_killed.py
-# The suites of lies and of forgers, which grow with the second number; the longest start first. All
-# workers share the forgers; the lies, whose recordings take longest, stay on one.
-ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py
+# `make test KEEP=suite` keeps what the run took in bench/results/suite.json.
+KEEP ?=
+# What `make test-full` runs: pytest's flags, or the paths of some tests; and one shard of them.
+TESTS ?=
+SHARD ?=
 # Where `secrets` looks, and what it does not look for: what only looks random, as hashes do, or is called a password,
 # and keys of services that nothing here uses.
 SCANNED ?= .
@@ -50,9 +34,8 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial audit-deps engine-cpu hostile identity mutants test-apps test-trainers test-vllm every-test
-.PHONY: format lint secrets imports
+.PHONY: help setup demo test test-full ready check fmt types unit e2e bench measure prefect lock docs golden
+.PHONY: clean audit-deps engine-cpu identity mutants test-apps test-trainers test-vllm format lint secrets imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -88,16 +71,19 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill sites install worlds || true
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: setup ## every gate and every test but those of a real vLLM (test-vllm) and of trainers (test-trainers)
-	@$(MAKE) --no-print-directory --jobs 2 types every-test
+test: ready ## every test but those of a real vLLM, of trainers and of fossil and MediaWiki, at its small size
+	@$(BIN)/python tests/suite.py test $(if $(KEEP),--keep $(KEEP)) $(SPREAD) $(TESTS)
 
-# The types take one core a minute, so the tests begin meanwhile. In a fresh clone they are collected
-# once beforehand, because each worker would compile every module for itself.
-every-test: format lint secrets imports $(VERIFIERS)
+test-full: ready ## the same at the large size, hours long: goes on where it stopped; SHARD=3 runs one shard, TESTS=… some tests
+	@$(BIN)/python tests/suite.py full $(if $(SHARD),--only $(SHARD)) $(SPREAD) $(TESTS)
+
+# What tests stand on beside the environment: another environment, a library, the packages of pages.
+# In a fresh clone the tests are collected once beforehand, because each worker would compile every
+# module for itself.
+ready: setup $(VERIFIERS)
 	@./setup.sh libfaketime
 	@$(BIN)/stepmill sites install worlds
 	@test -d tests/__pycache__ || $(PYTEST) --collect-only --quiet >/dev/null 2>&1 || true
-	$(call gate,tests,$(PYTEST) $(SPREAD) --durations 20)
 
 check: format lint secrets types imports ## the gates: format, lint, secrets, types, imports
 
@@ -150,17 +136,6 @@ test-apps: setup ## install fossil and MediaWiki, and have every task of theirs 
 
 test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
-
-chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CHAOS_ROUNDS (20) in a browser
-	@STEPMILL_CHAOS_KILLS=$(CHAOS_KILLS) STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) \
-	  $(PYTEST) -n $(WORKERS) --dist worksteal $(CHAOS)
-
-adversarial: setup ## 40 episodes of every kind of lie, every forger on every template: more than an hour
-	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder \
-	  $(ADVERSARIAL)
-
-hostile: setup ## every hostile page at its worst, every way out alone, browsers killed through 500 episodes
-	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) -n 0 $(HOSTILE)
 
 mutants: setup ## change what guards truth in one place at a time: how many changes the quick tests notice
 	@$(BIN)/python -m bench.measuring.mutants
