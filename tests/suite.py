@@ -23,6 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).parents[1]
 DURATIONS = ROOT / "tests" / "durations.json"
 """Seconds by test at the large size, as `pytest-split` keeps them."""
@@ -34,6 +36,9 @@ CEILING_MINUTES = 8.0
 """How long `make test` may take on two idle cores; `CONTRIBUTING.md` states it."""
 
 SHARDS = 24
+
+END_SECONDS = 5.0
+"""How long what pytest leaves behind may take to end."""
 
 _ADOPT_ORPHANS = 36
 """The number of `PR_SET_CHILD_SUBREAPER`, see prctl(2)."""
@@ -48,7 +53,7 @@ class Run:
     wall: float
     """Seconds."""
     cpu: float
-    """Seconds, of every process that has ended below this one."""
+    """Seconds, of every process below this one, ended ones and orphans too."""
     load: float
     """The load average of a minute, before it began."""
 
@@ -72,7 +77,7 @@ class Run:
 
 
 def run(command: Sequence[str], *, full: bool = False) -> Run:
-    """Run a command to its end and the end of all that it leaves behind, but for daemons."""
+    """Run a command to its end, and name what goes on after that."""
     ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
     load, began, spent = os.getloadavg()[0], time.monotonic(), _cpu()
     environment = {**os.environ, "STEPMILL_TESTS": "full"} if full else None
@@ -85,9 +90,11 @@ def run(command: Sequence[str], *, full: bool = False) -> Run:
         if pid == process.pid:
             break
     process.returncode = os.waitstatus_to_exitcode(status)
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+    _, left = psutil.wait_procs(psutil.Process().children(), timeout=END_SECONDS)
+    for one in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            _say(f"left behind: {' '.join(one.cmdline())[:100]}")
+            spent -= sum(one.cpu_times())
     return Run(process.returncode, time.monotonic() - began, _cpu() - spent, load)
 
 

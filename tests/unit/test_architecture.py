@@ -4,6 +4,7 @@ import ast
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,8 @@ from source_tree import PACKAGES, ROOT, dotted, field_docs, functions, modules, 
 
 MODULE_LINES = 400
 FUNCTION_LINES = 60
+FOLDER_FILES = 20
+"""The files that lie directly in one folder of tests, at most."""
 EVERYTHING = (*PACKAGES, "tests", "bench", "docs")
 
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -174,6 +177,16 @@ def test_every_folder_and_module_has_a_name_that_says_something() -> None:
     ]
 
     assert nameless == []
+
+
+def test_no_folder_of_tests_is_a_heap() -> None:
+    folders = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    )
+
+    assert {name: files for name, files in folders.items() if files > FOLDER_FILES} == {}
 
 
 def _caught(handler: ast.ExceptHandler) -> set[str]:
