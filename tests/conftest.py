@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from support.episodes.factories import MadeRun
+    from support.runs.library import RunLibrary
     from support.servers.seaweedfs import Weed
 
 ROOT = Path(__file__).parents[1]
@@ -147,6 +148,14 @@ def copy_run(tmp_path_factory: pytest.TempPathFactory) -> CopyRun:
         return replace(run, place=place, store=LocalStore(place), units=list(run.units))
 
     return copy
+
+
+@pytest.fixture(scope="session")
+def run_library(shared_folder: Path) -> "RunLibrary":
+    """The finished runs of real browsers that tests look at, each made once for all workers."""
+    from support.runs.library import RunLibrary  # noqa: PLC0415 - loads what few tests need
+
+    return RunLibrary(shared_folder)
 
 
 @pytest.fixture(scope="session")
