@@ -8,13 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.episodes.trainer_rules import check_row
-from support.runs.commands import stepmill
+from support.runs.library import PAIRED, Kept, RunLibrary
 
 from schemas.base import sha256_hex
 
 pytestmark = pytest.mark.browser
 
-TEMPLATES = ("click-checkboxes", "click-tab-2-easy", "enter-password", "enter-text", "login-user")
 KEPT = 0.97
 """The least part of the accepted attempts that give a row; an attempt is cut where words are lacking."""
 
@@ -41,25 +40,9 @@ class Published:
 
 
 @pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Published:
-    """Two attempts at each of 15 tasks, the teacher's and the clumsy one's."""
-    at = tmp_path_factory.mktemp("training")
-    said = stepmill(
-        "generate",
-        "--json",
-        f"--set=run.url={at}/run",
-        f"--set=tasks.include={list(TEMPLATES)}",
-        "--set=tasks.seeds=[0,2]",
-        "--set=tasks.attempts=2",
-        '--set=policies=[{name="teacher"}, {name="clumsy"}]',
-        "--set=browser.sessions=6",
-        "--set=verify.verifiers=['structure','steps','outcome','novelty','seen']",
-        "--set=accept.passed=['structure','outcome','novelty','seen']",
-        "--set=publish.include_rejected=true",
-        f"--set=publish.to=['{at}/dataset']",
-    )
-    assert said.code == 0, said.err
-    return Published(at / "dataset")
+def dataset(run_library: RunLibrary) -> Published:
+    """Two attempts at each of 18 tasks, the teacher's and the clumsy one's."""
+    return Published(run_library.read(Kept.PAIRS).dataset)
 
 
 def test_attempts_at_a_task_are_shown_the_same_first_picture(dataset: Published) -> None:
@@ -77,8 +60,8 @@ def test_attempts_at_a_task_are_shown_the_same_first_picture(dataset: Published)
         }
         sizes.add(size)
         assert len({pictures[row["episode_id"], 0] for row in attempts}) == 1
-    assert len(groups) == 3 * len(TEMPLATES)
-    assert len(sizes) > len(TEMPLATES)
+    assert len(groups) == 2 * len(PAIRED)
+    assert len(sizes) > len(PAIRED)
 
 
 def test_failures_are_compared_with_a_success_where_the_two_part(dataset: Published) -> None:

@@ -12,9 +12,9 @@ published.
 `replay`, published with what was rejected; `accept.min_reward` is 0.5, which two of the templates overrule. Every
 config of a dataset but `calls` and `prompts` has rows.
 
-`MODEL`: three attempts at each of eight tasks: a model's in the dialect `holotron` with log-probabilities, another's in
-`holo1_5`, and the clumsy one's; the models say what the teacher would, by the scripted engine, which spoiled two of
-the replies, so that there are repairs; pictures of 512 by 512, of which a long task needs several segments; judged by
+`MODEL`: three attempts at each of eight tasks: a model's in the dialect `holotron`, another's in `holo1_5`,
+both with log-probabilities, and the clumsy one's; the models say what the teacher would, by the scripted engine,
+one of whose replies was empty, so that there is a repair; pictures of 512 by 512, of which a long task needs several segments; judged by
 `structure`, `steps` and `outcome`, published with what was rejected. There are tasks of every split, and every
 config of the dataset has rows.
 
@@ -168,13 +168,14 @@ def _model(base: Path) -> tuple[str, ...]:
     ]
     tasks = base / "tasks.jsonl"
     tasks.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    models = "{name='model',logprobs='processed'},{name='model',dialect='holo1_5'}"
+    asking = "name='model',logprobs='processed'"
+    models = f"{{{asking}}},{{{asking},dialect='holo1_5'}}"
     return (
         f"--set=policies=[{models},{{name='clumsy'}}]",
         "--set=tasks.attempts=3",
         f"--set=tasks.source={tasks}",
         "--set=engine.kind=scripted",
-        "--set=engine.args=['--puppet','--fault=unstructured:2']",
+        "--set=engine.args=['--puppet','--fault=empty:1:after=12']",
         "--set=browser.viewport=[512,512]",
         "--set=browser.sessions=4",
         "--set=verify.verifiers=['structure','steps','outcome']",
