@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.episodes.trainer_rules import check_row
-from support.runs.library import PAIRED, Kept, RunLibrary
+from support.runs.library import PAIR_SEEDS, PAIRED, Kept, RunLibrary
 
 from schemas.base import sha256_hex
 
@@ -41,7 +41,7 @@ class Published:
 
 @pytest.fixture(scope="module")
 def dataset(run_library: RunLibrary) -> Published:
-    """Two attempts at each of 18 tasks, the teacher's and the clumsy one's."""
+    """Two attempts at each task, the teacher's and the clumsy one's."""
     return Published(run_library.read(Kept.PAIRS).dataset)
 
 
@@ -60,7 +60,7 @@ def test_attempts_at_a_task_are_shown_the_same_first_picture(dataset: Published)
         }
         sizes.add(size)
         assert len({pictures[row["episode_id"], 0] for row in attempts}) == 1
-    assert len(groups) == 2 * len(PAIRED)
+    assert len(groups) == PAIR_SEEDS * len(PAIRED)
     assert len(sizes) > len(PAIRED)
 
 

@@ -8,8 +8,8 @@ the run was made with, so a command towards the copied dataset gives `publish.to
 `TEACHER`: the six episodes of `SMALL`, the teacher's, all won, with a verdict of every verifier, replayed,
 published.
 
-`PAIRS`: two attempts at each of eighteen tasks of nine templates, the teacher's and the clumsy one's, judged by all but
-`replay`, published with what was rejected; `accept.min_reward` is 0.5, which two of the templates overrule. Every
+`PAIRS`: two attempts at each task of some templates (`PAIRED`), the teacher's and the clumsy one's, judged by all
+but `replay`, published with what was rejected; `accept.min_reward` is 0.5, which two of the templates overrule. Every
 config of a dataset but `calls` and `prompts` has rows.
 
 `MODEL`: three attempts at each of eight tasks: a model's in the dialect `holotron`, another's in `holo1_5`,
@@ -36,6 +36,7 @@ from enum import StrEnum
 from pathlib import Path
 from unittest.mock import patch
 
+from effort import THOROUGH
 from support.runs.commands import SMALL, UNREPLAYED, Said, called, stepmill
 from support.runs.memory_run import TEST, TRAIN, VALIDATION
 from support.servers.ledger_site import command as start_ledger
@@ -127,17 +128,25 @@ def _teacher(base: Path) -> tuple[str, ...]:
     return (*SMALL, _published_to(base))
 
 
-PAIRED = (
+_PAIRED = (
     *("bisect-angle", "circle-center", "click-checkboxes", "click-option", "click-tab-2"),
-    *("email-inbox-delete", "enter-text", "login-user", "search-engine"),
+    *("login-user", "search-engine"),
 )
+_PAIRED_TOO = (
+    *("click-dialog-2", "click-link", "click-menu-2", "click-tab-2-easy", "email-inbox-delete"),
+    *("enter-password", "enter-text", "find-greatest", "form-sequence-2"),
+)
+PAIRED = (*_PAIRED, *_PAIRED_TOO) if THOROUGH else _PAIRED
 """The templates of `PAIRS`."""
+
+PAIR_SEEDS = 3 if THOROUGH else 2
+"""Of each of them."""
 
 
 def _pairs(base: Path) -> tuple[str, ...]:
     return (
         f"--set=tasks.include={list(PAIRED)}",
-        "--set=tasks.seeds=[0,1]",
+        f"--set=tasks.seeds=[0,{PAIR_SEEDS - 1}]",
         "--set=tasks.attempts=2",
         '--set=policies=[{name="teacher"}, {name="clumsy"}]',
         "--set=browser.sessions=6",
