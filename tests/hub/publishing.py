@@ -1,7 +1,6 @@
 """Publications to the local Hub, here or in a process that the Hub kills."""
 
 import asyncio
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from multiprocessing.context import ForkServerProcess
 
 from hub.faults import Fault
 from hub.server import TOKEN, LocalHub
+from support.runs.forks import FORKS
 from support.runs.memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
 
 from schemas.sections import PublishSection
@@ -22,21 +22,6 @@ DATASET = "org/data"
 TO = f"hf://datasets/{DATASET}"
 SECONDS = 120
 _GLANCE = 0.001
-
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
-    [
-        "PIL.JpegImagePlugin",
-        "aiohttp.web",
-        "hf_xet",
-        "huggingface_hub.hf_api",
-        "pyarrow.acero",
-        "pytest",
-        "storage.lake.lake",
-        "storage.publish.destinations.hub.destination",
-        "storage.publish.publish",
-    ]
-)
 
 
 def published_to(
@@ -130,7 +115,7 @@ def _blocks(hub: LocalHub) -> int:
 
 
 def _victim(hub: LocalHub, version: int, commit_files: int) -> ForkServerProcess:
-    victim = _FORKS.Process(target=_live, args=(hub.url, version, commit_files))
+    victim = FORKS.Process(target=_live, args=(hub.url, version, commit_files))
     victim.start()
     return victim
 

@@ -1,21 +1,23 @@
 """Runs over stand-ins, killed or out of disk at every moment there is, and finished afterwards.
 
-A run here is the whole program but for pages and browsers, which cost nothing, so that it can be
-stopped before each of its writes in turn: before the first of each kind, and before every one of a
-larger run by `make chaos`.
+A run here is the whole program but for pages and browsers, which cost nothing. What a kill would leave
+before the first event of each name is kept while one run goes all the way, and each of these folders
+is gone on from in this process. That they are what `kill -9` leaves is shown by one that is real;
+`make test-full` kills before every event of a larger run.
 """
 
 import asyncio
 import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from effort import ROUNDS, THOROUGH, TIMEOUT
-from support.runs.chaos import KILLED, Fork, assert_whole, finish, fork, stop_and_finish
-from support.runs.kill_at import Fate, Instant
+from support.runs.chaos import KILLED, Fork, assert_whole, carry_out, finish, fork, stop_and_finish
+from support.runs.kill_at import BASE, NAME, SHORT, Fate, Instant
 from support.runs.kill_points import POINTS
 from support.runs.small_runs import Trial, scripted_trial
 
@@ -28,15 +30,18 @@ AT_ONCE = 2
 LUCK = 6
 """How many events fewer a run may have: who makes or removes a folder first is a matter of luck."""
 
-AS_OTHERS = re.compile(
-    r"after (create|write) |\w+ (run/tables|to/data)/(?!steps)|(mkdir|rmdir|start) "
-    r"|(open|remove) (run/(versions|keeping)|to/plots)"
+STANDS = re.compile(
+    r"before (create|write) \w+|(link|remove) run/(spool|tables/steps)|link run(/versions|/keeping)?"
+    r"|link to|rename to(/data/steps)?"
 )
-"""Events before which a kill leaves what it leaves before another event.
+"""Events before which a kill leaves what it leaves before the others.
 
 What follows a commit is the next event; a shard is written as that of `steps` is, and every file as a
 shard: it is opened under a temporary name, linked or renamed, and removed under that name.
 """
+
+REAL = "before write steps"
+"""Before this a run is killed in `make test`, and what that leaves is what was kept of the moment."""
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
@@ -54,27 +59,54 @@ def each(do: Callable[[int], bool], numbers: Iterable[int]) -> int:
         return sum(pool.map(do, numbers))
 
 
+def shape(base: Path) -> list[str]:
+    """Return what lies in a folder, but for names that are ids."""
+    paths = (path.relative_to(base).parts for path in base.rglob("*"))
+    return sorted("/".join(part if len(part) < SHORT else "*" for part in one) for one in paths)
+
+
+def test_whatever_a_kill_leaves_is_gone_on_from(tmp_path: Path) -> None:
+    trial, keep = small(tmp_path / "whole"), tmp_path / "keep"
+    said = fork(trial.doom(keep=keep, trace=tmp_path / "trace"))
+    assert said.code == 0, said.err
+    names = {*(tmp_path / "trace").read_text().splitlines()}
+    assert {f"{when} write {table}" for when in ("before", "after") for table in TABLES} <= names
+    assert {point.folder for point in POINTS.values()} <= names
+    kept = {(moment / NAME).read_text(): moment / BASE for moment in keep.iterdir()}
+    assert kept.keys() == names
+
+    killed = small(tmp_path / "killed")
+    assert fork(killed.doom(at=Instant(name=REAL))).code == KILLED
+    assert shape(killed.base) == shape(kept[REAL])
+    finish(killed)
+
+    for name, base in kept.items():
+        if THOROUGH or STANDS.fullmatch(name):
+            try:
+                finish(replace(trial, base=base), carry_out)
+            except AssertionError as error:
+                error.add_note(f"this is what a kill leaves before: {name}")
+                raise
+
+
+@pytest.mark.full
 def test_killed_before_any_write_and_run_again_it_is_whole(tmp_path: Path) -> None:
     whole = small(tmp_path / "whole")
     said = fork(whole.doom(trace=tmp_path / "trace"))
     assert said.code == 0, said.err
     asyncio.run(assert_whole(whole))
     names = (tmp_path / "trace").read_text().splitlines()
-    numbers = [n for n, name in enumerate(names, 1) if THOROUGH or _stands(name, names[: n - 1])]
 
     came = each(
         lambda number: stop_and_finish(small(tmp_path / f"{number}"), Instant(number=number)),
-        numbers,
+        range(1, len(names) + 1),
     )
 
-    assert {f"{when} write {table}" for when in ("before", "after") for table in TABLES} <= {*names}
-    assert {point.folder for point in POINTS.values()} <= {*names}
-    assert came >= sum(number <= len(names) - LUCK for number in numbers)
+    assert came >= len(names) - LUCK
 
 
-def _stands(name: str, before: list[str]) -> bool:
-    """Say whether an event is the first of its kind, and no other stands for it."""
-    return name not in before and not AS_OTHERS.match(name)
+HALF = {"before write episodes", "open run/tables/steps"}
+"""What is in the middle of being written in `make test`: one commit and one object."""
 
 
 def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None:
@@ -86,6 +118,7 @@ def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None
         Instant(name=name, seconds=random.uniform(*between))
         for names, between in ((commits, (0.000_5, 0.01)), (objects, (0.000_01, 0.001)))
         for name in names
+        if THOROUGH or name in HALF
         for _ in range(max(1, ROUNDS // 4))
     ]
 
@@ -97,6 +130,7 @@ def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None
     assert came == len(instants)
 
 
+@pytest.mark.full
 def test_killed_again_and_again_it_gets_to_its_end(tmp_path: Path) -> None:
     trial = scripted_trial(tmp_path / "trial", episodes=3)
     random, starts, code = Random(2), 0, KILLED
@@ -114,7 +148,10 @@ def test_killed_again_and_again_it_gets_to_its_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(max(1, ROUNDS // 2)))
-@pytest.mark.parametrize("begun", [False, True], ids=["anew", "begun"])
+@pytest.mark.parametrize(
+    "begun",
+    [pytest.param(False, id="anew", marks=pytest.mark.full), pytest.param(True, id="begun")],
+)
 def test_two_commands_on_one_run_make_each_episode_once(
     tmp_path: Path, seed: int, *, begun: bool
 ) -> None:
@@ -148,8 +185,17 @@ FULL = {
     "the dataset": Instant(name="open to/data/*"),
 }
 
+WRITTEN_AS_OTHERS = ("a shard", "a verdict")
+"""Objects that are written as one in the spool is, and fail where a commit does."""
 
-@pytest.mark.parametrize("at", FULL.values(), ids=FULL.keys())
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        pytest.param(at, id=name, marks=[pytest.mark.full] if name in WRITTEN_AS_OTHERS else [])
+        for name, at in FULL.items()
+    ],
+)
 def test_a_full_disk_is_said_and_the_run_goes_on_later(tmp_path: Path, at: Instant) -> None:
     trial = scripted_trial(tmp_path / "trial")
 
@@ -160,7 +206,7 @@ def test_a_full_disk_is_said_and_the_run_goes_on_later(tmp_path: Path, at: Insta
     assert str(trial.base) in said.err
     assert "File too large" in said.err
     assert said.answer["problems"]
-    finish(trial)
+    finish(trial, carry_out)
 
 
 @pytest.mark.parametrize("where", ["run", "to"])
@@ -173,7 +219,7 @@ def test_a_disk_that_is_full_from_the_start_is_refused(tmp_path: Path, where: st
     assert said.err == f"stepmill: {trial.base / where}: cannot be written: File too large\n"
     assert said.out == ""
     assert list(trial.base.iterdir()) == []
-    finish(trial)
+    finish(trial, carry_out)
 
 
 def test_on_a_full_disk_no_further_episode_is_begun(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ Run as a script it takes a `Doom` as JSON; it may also be called in a process th
 The process must be one that can be killed with its whole group.
 """
 
+import contextlib
 import os
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -43,6 +45,9 @@ SMALLEST_PART = 5 << 20
 
 GO = "go"
 """The file that opens a gate."""
+
+BASE, NAME = "base", "name"
+"""What is kept of a moment: the folder, and the name of the event that was to come."""
 
 _GLANCE = 0.005
 _STEADY = 0.9
@@ -99,6 +104,8 @@ class Doom(Record):
     """Objects larger than this go up to a bucket in parts as small as may be; None: as always."""
     trace: Path | None = None
     """Where the names of all events go when it ends by itself."""
+    keep: Path | None = None
+    """A folder for what lies in `base` before the first event of each name: what a kill would leave then."""
     gate: Path | None = None
     """A folder where it says that it is ready, and waits for `GO`; None: it does not wait."""
 
@@ -230,6 +237,8 @@ class _Events:
     def _happening(self, name: str) -> None:
         at = self._doom.at
         with self._lock:
+            if self._doom.keep is not None and name not in self.names:
+                self._copy(self._doom.keep / str(len(self.names)), name)
             self.names.append(name)
             if at is not None and fnmatchcase(name, at.name):
                 self._left -= 1
@@ -238,6 +247,17 @@ class _Events:
             pause = self._random.random() if self._random is not None else 0.0
         if pause > _STEADY:
             threading.Event().wait(pause - _STEADY)
+
+    def _copy(self, to: Path, name: str) -> None:
+        """Copy what lies there; a commit that is being written may end meanwhile, as before a kill."""
+        shutil.copytree(self._doom.base, to / BASE, copy_function=_copy_if_there)
+        (to / NAME).write_text(name)
+
+
+def _copy_if_there(file: str, to: str) -> str:
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copyfile(file, to)
+    return to
 
 
 def _folders(path: str) -> list[str]:

@@ -13,10 +13,12 @@ import sys
 import threading
 import time
 import uuid
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from support.servers.http_servers import free_ports
@@ -47,6 +49,10 @@ _SERVERS = ("master", "volume", "filer", "s3")
 _START_SECONDS = 90
 _STARTS = 3
 """How often it is started: between two looks another program may have taken one of its ports."""
+
+
+# AWS's client reads a megabyte of what AWS says of its services each time there is a new one.
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 class _Ended(Exception):

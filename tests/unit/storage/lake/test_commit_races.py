@@ -12,7 +12,7 @@ import pytest
 from effort import THOROUGH
 from source_tree import PACKAGES, ROOT, modules
 from support.episodes.factories import make_run
-from support.runs.chaos import FORKS
+from support.runs.forks import FORKS
 from support.runs.concurrent_workers import first, race
 from support.stores.faulty_lake import by_id, commit, counts, whole
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from effort import THOROUGH
 from support.episodes.factories import make_run, make_whole_run
-from support.runs.chaos import FORKS
+from support.runs.forks import FORKS
 from support.runs.concurrent_workers import compact_run, race
 from support.stores.faulty_lake import counts, whole
 
