@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from deltalake import DeltaTable
 from source_tree import ROOT
 from support.episodes.factories import make_episode
 from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
-from support.runs.commands import UNREPLAYED, called
+from support.runs.commands import called
 from support.runs.exports import lines, told_of
+from support.runs.library import MODELLED, Kept, RunLibrary
 
 from generators.engine.simulator.tokenizer import IMAGE, IMAGE_END, IMAGE_START
 from schemas.episode import Episode, StopReason
@@ -79,40 +81,61 @@ def written(episodes: Sequence[Episode], to: Path) -> Path:
     return to
 
 
-@pytest.mark.browser
-def test_the_library_reads_a_run_s_traces_and_loses_nothing(tmp_path: Path) -> None:
-    run, to = tmp_path / "run", tmp_path / "traces"
-    made = called(
-        *("generate", "--json", "--no-prefect", f"--run={run}", "--set=tasks.attempts=2"),
-        "--set=policies=[{name='model',logprobs='processed'},{name='teacher'}]",
-        *("--set=engine.kind=scripted", "--set=engine.args=['--puppet','--fault=unstructured:2']"),
-        *("--set=browser.viewport=[512,512]", "--set=browser.sessions=3"),
-        "--set=tasks.include=['click-test','enter-text','choose-list']",
-        "--set=tasks.seeds=[0,0]",
-        *UNREPLAYED,
-    )
-    assert made.code == 0, made.err
-    said = called("export", str(run), "--format=verifiers", f"--to={to}", "--json")
+@dataclass(frozen=True)
+class Read:
+    """What the library makes of the traces of a run and of others, in one process: to load it takes seconds."""
+
+    run: Path
+    """The run that was exported."""
+    found: list[dict[str, Any]]
+    """Its traces as they were exported."""
+    traces: list[dict[str, Any]]
+    """The same as the library reads them."""
+    meant: list[dict[str, Any]]
+    """The traces of `MEANT` as they were exported."""
+    meant_traces: list[dict[str, Any]]
+    """The same as the library reads them."""
+
+
+@pytest.fixture(scope="module")
+def read(run_library: RunLibrary, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    run, place = run_library.read(Kept.MODEL).run, tmp_path_factory.mktemp("traces")
+    said = called("export", str(run), "--format=verifiers", f"--to={place / 'to'}", "--json")
     assert said.code == 0, said.err
+    meant = written(MEANT, place / "meant.jsonl")
+    traces = reread(*sorted((place / "to").glob("*.jsonl")), meant)
+    found = list(lines(place / "to"))
+    return Read(
+        run,
+        found,
+        traces[: len(found)],
+        [json.loads(line) for line in meant.read_text().splitlines()],
+        traces[len(found) :],
+    )
 
-    read = reread(*sorted(to.glob("*.jsonl")))
 
-    found = list(lines(to))
-    assert len(found) == 6
-    assert {line["agent"]["name"] for line in found} == {"model", "teacher"}
-    check_lossless(found, read)
-    check_tokens(read, run)
-    teachers = sum(line["agent"]["name"] == "teacher" for line in found)
-    check_training_traces(run, tmp_path / "turns", teachers=teachers)
+@pytest.mark.browser
+def test_the_library_reads_a_run_s_traces_and_loses_nothing(read: Read) -> None:
+    assert Counter(line["agent"]["name"] for line in read.found)["model"] == 2 * len(MODELLED)
+    assert {line["agent"]["name"] for line in read.found} == {"model", "clumsy"}
+    check_lossless(read.found, read.traces)
+    check_tokens(read.traces, read.run)
 
 
-def check_training_traces(run: Path, to: Path, *, teachers: int) -> None:
+@pytest.mark.browser
+def test_openenv_reads_a_run_s_turns_token_by_token(read: Read, tmp_path: Path) -> None:
+    without = sum(line["agent"]["name"] == "clumsy" for line in read.found)
+
+    check_training_traces(read.run, tmp_path / "turns", without_calls=without)
+
+
+def check_training_traces(run: Path, to: Path, *, without_calls: int) -> None:
     """Hold what OpenEnv reads against the calls of the run: every token, and where pictures stand."""
     said = called("export", str(run), "--format=openenv", f"--to={to}", "--json")
     assert said.code == 0, said.err
     counts = said.answer["counts"]
     assert isinstance(counts, dict)
-    assert counts["without_tokens"] == teachers > 0, "a teacher makes no calls"
+    assert counts["without_tokens"] == without_calls > 0, "only a model makes calls"
     found = list(lines(to))
     read = reread(*sorted(to.glob("*.jsonl")), reader="training_trace_reader.py")
     assert [(line["id"], line["trace"]) for line in found] == [
@@ -178,30 +201,32 @@ def check_branch(branch: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) 
     assert branch["logprobs"] == logprobs
 
 
-def test_the_library_finds_the_branches_that_were_meant(tmp_path: Path) -> None:
-    rewritten = asked([user(1), said("a"), user(2)], "c", [1, 9, 9, 4, 5, 6, 7], [8])
-    episodes = [
-        episode_of(FIRST, SECOND),
-        episode_of(FIRST, rewritten),
-        episode_of(asked([user(0)], "a"), asked([user(0), said("a"), user(1)], "b")),
-        make_episode(stop_reason=StopReason.FAILED).model_copy(
-            update={"failure_kind": "browser", "failure_message": "it died"}
-        ),
-    ]
-    path = written(episodes, tmp_path / "traces.jsonl")
-    read = reread(path)
+MEANT = (
+    episode_of(FIRST, SECOND),
+    episode_of(FIRST, asked([user(1), said("a"), user(2)], "c", [1, 9, 9, 4, 5, 6, 7], [8])),
+    episode_of(asked([user(0)], "a"), asked([user(0), said("a"), user(1)], "b")),
+    make_episode(stop_reason=StopReason.FAILED).model_copy(
+        update={"failure_kind": "browser", "failure_message": "it died"}
+    ),
+)
+"""Episodes whose calls go on from one another, are written anew, have no tokens, and are not there."""
 
-    check_lossless([json.loads(line) for line in path.read_text().splitlines()], read)
-    assert [[branch["token_ids"] for branch in trace["branches"]] for trace in read] == [
+
+@pytest.mark.browser
+def test_the_library_finds_the_branches_that_were_meant(read: Read) -> None:
+    check_lossless(read.meant, read.meant_traces)
+    assert [
+        [branch["token_ids"] for branch in trace["branches"]] for trace in read.meant_traces
+    ] == [
         [[1, 2, 3, 4, 5, 6, 7, 8]],
         [[1, 2, 3, 4, 5], [1, 9, 9, 4, 5, 6, 7, 8]],
         [[]],
         [[]],
     ]
-    [only] = read[0]["branches"]
+    [only] = read.meant_traces[0]["branches"]
     assert only["mask"] == [False, False, False, True, True, False, False, True]
     assert only["logprobs"] == [0.0, 0.0, 0.0, -0.5, -0.5, 0.0, 0.0, -0.5]
-    assert [trace["record"]["ok"] for trace in read] == [True, True, True, False]
+    assert [trace["record"]["ok"] for trace in read.meant_traces] == [True, True, True, False]
 
 
 def test_openenv_reads_what_was_meant_and_refuses_what_was_altered(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ published.
 but `replay`, published with what was rejected; `accept.min_reward` is 0.5, which two of the templates overrule. Every
 config of a dataset but `calls` and `prompts` has rows.
 
-`MODEL`: three attempts at each of eight tasks: a model's in the dialect `holotron`, another's in `holo1_5`,
+`MODEL`: three attempts at each of eight tasks: a model's in the dialect `holo1_5`, another's in `holotron`,
 both with log-probabilities, and the clumsy one's; the models say what the teacher would, by the scripted engine,
 one of whose replies was empty, so that there is a repair; pictures of 512 by 512, of which a long task needs several segments; judged by
 `structure`, `steps` and `outcome`, published with what was rejected. There are tasks of every split, and every
@@ -178,7 +178,7 @@ def _model(base: Path) -> tuple[str, ...]:
     tasks = base / "tasks.jsonl"
     tasks.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     asking = "name='model',logprobs='processed'"
-    models = f"{{{asking}}},{{{asking},dialect='holo1_5'}}"
+    models = f"{{{asking},dialect='holo1_5'}},{{{asking},dialect='holotron'}}"
     return (
         f"--set=policies=[{models},{{name='clumsy'}}]",
         "--set=tasks.attempts=3",
