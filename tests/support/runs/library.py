@@ -30,8 +30,8 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from unittest.mock import patch
@@ -54,12 +54,18 @@ class Kept(StrEnum):
     LEDGER = "ledger"
 
 
+UNPUBLISHED = {Kept.SURFER}
+"""Those that have no dataset."""
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryRun:
     """A finished run, its dataset, and what the command that made both said."""
 
     base: Path
     said: Said
+    settings: tuple[str, ...]
+    """What the command that made both was told besides where they come to lie."""
 
     @property
     def run(self) -> Path:
@@ -92,31 +98,42 @@ class RunLibrary:
             if not said.exists():
                 shutil.rmtree(base, ignore_errors=True)
                 base.mkdir()
-                made = _made(kept, base)
+                settings = _ASKED[kept](base)
+                made = _made(base, settings, published=kept not in UNPUBLISHED)
                 assert made.code == 0, made.err
-                said.write_text(json.dumps(asdict(made)), encoding="utf-8")
-        return LibraryRun(base, Said(**json.loads(said.read_text(encoding="utf-8"))))
+                told = {"said": asdict(made), "settings": settings}
+                said.write_text(json.dumps(told), encoding="utf-8")
+        told = json.loads(said.read_text(encoding="utf-8"))
+        return LibraryRun(base, Said(**told["said"]), tuple(told["settings"]))
 
     def copy(self, kept: Kept, to: Path) -> LibraryRun:
         """Return a run with its dataset, copied to a folder that is new or empty."""
         found = self.read(kept)
         for place in filter(Path.is_dir, (found.run, found.dataset)):
             shutil.copytree(place, to / place.name, copy_function=shutil.copyfile)
-        return LibraryRun(to, found.said)
+        return replace(found, base=to)
 
 
-def arguments(kept: Kept, base: Path) -> tuple[str, ...]:
-    """Return the command that makes a run and its dataset in a folder."""
-    return ("generate", "--json", "--no-prefect", f"--run={base / 'run'}", *_ASKED[kept](base))
+def generating(run: Path, settings: Sequence[str], *to: Path | str | None) -> tuple[str, ...]:
+    """Return the command that makes a run of some settings and publishes it to some places."""
+    places = json.dumps([str(place) for place in to if place is not None])
+    return (
+        "generate",
+        "--json",
+        "--no-prefect",
+        f"--run={run}",
+        *settings,
+        f"--set=publish.to={places}",
+    )
 
 
-def _made(kept: Kept, base: Path) -> Said:
+def _made(base: Path, settings: Sequence[str], *, published: bool) -> Said:
     """Make a run by the command, without the settings of whoever runs the tests."""
     strange = [name for name in os.environ if name.startswith("STEPMILL_") and "__" in name]
     with patch.dict(os.environ):
         for name in strange:
             del os.environ[name]
-        argv = arguments(kept, base)
+        argv = generating(base / "run", settings, base / "dataset" if published else None)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -124,8 +141,8 @@ def _made(kept: Kept, base: Path) -> Said:
         return stepmill(*argv)  # there is a loop already, and the command brings its own
 
 
-def _teacher(base: Path) -> tuple[str, ...]:
-    return (*SMALL, _published_to(base))
+def _teacher(_: Path) -> tuple[str, ...]:
+    return SMALL
 
 
 _PAIRED = (
@@ -143,7 +160,7 @@ PAIR_SEEDS = 3 if THOROUGH else 2
 """Of each of them."""
 
 
-def _pairs(base: Path) -> tuple[str, ...]:
+def _pairs(_: Path) -> tuple[str, ...]:
     return (
         f"--set=tasks.include={list(PAIRED)}",
         f"--set=tasks.seeds=[0,{PAIR_SEEDS - 1}]",
@@ -154,7 +171,6 @@ def _pairs(base: Path) -> tuple[str, ...]:
         "--set=accept.passed=['structure','outcome','novelty','seen']",
         "--set=accept.min_reward=0.5",
         "--set=publish.include_rejected=true",
-        _published_to(base),
     )
 
 
@@ -190,7 +206,6 @@ def _model(base: Path) -> tuple[str, ...]:
         "--set=verify.verifiers=['structure','steps','outcome']",
         "--set=accept.passed=['structure','outcome']",
         "--set=publish.include_rejected=true",
-        _published_to(base),
     )
 
 
@@ -239,12 +254,7 @@ def _ledger(base: Path) -> tuple[str, ...]:
         f"--set=tasks.source={base / 'tasks.jsonl'}",
         "--set=policy.name=scripted",
         "--set=browser.sessions=2",
-        _published_to(base),
     )
-
-
-def _published_to(base: Path) -> str:
-    return f"--set=publish.to=['{base / 'dataset'}']"
 
 
 _ASKED: dict[Kept, Callable[[Path], tuple[str, ...]]] = {
