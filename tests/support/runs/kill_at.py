@@ -256,7 +256,7 @@ class _Events:
 
 def _copy_if_there(file: str, to: str) -> str:
     with contextlib.suppress(FileNotFoundError):
-        shutil.copyfile(file, to)
+        shutil.copy2(file, to)
     return to
 
 
