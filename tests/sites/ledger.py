@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 PORT, *FAULTS = sys.argv[1:]
 ENTRIES: dict[str, list[str]] = {}
 SEEDS: dict[str, str] = {}
-LARGE_BYTES = 100 * 2**20
+LARGE_BYTES = 62 * 2**20
+"""More than a state may have."""
 RESETS: list[str] = []
 
 

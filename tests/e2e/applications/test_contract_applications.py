@@ -7,18 +7,26 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import JsonValue
+from effort import THOROUGH
 from sites import bookshop_tasks, contact_tasks, cua_bench, cua_gym_hub, mail_tasks
 from sites.bookshop import read as read_books
 from sites.tasks import Action, Change, SiteTask
 from source_tree import ROOT
-from support.runs.commands import stepmill
+from support.browsers.one_browser import browser_and_gateway
+from support.runs.commands import called
 
+from flows.job.config_loader import Sources, load
+from flows.job.site_check import SiteTrial, choose_tasks
+from flows.job.validate import validate
+from flows.resources.browsers import Browsers, enter_sites
+from generators.sites.registry import RunSites
 from schemas.base import JsonObject
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
@@ -26,6 +34,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 PAGE = (ROOT / "docs" / "applications.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```toml file (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = 1
+
+CHECKED = 3 if THOROUGH else 1
+"""Tasks on which a contract's site is tried."""
+
+ACCEPTED = 10
+"""Episodes of each that are accepted; a few of the others come out as those before them."""
+
+KINDS = {"start", "reset", "masks", "isolation", "outcome", "replay"}
+"""What is tried of a site."""
+
+CONTRACTS = ("hub", "bench", "bookshop")
+"""What the run calls the sites: of CUA-Gym-Hub, CUA-Bench and WebHarbor."""
 
 
 @contextmanager
@@ -64,36 +84,26 @@ def _step(action: Action) -> JsonObject:
     return {"do": action["do"], **({"on": on} if on else {}), **text}
 
 
-def write(
-    folder: Path, name: str, application: str, tasks: Sequence[SiteTask], parameters: object = None
-) -> Path:
-    """Write an application's file, its tasks and a run; return the run's file."""
-    (folder / f"{name}.toml").write_text(application)
-    rows = [
-        {
-            "site": name,
-            "template_id": task.template,
-            "seed": task.seed,
-            "start_url": task.start,
-            "instruction": task.instruction,
-            "expect": expectation(task),
-            "reference": [
-                *map(_step, task.reference),
-                *([{"do": "answer", "text": task.answer}] if task.answer is not None else []),
-            ],
-            "parameters": {} if parameters is None else parameters,
-        }
+def rows(name: str, tasks: Sequence[SiteTask], parameters: object = None) -> list[str]:
+    """Return lines of a task file."""
+    return [
+        json.dumps(
+            {
+                "site": name,
+                "template_id": task.template,
+                "seed": task.seed,
+                "start_url": task.start,
+                "instruction": task.instruction,
+                "expect": expectation(task),
+                "reference": [
+                    *map(_step, task.reference),
+                    *([{"do": "answer", "text": task.answer}] if task.answer is not None else []),
+                ],
+                "parameters": {} if parameters is None else parameters,
+            }
+        )
         for task in tasks
     ]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "tasks.jsonl").write_text(text)
-    run = folder / "run.toml"
-    run.write_text(
-        f'[run]\nurl = "{folder}/run"\n[sites]\n{name} = "{folder}/{name}.toml"\n'
-        f'[tasks]\nsource = "{folder}/tasks.jsonl"\n[policy]\nname = "scripted"\n'
-        "[browser]\nsessions = 4\nviewport = [700, 600]\n"
-    )
-    return run
 
 
 def shown(name: str) -> str:
@@ -101,48 +111,78 @@ def shown(name: str) -> str:
     return str(dict(BLOCK.findall(PAGE))[name])
 
 
-def check_and_generate(run: Path, name: str) -> Mapping[str, JsonValue]:
-    checked = stepmill("sites", "check", name, f"--config={run}")
-    assert checked.code == 0, checked.out + checked.err
-    made = stepmill("generate", f"--config={run}", "--no-prefect", "--json")
-    assert made.code == 0, made.err
-    return made.answer
-
-
-def test_a_site_of_cua_gym_hub_keeps_a_state_for_each_visit(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Start a server of each contract; return the file of a run over all three."""
+    folder = tmp_path_factory.mktemp("contracts")
     state = cua_gym_hub.initial_state(SEED)
-    with serving("cua_gym_hub") as (url,):
-        file = shown("hub.toml").replace("http://127.0.0.1:8000", url)
-        run = write(tmp_path, "hub", file, mail_tasks.tasks(SEED, state), dict(state))
-        answer = check_and_generate(run, "hub")
-
-    assert answer["episodes"] == 14
-    assert answer["accepted"] >= 10, answer  # type: ignore[operator]
-    assert answer["reproduced"] == 14
-
-
-def test_a_site_of_cua_bench_begins_a_task_for_a_session(tmp_path: Path) -> None:
-    tasks = contact_tasks.tasks(SEED, cua_bench.initial_state(SEED))
-    with serving("cua_bench") as (url,):
-        file = shown("bench.toml").replace("http://127.0.0.1:8002", url)
-        run = write(tmp_path, "bench", file, tasks)
-        answer = check_and_generate(run, "bench")
-
-    assert answer["accepted"] >= 10, answer  # type: ignore[operator]
-
-
-def test_a_site_of_webharbor_is_put_back_by_its_control_server(tmp_path: Path) -> None:
-    folder = tmp_path / "harbor"
-    with serving("webharbor", "--folder", str(folder)) as (url, control):
-        database = next(folder.rglob("instance/bookshop.db"))
-        tasks = bookshop_tasks.tasks(SEED, read_books(database))
-        file = (
-            shown("harbor.toml")
-            .replace("http://127.0.0.1:8001", url)
-            .replace("http://127.0.0.1:8101", control.rsplit(" ", 1)[-1])
-            .replace("/srv/webharbor/bookshop/instance/bookshop.db", str(database))
+    with ExitStack() as stack:
+        [hub] = stack.enter_context(serving("cua_gym_hub"))
+        [bench] = stack.enter_context(serving("cua_bench"))
+        harbor, control = stack.enter_context(
+            serving("webharbor", "--folder", str(folder / "harbor"))
         )
-        run = write(tmp_path, "bookshop", file, tasks[:11])  # its visits wait for each other
-        answer = check_and_generate(run, "bookshop")
+        database = next(folder.rglob("instance/bookshop.db"))
+        applications = (
+            shown("hub.toml").replace("http://127.0.0.1:8000", hub),
+            shown("bench.toml").replace("http://127.0.0.1:8002", bench),
+            shown("harbor.toml")
+            .replace("http://127.0.0.1:8001", harbor)
+            .replace("http://127.0.0.1:8101", control.rsplit(" ", 1)[-1])
+            .replace("/srv/webharbor/bookshop/instance/bookshop.db", str(database)),
+        )
+        lines = [
+            *rows("hub", mail_tasks.tasks(SEED, state), dict(state)),
+            *rows("bench", contact_tasks.tasks(SEED, cua_bench.initial_state(SEED))),
+            # the visits of this one wait for each other
+            *rows("bookshop", bookshop_tasks.tasks(SEED, read_books(database))[:11]),
+        ]
+        for name, application in zip(CONTRACTS, applications, strict=True):
+            (folder / f"{name}.toml").write_text(application)
+        (folder / "tasks.jsonl").write_text("\n".join(lines))
+        file = folder / "run.toml"
+        file.write_text(
+            f'[run]\nurl = "{folder}/run"\n[sites]\n'
+            + "".join(f'{name} = "{folder}/{name}.toml"\n' for name in CONTRACTS)
+            + f'[tasks]\nsource = "{folder}/tasks.jsonl"\n[policy]\nname = "scripted"\n'
+            "[browser]\nsessions = 4\nviewport = [700, 600]\n"
+        )
+        yield file
 
-    assert answer["accepted"] >= 10, answer  # type: ignore[operator]
+
+@pytest.mark.usefixtures("one_browser")
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("name", CONTRACTS)
+async def test_a_site_of_each_contract_is_fit_for_runs(name: str, run: Path) -> None:
+    prepared = validate(load(Sources(config=str(run)), {}))
+    config, tasks = prepared.config, choose_tasks(prepared.tasks, name)
+    async with browser_and_gateway() as (chromium, gateway), AsyncExitStack() as stack:
+        sites = RunSites(gateway, config.sites)
+        await enter_sites(stack, sites, {name})
+        trial = SiteTrial(config, Browsers(sites=sites, sessions=chromium, replays=chromium))
+        checks = [one for task in tasks[:CHECKED] for one in await trial.try_task(task)]
+
+    assert {one.name for one in checks} == KINDS
+    assert [one for one in checks if not one.ok] == []
+
+
+@pytest.mark.full
+def test_one_run_over_all_three_has_tasks_of_each_verified_and_replayed(run: Path) -> None:
+    said = called("generate", f"--config={run}", "--no-prefect", "--json")
+
+    assert said.code == 0, said.err
+    made: dict[str, Any] = json.loads(said.out)
+    assert made["reproduced"] == made["episodes"]
+    accepted = Counter[str]()
+    for one in made["templates"]:
+        accepted[one["site"]] += one["accepted"]
+    assert all(accepted[name] >= ACCEPTED for name in CONTRACTS), accepted
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_the_command_says_that_each_is_fit(name: str, run: Path) -> None:
+    said = called("sites", "check", name, f"--config={run}")
+
+    assert said.code == 0, said.out + said.err
+    assert f"{name} is fit for runs" in said.out
