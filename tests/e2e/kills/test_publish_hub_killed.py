@@ -1,15 +1,25 @@
 """A publication to the Hub that is killed at any request, and the one that completes it.
 
-What goes up by Xet goes past the Hub's requests, so there it is killed by what has arrived.
+What a kill would leave on the Hub is kept before every request of one publication, and each of these
+Hubs is published to again. That this is what `kill -9` leaves is shown by one that is real, while data
+goes up by Xet, which goes past the Hub's requests; `make test-full` kills at every kind of request.
 """
 
+import copy
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hub.publishing import DATASET, Moment, killed, killed_uploading, published_to
+from effort import THOROUGH
+from hub.faults import Fault
+from hub.publishing import DATASET, Moment, commits_of, killed, killed_uploading, published_to
 from hub.server import TOKEN, LocalHub
-from support.runs.memory_run import two_versions
+from hub.state import Repo
+from support.runs.memory_run import MemorySnapshot, two_versions
 
 COMMIT_FILES = 3
 
@@ -51,22 +61,136 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             return hub.files(DATASET)
 
 
+@dataclass(frozen=True)
+class Left:
+    """What a publication that is killed leaves on a Hub."""
+
+    request: str
+    """What was to come."""
+    folder: Path
+    """A copy of the Hub's."""
+    repos: dict[str, Repo]
+    """A copy of its repositories."""
+
+    @contextmanager
+    def hub(self, folder: Path) -> Iterator[LocalHub]:
+        """Start a Hub with it."""
+        with LocalHub(folder) as hub:
+            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+            hub.state.repos.update(copy.deepcopy(self.repos))
+            yield hub
+
+
+class Witness(Fault):
+    """Lets every request by, and keeps what is on the Hub before it, unless it was so before.
+
+    What has gone up and is in no commit yet counts only where there is time.
+    """
+
+    def __init__(self, hub: LocalHub, folder: Path, keep: Path) -> None:
+        super().__init__("")
+        self._hub = hub
+        self._folder = folder
+        self._keep = keep
+        self._seen = list[object]()
+        self.left = list[Left]()
+
+    def strikes(self, method: str, path: str, body: bytes) -> bool:
+        del body
+        repos = copy.deepcopy(self._hub.state.repos)
+        files = [*self._folder.rglob("*")] if THOROUGH else []
+        there = repos, {found for found in files if found.is_file()}
+        if there not in self._seen:
+            self._seen.append(there)
+            to = self._keep / str(len(self.left))
+            shutil.copytree(self._folder, to)
+            self.left.append(Left(f"{method} {path}", to, repos))
+        return False
+
+
+def left_by(tmp_path: Path, *versions: MemorySnapshot) -> list[Left]:
+    """Publish versions one after the other; return what a kill of the last would leave."""
+    folder = tmp_path / "watched"
+    with LocalHub(folder) as hub, commits_of(COMMIT_FILES):
+        for version in versions[:-1]:
+            published_to(hub, version)
+        witness = Witness(hub, folder, tmp_path / "kept")
+        hub.faults.append(witness)
+        published_to(hub, versions[-1])
+    return witness.left
+
+
+def assert_completed(hub: LocalHub, whole: dict[str, str], tags: list[str]) -> None:
+    """Publish the second version to a Hub, and hold what is there against what is to be."""
+    published_to(hub, two_versions()[1])
+    repo = hub.repo(DATASET)
+    assert hub.files(DATASET) == whole
+    assert hub.files(DATASET, "v2") == whole
+    assert list(repo.tags) == tags
+    assert repo.tags["v2"] == repo.branches["main"]
+    titles = [commit.title for commit in repo.commits]
+    assert sum(title.startswith("Publish version") for title in titles) == len(tags)
+
+
+def assert_loads(hub: LocalHub) -> None:
+    """Hold the data files that the card names against what is there."""
+    card = hub.text(DATASET, "README.md").decode()
+    named = set(re.findall(r"data/\w+/[\w-]+\.parquet", card))
+    assert named
+    assert named <= hub.files(DATASET).keys()
+
+
+@pytest.mark.usefixtures("_token")
+def test_whatever_a_killed_first_publication_leaves_is_completed(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    left = left_by(tmp_path, two_versions()[1])
+    assert len(left) > 5
+
+    for number, one in enumerate(left):
+        with one.hub(tmp_path / str(number)) as hub:
+            try:
+                assert_completed(hub, whole, ["v2"])
+            except AssertionError as error:
+                error.add_note(f"this is what a kill leaves before {one.request}")
+                raise
+
+
+@pytest.mark.usefixtures("_token")
+def test_whatever_a_killed_update_leaves_loads_and_is_completed(
+    tmp_path: Path, whole: dict[str, str]
+) -> None:
+    left = left_by(tmp_path, *two_versions())
+    assert len(left) > 3
+
+    for number, one in enumerate(left):
+        with one.hub(tmp_path / str(number)) as hub:
+            try:
+                assert_loads(hub)
+                assert_completed(hub, whole, ["v1", "v2"])
+            except AssertionError as error:
+                error.add_note(f"this is what a kill leaves before {one.request}")
+                raise
+
+
+@pytest.fixture
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("moment", FIRST, ids=str)
 def test_a_first_publication_killed_anywhere_is_completed(
     hub: LocalHub, whole: dict[str, str], moment: Moment
 ) -> None:
-    _, snapshot = two_versions()
-
     assert killed(hub, 2, moment, commit_files=COMMIT_FILES)
-    published_to(hub, snapshot)
 
-    repo = hub.repo(DATASET)
-    assert hub.files(DATASET) == whole
-    assert repo.tags == {"v2": repo.branches["main"]}
-    assert sum(commit.title.startswith("Publish version") for commit in repo.commits) == 1
+    assert_completed(hub, whole, ["v2"])
 
 
-@pytest.mark.parametrize("stored", [2, 4, 6])
+@pytest.mark.parametrize(
+    "stored", [pytest.param(2, marks=pytest.mark.full), 4, pytest.param(6, marks=pytest.mark.full)]
+)
 def test_a_first_publication_killed_while_it_uploads_is_completed(
     hub: LocalHub, whole: dict[str, str], stored: int
 ) -> None:
@@ -80,20 +204,14 @@ def test_a_first_publication_killed_while_it_uploads_is_completed(
     assert hub.files(DATASET) == whole
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("moment", UPDATE, ids=str)
 def test_an_update_killed_anywhere_leaves_a_version_that_loads(
     hub: LocalHub, whole: dict[str, str], moment: Moment
 ) -> None:
-    before, after = two_versions()
-    published_to(hub, before)
+    published_to(hub, two_versions()[0])
 
     assert killed(hub, 2, moment, commit_files=COMMIT_FILES)
 
-    card = hub.text(DATASET, "README.md").decode()
-    named = set(re.findall(r"data/\w+/[\w-]+\.parquet", card))
-    assert named
-    assert named <= hub.files(DATASET).keys()
-    published_to(hub, after)
-    assert hub.files(DATASET) == whole
-    assert list(hub.repo(DATASET).tags) == ["v1", "v2"]
-    assert hub.files(DATASET, "v2") == whole
+    assert_loads(hub)
+    assert_completed(hub, whole, ["v1", "v2"])
