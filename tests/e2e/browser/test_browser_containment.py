@@ -11,7 +11,7 @@ from aiohttp import web
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
 from support.runs.commands import until
 
-from generators.sites.gateway import Handler
+from generators.sites.gateway import Handler, Refusals
 from schemas.action import Click, Wait
 
 pytestmark = [
@@ -21,15 +21,14 @@ pytestmark = [
 ]
 
 DEVTOOLS_ATTACKS = {
-    "fetch": "fetch('http://127.0.0.1:{port}/json/list').then(()=>{{document.title='in'}},()=>0)",
+    "fetch": "fetch('http://127.0.0.1:{port}/json/list').then(()=>{{document.title='in by fetch'}},()=>0)",
     "fetch by name": "fetch('http://localhost:{port}/json/list',{{mode:'no-cors'}}).catch(()=>0)",
     "frame": "document.body.insertAdjacentHTML('beforeend','<iframe src=http://127.0.0.1:{port}/json/list></iframe>')",
-    "websocket": "new WebSocket('ws://127.0.0.1:{port}/devtools/page/{target}').onopen=()=>{{document.title='in'}}",
+    "websocket": "new WebSocket('ws://127.0.0.1:{port}/devtools/page/{target}').onopen=()=>{{document.title='in by websocket'}}",
 }
 
 
-@pytest.mark.parametrize("attack", DEVTOOLS_ATTACKS.values(), ids=DEVTOOLS_ATTACKS.keys())
-async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
+async def test_no_page_reaches_the_devtools_of_its_browser(subtests: pytest.Subtests) -> None:
     async with (
         browsing({"/": "<body>"}) as (chromium, gateway),
         chromium.session(spec()) as session,
@@ -41,11 +40,14 @@ async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
         endpoint = chromium.process.endpoint
         found = await asyncio.to_thread(_listed, await endpoint.connect())
         assert target in found, "they are there for this program"
-        script = attack.format(port=endpoint.port, target=target)
-        await session.evaluate(f"{{{script};0}}")
-        await session.act(Wait(ms=500))
-        await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
-        await asyncio.sleep(0.3)  # for what else it does
+        for name, attack in DEVTOOLS_ATTACKS.items():
+            with subtests.test(msg=name):
+                gateway.refused = Refusals()
+                script = attack.format(port=endpoint.port, target=target)
+                await session.evaluate(f"{{{script};0}}")
+                await session.act(Wait(ms=500))
+                await asyncio.to_thread(until, lambda: gateway.refused.total > 0)  # it was made
+        await asyncio.sleep(0.3)  # for what else they do
         assert (await session.observe()).page.title == "/", "nothing opened"
 
 

@@ -6,21 +6,26 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from support.browsers.html_site import ORIGIN, browsing, spec
+import pytest_asyncio
+from support.browsers.html_site import HOST, ORIGIN, handler, spec
 from support.browsers.one_browser import processes
+from support.runs.commands import GLANCE
 
 from flows.job.provenance import provenance
+from generators.browser.channel import Channel
 from generators.browser.chromium import Chromium
 from generators.browser.enclosure import Confinement, probe
 from generators.sites.gateway import Gateway
 from schemas.config import RunConfig
-from schemas.errors import NoBrowser
+from schemas.errors import NoBrowser, RolloutFailure
 from schemas.sections import UNPRIVILEGED_USER, Sandbox
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NOBODY = 65_534
 INVALID = 2**32 - 1
@@ -31,15 +36,16 @@ ASKING = (
 )
 
 
-def _browsers() -> list[list[str]]:
-    """Return the arguments of every browser below this process, but not of their children."""
-    found = [process.cmdline() for process in processes()]
-    return [
+def _arguments(chromium: Chromium) -> list[str]:
+    """Return the arguments of a browser that runs, and not of its children."""
+    assert chromium.process is not None
+    return next(
         argv
-        for argv in found
-        if any(argument.startswith("--user-data-dir=") for argument in argv)
+        for argv in (process.cmdline() for process in processes())
+        if chromium.process._mark in argv
+        and any(argument.startswith("--user-data-dir=") for argument in argv)
         and not any(argument.startswith("--type=") for argument in argv)
-    ]
+    )
 
 
 def _asked_by_somebody_else(port: int) -> str:
@@ -71,15 +77,24 @@ def _statuses() -> list[dict[str, str]]:
     return found
 
 
-@pytest.mark.browser
-async def test_what_is_stated_of_a_browser_is_true_of_the_browser_that_runs() -> None:
-    async with browsing({"/": "hello"}) as (chromium, _), chromium.session(spec()) as session:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def enclosed() -> AsyncIterator[Chromium]:
+    """A browser of this module's own, enclosed as far as the machine allows."""
+    async with Gateway() as gateway, Chromium(network=gateway) as chromium:
+        gateway.mount(HOST, handler({"/": "hello"}))
+        yield chromium
+
+
+async def test_what_is_stated_of_a_browser_is_true_of_the_browser_that_runs(
+    enclosed: Chromium,
+) -> None:
+    assert enclosed.process is not None
+    async with enclosed.session(spec()) as session:
         await session.open(ORIGIN + "/")
-        assert chromium.process is not None
-        stated = chromium.process.containment
-        argv = _browsers()[0]
+        stated = enclosed.process.containment
+        argv = _arguments(enclosed)
         statuses = _statuses()
-        answer = await asyncio.to_thread(_asked_by_somebody_else, chromium.process.endpoint.port)
+        answer = await asyncio.to_thread(_asked_by_somebody_else, enclosed.process.endpoint.port)
 
     users = {status["Uid"].split()[0] for status in statuses}
     renderers = [status for status in statuses if status["Seccomp"] == "2"]
@@ -102,26 +117,35 @@ def _planted(mode: int) -> Iterator[Path]:
         yield planted
 
 
-@pytest.mark.browser
+async def _shown_of(channel: Channel, url: str) -> str:
+    """Steer a page to an address, and return its text once it is another one."""
+    before = await channel.evaluate(_TEXT)
+    refused = (await channel.send("Page.navigate", {"url": url})).get("errorText")
+    async with asyncio.timeout(60):
+        while True:
+            with contextlib.suppress(RolloutFailure):  # the document is being replaced
+                text = await channel.evaluate(_TEXT)
+                if text != before and (text or refused):
+                    return str(text)
+            await asyncio.sleep(GLANCE)
+
+
+_TEXT = "document.readyState === 'complete' && document.documentElement?.innerText || ''"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="the planted file is root's")
 @pytest.mark.parametrize("mode", [0o600, 0o644])
 async def test_a_browser_that_is_steered_reads_what_all_may_read_and_no_private_file(
-    mode: int,
+    mode: int, enclosed: Chromium
 ) -> None:
     with _planted(mode) as planted:
-        async with (
-            browsing({"/": "hello"}) as (chromium, _),
-            chromium.session(spec(clock=None)) as session,
-        ):
+        async with enclosed.session(spec(clock=None)) as session:
             await session.open(ORIGIN + "/")
-            await session._tab.channel.send("Page.navigate", {"url": planted.as_uri()})
-            await asyncio.sleep(1.0)
-            text = await session._tab.channel.evaluate("document.documentElement?.innerText || ''")
+            text = await _shown_of(session._tab.channel, planted.as_uri())
 
-    assert ("planted" in str(text)) == (mode == 0o644)
+    assert ("planted" in text) == (mode == 0o644)
 
 
-@pytest.mark.browser
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the browser's user")
 async def test_a_browser_that_its_user_may_not_execute_is_refused(tmp_path: Path) -> None:
     hidden = tmp_path / "chromium-headless-shell"
@@ -135,16 +159,14 @@ async def test_a_browser_that_its_user_may_not_execute_is_refused(tmp_path: Path
         await start()
 
 
-@pytest.mark.browser
 async def test_the_sandbox_that_is_switched_off_is_off_in_the_browser() -> None:
     off = Confinement(sandbox=Sandbox.OFF)
     async with Gateway() as gateway, Chromium(network=gateway, wanted=off) as chromium:
         assert chromium.process is not None
-        assert "--no-sandbox" in _browsers()[0]
+        assert "--no-sandbox" in _arguments(chromium)
         assert chromium.process.containment.levels["sandbox"] == "off: browser.sandbox is off"
 
 
-@pytest.mark.browser
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes the browser's user")
 async def test_a_browser_that_would_run_as_root_is_refused() -> None:
     async def start() -> None:
@@ -158,7 +180,6 @@ async def test_a_browser_that_would_run_as_root_is_refused() -> None:
         await start()
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize(
     ("mark", "ours"),
     [
@@ -167,10 +188,9 @@ async def test_a_browser_that_would_run_as_root_is_refused() -> None:
     ],
 )
 async def test_a_running_browser_is_set_as_playwright_sets_it_and_as_we_do(
-    mark: str, ours: set[str]
+    mark: str, ours: set[str], enclosed: Chromium
 ) -> None:
-    async with browsing({"/": "hello"}):
-        lists = [one for one in _browsers()[0] if one.startswith(mark)]
+    lists = [one for one in _arguments(enclosed) if one.startswith(mark)]
 
     theirs, read = (one.removeprefix(mark).split(",") for one in lists)
     assert {*theirs} | ours == {*read}

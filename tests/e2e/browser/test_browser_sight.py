@@ -1,9 +1,12 @@
 """What an observation says is in sight: the texts and drawn things that a picture of the page shows."""
 
-import pytest
-from support.browsers.html_site import opened
+from collections.abc import AsyncIterator, Mapping
 
-from schemas.action import Click, Scroll, Tab, TabOperation
+import pytest
+from support.browsers.html_site import ORIGIN, opened
+
+from generators.browser.session import ChromiumSession
+from schemas.action import Click, Goto, Scroll, Tab, TabOperation
 from schemas.action import Direction as Way
 from schemas.observation import Observation
 
@@ -75,28 +78,35 @@ def texts(seen: Observation) -> str:
     return " | ".join(sight.text for sight in seen.sights)
 
 
-@pytest.mark.parametrize("how", HIDDEN)
-async def test_what_a_picture_does_not_show_is_not_in_sight(how: str) -> None:
-    async with opened({"/": HIDDEN[how]}) as session:
-        await session.settle()
+async def each_of(pages: Mapping[str, str]) -> AsyncIterator[tuple[str, ChromiumSession]]:
+    """Yield the name of each page, and a session that shows it."""
+    paths = {f"/{number}": page for number, page in enumerate(pages.values())}
+    async with opened({"/": "", **paths}) as session:
+        for name, path in zip(pages, paths, strict=True):
+            assert (await session.act(Goto(url=ORIGIN + path))).error is None
+            yield name, session
+
+
+async def test_what_a_picture_does_not_show_is_not_in_sight(subtests: pytest.Subtests) -> None:
+    async for how, session in each_of(HIDDEN):
         seen = await session.observe()
+        with subtests.test(msg=how):
+            assert "secret" not in texts(seen)
 
-    assert "secret" not in texts(seen)
 
-
-@pytest.mark.parametrize("how", SHOWN)
-async def test_text_that_a_picture_shows_is_in_sight_with_its_box(how: str) -> None:
-    async with opened({"/": SHOWN[how]}) as session:
-        await session.settle()
+async def test_text_that_a_picture_shows_is_in_sight_with_its_box(
+    subtests: pytest.Subtests,
+) -> None:
+    async for how, session in each_of(SHOWN):
         seen = await session.observe()
-
-    [sight] = [sight for sight in seen.sights or () if "secret" in sight.text]
-    left, top, width, height = sight.bbox
-    assert sight.text == "secret"
-    assert 8 <= left <= 60
-    assert 8 <= top <= 60
-    assert 20 <= width <= 400
-    assert 10 <= height <= 80
+        with subtests.test(msg=how):
+            [sight] = [sight for sight in seen.sights or () if "secret" in sight.text]
+            left, top, width, height = sight.bbox
+            assert sight.text == "secret"
+            assert 8 <= left <= 60
+            assert 8 <= top <= 60
+            assert 20 <= width <= 400
+            assert 10 <= height <= 80
 
 
 async def test_an_area_shows_more_lines_once_it_is_scrolled() -> None:
@@ -154,14 +164,14 @@ NAMED = {
 """What could name a target: the page, the name and the text that it has in the picture."""
 
 
-@pytest.mark.parametrize("what", NAMED)
-async def test_a_target_is_named_by_what_the_picture_shows(what: str) -> None:
-    page, name, text = NAMED[what]
-    async with opened({"/": page.format(at=FIELD)}) as session:
+async def test_a_target_is_named_by_what_the_picture_shows(subtests: pytest.Subtests) -> None:
+    async for what, session in each_of(
+        {what: page.format(at=FIELD) for what, (page, _, _) in NAMED.items()}
+    ):
         effect = await session.act(Click(x=140, y=30))
-
-    assert effect.target is not None
-    assert (effect.target.name, effect.target.text) == (name, text)
+        with subtests.test(msg=what):
+            assert effect.target is not None
+            assert (effect.target.name, effect.target.text) == NAMED[what][1:]
 
 
 CLOBBERED = (

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
+import pytest_asyncio
 from support.browsers.html_site import ORIGIN, handler, spec
 from support.browsers.scripted_rollouts import attempt_it
 
@@ -17,7 +19,7 @@ from generators.sites.gateway import Gateway
 from schemas.action import Answer, Click
 from schemas.episode import PolicyKind, StopReason
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 LEAST_SECONDS = 0.05
 """Of a wait; a slot that is free is there sooner."""
@@ -45,35 +47,51 @@ class Waits:
         self.count += time.perf_counter() - asked > LEAST_SECONDS
 
 
-async def test_whatever_works_on_a_page_waits_for_a_slot_and_says_that_it_waits() -> None:
-    slots, waits = Slots(1), Waits()
+@dataclass(frozen=True)
+class Narrow:
+    """A browser in which one page works at a time."""
+
+    chromium: Chromium
+    gateway: Gateway
+    slots: Slots
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def narrow() -> AsyncIterator[Narrow]:
+    slots = Slots(1)
     async with Gateway() as gateway, Chromium(network=gateway, slots=slots) as chromium:
-        gateway.mount("pages.localhost", handler({"/": "<body>page"}))
-        async with chromium.session(spec()) as session:
-            for number, (name, work) in enumerate(WORK.items()):
-                async with slots.hold():
-                    with while_waiting(waits.paused):
-                        working = asyncio.ensure_future(work(session))
-                    await _until_somebody_waits(slots)
-                await working
-                assert waits.count == number + 1, f"{name} does not take a slot"
-            assert slots.in_use == 0
+        yield Narrow(chromium, gateway, slots)
 
 
-async def test_a_session_is_opened_in_a_slot() -> None:
-    slots, waits = Slots(1), Waits()
-    async with Gateway() as gateway, Chromium(network=gateway, slots=slots) as chromium:
+async def test_whatever_works_on_a_page_waits_for_a_slot_and_says_that_it_waits(
+    narrow: Narrow,
+) -> None:
+    slots, waits = narrow.slots, Waits()
+    narrow.gateway.mount("pages.localhost", handler({"/": "<body>page"}))
+    async with narrow.chromium.session(spec()) as session:
+        for number, (name, work) in enumerate(WORK.items()):
+            async with slots.hold():
+                with while_waiting(waits.paused):
+                    working = asyncio.ensure_future(work(session))
+                await _until_somebody_waits(slots)
+            await working
+            assert waits.count == number + 1, f"{name} does not take a slot"
+        assert slots.in_use == 0
 
-        async def open_it() -> None:
-            with while_waiting(waits.paused):
-                async with chromium.session(spec()):
-                    pass
 
-        async with slots.hold():
-            opening = asyncio.create_task(open_it())
-            await _until_somebody_waits(slots)
-        await opening
-        assert waits.count == 1
+async def test_a_session_is_opened_in_a_slot(narrow: Narrow) -> None:
+    waits = Waits()
+
+    async def open_it() -> None:
+        with while_waiting(waits.paused):
+            async with narrow.chromium.session(spec()):
+                pass
+
+    async with narrow.slots.hold():
+        opening = asyncio.create_task(open_it())
+        await _until_somebody_waits(narrow.slots)
+    await opening
+    assert waits.count == 1
 
 
 class Meeting:
@@ -90,17 +108,15 @@ class Meeting:
         return Decision(action=Answer(text="met"))
 
 
-async def test_policies_think_at_the_same_time_though_one_page_works_at_a_time() -> None:
+async def test_policies_think_at_the_same_time_though_one_page_works_at_a_time(
+    narrow: Narrow,
+) -> None:
     both = asyncio.Barrier(2)
-    async with (
-        Gateway() as gateway,
-        Chromium(network=gateway, slots=Slots(1)) as chromium,
-        asyncio.TaskGroup() as group,
-    ):
-        page = "<script>ready = true; outcome = [0, false]</script>"
-        gateway.mount("scripted.localhost", handler({"/": page}))
+    page = "<script>ready = true; outcome = [0, false]</script>"
+    narrow.gateway.mount("scripted.localhost", handler({"/": page}))
+    async with asyncio.TaskGroup() as group:
         attempts = [
-            group.create_task(attempt_it(chromium, make_policy=lambda _: Meeting(both)))
+            group.create_task(attempt_it(narrow.chromium, make_policy=lambda _: Meeting(both)))
             for _ in range(2)
         ]
     assert [task.result().stop_reason for task in attempts] == [StopReason.ANSWERED] * 2

@@ -9,7 +9,7 @@ from support.browsers.one_browser import browser_and_gateway
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
-from generators.sites.gateway import Gateway, Handler, Refusals
+from generators.sites.gateway import Gateway, Handler
 
 HOST = "pages.localhost"
 CLOCK = ClockSpec()
@@ -43,7 +43,6 @@ async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Ch
     """A gateway that serves `pages`, and a browser behind it: the worker's, if it is at hand."""
     async with browser_and_gateway() as (chromium, gateway):
         gateway.mount(HOST, handler(pages))
-        gateway.refused = Refusals()
         yield chromium, gateway
 
 
