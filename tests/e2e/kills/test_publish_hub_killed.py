@@ -1,8 +1,9 @@
 """A publication to the Hub that is killed at any request, and the one that completes it.
 
 What a kill would leave on the Hub is kept before every request of one publication, and each of these
-Hubs is published to again. That this is what `kill -9` leaves is shown by one that is real, while data
-goes up by Xet, which goes past the Hub's requests; `make test-full` kills at every kind of request.
+Hubs is published to again. Large files go up by requests there. That this is what `kill -9` leaves is
+shown by one that is real, while data goes up by Xet, past all requests; `make test-full` kills so at
+every kind of request.
 """
 
 import copy
@@ -75,7 +76,7 @@ class Left:
     @contextmanager
     def hub(self, folder: Path) -> Iterator[LocalHub]:
         """Start a Hub with it."""
-        with LocalHub(folder) as hub:
+        with LocalHub(folder, xet=False) as hub:
             shutil.copytree(self.folder, folder, dirs_exist_ok=True)
             hub.state.repos.update(copy.deepcopy(self.repos))
             yield hub
@@ -97,21 +98,20 @@ class Witness(Fault):
 
     def strikes(self, method: str, path: str, body: bytes) -> bool:
         del body
-        repos = copy.deepcopy(self._hub.state.repos)
         files = [*self._folder.rglob("*")] if THOROUGH else []
-        there = repos, {found for found in files if found.is_file()}
+        there = copy.deepcopy(self._hub.state.repos), {found for found in files if found.is_file()}
         if there not in self._seen:
             self._seen.append(there)
             to = self._keep / str(len(self.left))
             shutil.copytree(self._folder, to)
-            self.left.append(Left(f"{method} {path}", to, repos))
+            self.left.append(Left(f"{method} {path}", to, there[0]))
         return False
 
 
 def left_by(tmp_path: Path, *versions: MemorySnapshot) -> list[Left]:
     """Publish versions one after the other; return what a kill of the last would leave."""
     folder = tmp_path / "watched"
-    with LocalHub(folder) as hub, commits_of(COMMIT_FILES):
+    with LocalHub(folder, xet=False) as hub, commits_of(COMMIT_FILES):
         for version in versions[:-1]:
             published_to(hub, version)
         witness = Witness(hub, folder, tmp_path / "kept")
