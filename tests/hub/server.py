@@ -46,6 +46,7 @@ class LocalHub:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(30)
+        self.state.cas.close()
 
     @property
     def url(self) -> str:

@@ -6,21 +6,33 @@ file's SHA-256 belongs to is read from the shards that the client left.
 """
 
 import asyncio
+import json
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 _RECORD = 48
 _END = b"\xff" * 32
 _RESTORE = """
+import json
 import sys
 import hf_xet
-from huggingface_hub.utils._xet import get_xet_session
-xet, size, to, url = sys.argv[1:]
-with get_xet_session().new_file_download_group(
-    endpoint=url, token="t", token_expiry_unix_secs=4102444800
-) as group:
-    group.start_download_file(hf_xet.XetFileInfo(xet, int(size)), to)
+for line in sys.stdin:
+    xet, size, to, url = json.loads(line)
+    session = hf_xet.XetSession()
+    with session.new_file_download_group(
+        endpoint=url, token="t", token_expiry_unix_secs=4102444800
+    ) as group:
+        group.start_download_file(hf_xet.XetFileInfo(xet, size), to)
+    del session, group
+    print(flush=True)
+"""
+"""Puts files together as it is told to, and says a blank line after each.
+
+A session holds a lock on the folder, which an upload wants too, so each file has one of its own.
 """
 
 
@@ -32,6 +44,8 @@ class Cas:
         folder.mkdir(parents=True)
         self._known: dict[str, str] = {}
         self._read: set[Path] = set()
+        self._restorer: subprocess.Popen[str] | None = None
+        self._asking = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -52,13 +66,32 @@ class Cas:
 
     async def restore(self, xet: str, size: int, to: Path) -> None:
         """Put a file together again, by the client's own means in a process of its own."""
-        half = to.with_suffix(".half")
-        made = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", _RESTORE, xet, str(size), str(half), self.url
-        )
-        if await made.wait():
+        half = to.with_suffix(f".{uuid4().hex}")
+        if not await asyncio.to_thread(self._restored, xet, size, half):
             raise RuntimeError(f"{xet}: cannot be put together from {self.folder}")
         half.replace(to)
+
+    def _restored(self, xet: str, size: int, to: Path) -> bool:
+        """Ask the process, which is started for the first file and stays for the others."""
+        with self._asking:
+            if self._restorer is None:
+                self._restorer = subprocess.Popen(
+                    [sys.executable, "-c", _RESTORE],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            assert self._restorer.stdin is not None
+            assert self._restorer.stdout is not None
+            self._restorer.stdin.write(json.dumps([xet, size, str(to), self.url]) + "\n")
+            self._restorer.stdin.flush()
+            return bool(self._restorer.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        with self._asking:
+            if self._restorer is not None:
+                self._restorer.communicate()
 
 
 def _files(shard: bytes) -> Iterator[tuple[str, str]]:
