@@ -1,7 +1,8 @@
 """One run, published to a folder, a bucket and the Hub at once, and read from each with everything.
 
 The pages are real ones and a scripted engine acts, so that every config has rows and pictures are
-pictures. Every reader must find the same value in every column of every row, wherever it reads.
+pictures. Every reader must find the same value in every column of every row, wherever it reads: in
+`make test` each reader in one place, and somebody in each, in `make test-full` each in all three.
 What the pages of the documentation say about loading is run as it stands there.
 """
 
@@ -21,11 +22,9 @@ from conftest import ROOT
 from hub.server import TOKEN, USER, LocalHub
 from hub.state import Account
 from support.runs.commands import SECONDS, environment, stepmill
-from support.runs.memory_run import TEST, TRAIN, VALIDATION
+from support.runs.library import Kept, RunLibrary, generating
 from support.servers.seaweedfs import Weed
 from support.stores.dataset_readers import BUCKET, KEYS, READERS, Found, digest
-
-from schemas.task import SPLITS
 
 pytestmark = pytest.mark.browser
 
@@ -33,11 +32,44 @@ FOLDER, REPO = "demo-dataset", "ORG/NAME"
 PLACES = (FOLDER, f"{BUCKET}bucket/{FOLDER}", f"hf://datasets/{REPO}")
 """As the pages of the documentation call them."""
 
+SMALL = {
+    ("datasets", PLACES[0]),
+    ("datasets-streamed", PLACES[2]),
+    ("polars", PLACES[1]),
+    ("duckdb", PLACES[2]),
+}
+"""Each reader in one place, and each place with a reader."""
+
 _BLOCK = re.compile(r"^```python no-run\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SNIPPETS = [
-    pytest.param(found[1], id=f"{page.stem}-{number}")
+SNIPPETS = {
+    f"{page.stem}-{number}": found[1]
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
     for number, found in enumerate(_BLOCK.finditer(page.read_text(encoding="utf-8")))
+}
+
+_RUN_EACH = """
+import json, os, sys, traceback
+from support.stores import dataset_readers
+
+dataset_readers.open_buckets()
+went = {}
+for name, code in json.loads(sys.argv[1]).items():
+    try:
+        exec(compile(code, name, "exec"), {"__name__": "__main__"})
+    except Exception:
+        went[name] = traceback.format_exc()
+    else:
+        went[name] = ""
+print(json.dumps(went), flush=True)
+os._exit(0)
+"""
+"""Runs every snippet as it stands, each with names of its own; the readers are loaded once."""
+
+FULL = pytest.mark.full
+READINGS = [
+    pytest.param(reader, place, marks=() if (reader, place) in SMALL else FULL)
+    for reader in READERS
+    for place in PLACES
 ]
 
 
@@ -100,45 +132,28 @@ def _bucket(weed: Weed) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def published(weed: Weed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
-    """Make six tasks' attempts, a model's and a clumsy one's, and publish them to all three in one command."""
+def published(
+    weed: Weed, run_library: RunLibrary, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Published]:
+    """Publish a finished run of models and the clumsy one to all three in one command."""
     base: Path = tmp_path_factory.mktemp("everywhere")
+    kept = run_library.copy(Kept.MODEL, base)
     with _bucket(weed), LocalHub(base / "hub") as hub:
         hub.state.accounts[TOKEN] = Account(USER, orgs=("ORG",))
         clients = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(base / "home")}
         env = environment({**weed.environment, **clients})
         env["PYTHONPATH"] += f":{ROOT / 'tests'}"
-        rows = [
-            {"site": "miniwob", "template_id": template, "seed": seed, "split": split}
-            for template, split in zip((TRAIN, VALIDATION, TEST), SPLITS, strict=True)
-            for seed in (0, 1)
-        ]
-        (base / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         done = stepmill(
-            "generate",
-            "--json",
-            "--no-prefect",
-            "--run=run",
-            '--set=policies=[{name="model"}, {name="clumsy"}]',
-            "--set=tasks.attempts=2",
-            "--set=publish.include_rejected=true",
-            "--set=engine.kind=scripted",
-            "--set=engine.args=['--puppet']",
-            "--set=browser.viewport=[512,512]",
-            "--set=browser.sessions=3",
-            "--set=tasks.source=tasks.jsonl",
-            "--set=verify.verifiers=['structure','steps','outcome']",
-            "--set=accept.passed=['structure','outcome']",
-            f"--set=publish.to={json.dumps(PLACES)}",
+            *generating(kept.run, kept.settings, *PLACES),
             "--set=publish.private=false",
             cwd=base,
             env=env,
         )
         assert done.code == 0, done.err
-        accepted = done.answer["accepted"]
-        assert isinstance(accepted, int)
-        assert 6 <= accepted < 12
-        assert done.answer["episodes"] == 12
+        assert done.answer["rolled_out"] == 0
+        assert [Path(str(place)).name for place in done.answer["published"]] == [
+            Path(place).name for place in PLACES
+        ]
         yield Published(base, env, hub, weed)
 
 
@@ -164,20 +179,25 @@ def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
     assert {path: folder[path] for path in data} == {path: hub[path] for path in data}
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_a_reader_finds_the_same_rows_and_pictures_in_all_three(
-    published: Published, expected: Found, reader: str
+@pytest.mark.parametrize(("reader", "place"), READINGS)
+def test_a_reader_finds_every_row_and_picture_where_it_is_published(
+    published: Published, expected: Found, reader: str, place: str
 ) -> None:
     program = str(ROOT / "tests" / "support" / "stores" / "dataset_readers.py")
-    said = published.python(program, "everything", reader, *PLACES)
-    found: dict[str, Found] = json.loads(said)
+    said = published.python(program, "everything", reader, place)
 
     assert all(told["rows"] for told in expected.values())
-    assert found == dict.fromkeys(PLACES, expected)
+    assert json.loads(said) == {place: expected}
 
 
-@pytest.mark.parametrize("code", SNIPPETS)
-def test_what_the_pages_say_about_loading_works(published: Published, code: str) -> None:
-    published.python(
-        "-c", f"import dataset_readers, os\ndataset_readers.open_buckets()\n{code}\nos._exit(0)"
+def test_what_the_pages_say_about_loading_works(
+    published: Published, subtests: pytest.Subtests
+) -> None:
+    went: dict[str, str] = json.loads(
+        published.python("-c", _RUN_EACH, json.dumps(SNIPPETS)).splitlines()[-1]
     )
+
+    assert went.keys() == SNIPPETS.keys() != set()
+    for name, fault in went.items():
+        with subtests.test(msg=name):
+            assert not fault, fault
