@@ -5,16 +5,20 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple, cast
 
 import httpx
+from support.worlds import drawn
 from support.worlds.world_browser import WorldBrowser
 
+from generators.sites.gates import Attempted
+from generators.sites.judging.answers import read_number
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.moves import Steps, answer
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import WorldTask, to_task
-from generators.worlds.content import draw_rows
-from generators.worlds.database import make_database
+from generators.worlds.database import Rows, make_database
 from generators.worlds.server import WorldServer
 from schemas.expectation import Expectation
+from schemas.reference import Do
+from schemas.task import Task
 from schemas.world import World
 
 Row = dict[str, str | int | None]
@@ -34,9 +38,12 @@ class Seen(NamedTuple):
 
 
 @asynccontextmanager
-async def visiting(world: World) -> AsyncIterator[Seen]:
+async def visiting(
+    world: World, rows: Rows | None = None, *, start: str = "/"
+) -> AsyncIterator[Seen]:
+    """Visit a world, with the rows that it draws where none are given, and open a page of it."""
     server = WorldServer("visit")
-    server.open(world, make_database(world, draw_rows(world)), "a")
+    server.open(world, make_database(world, drawn.rows_of(world) if rows is None else rows), "a")
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(server),
         base_url=world.origin,
@@ -44,7 +51,7 @@ async def visiting(world: World) -> AsyncIterator[Seen]:
         follow_redirects=True,
     ) as client:
         browser = WorldBrowser(client)
-        await browser.open("/")
+        await browser.open(start)
         yield Seen(browser, client, server)
     server.close("a")
 
@@ -68,5 +75,45 @@ async def reward(world: World, steps: Steps, expect: Expectation) -> float:
     return judged.reward
 
 
+async def attempt(world: World, rows: Rows, task: Task) -> tuple[Attempted, list[str]]:
+    """Carry out a task's reference; return its ends, and the texts of the pages it opened.
+
+    What it writes or answers stands in the instruction or on a page that it has opened.
+    """
+    assert task.expect is not None
+    assert task.reference
+    async with visiting(world, rows, start=task.start_url) as seen:
+        before = ServerState(seen.server.state("a"))
+        for step in task.reference:
+            follows = step.do is Do.ANSWER and task.expect.facts
+            needed = task.expect.facts if follows else filter(None, (step.text,))
+            for text in needed if step.do not in {Do.PRESS, Do.DRAG} else ():
+                stated = (task.instruction, *seen.browser.read)
+                assert any(_states(each, text) for each in stated), (
+                    f"'{text}' of {task.instruction} stands nowhere"
+                )
+            await seen.browser.do(step)
+        after = ServerState(seen.server.state("a"))
+        return Attempted(before, after, seen.browser.answer), seen.browser.read
+
+
+def _states(text: str, wanted: str) -> bool:
+    number, parts = read_number(wanted), wanted.split("/")
+    if len(parts) == len(("month", "day", "year")):
+        return all(part in text for part in parts)
+    return wanted in text or (
+        number is not None
+        and any(read_number(word.strip('",.;?')) == number for word in text.split())
+    )
+
+
+async def paid(task: Task, attempted: Attempted) -> float:
+    """Return what the end of an attempt is paid."""
+    judgement = await judge_states(
+        task, before=attempted.before, after=attempted.after, answer=attempted.answer
+    )
+    return judgement.reward
+
+
 def setting_of(world: World) -> Setting:
-    return Setting(world, draw_rows(world))
+    return Setting(world, drawn.rows_of(world))

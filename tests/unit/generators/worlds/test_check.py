@@ -59,30 +59,51 @@ async def test_a_world_that_works_passes_and_was_looked_at(delivery: Delivery) -
     assert [state for state in crawl.ends.values() if state == before] == []
 
 
+LIVE = {
+    "/": b'<a href="/nowhere">More</a>',
+    "/product/1": b'<form method="post" action="/nothing"><button>Go</button></form>',
+    "/product/2": b'<link rel="stylesheet" href="/_/none.css">',
+}
+ELSEWHERE = {
+    "/": b'<img src="https://example.com/pixel.png">',
+    "/product/1": b'<a href="//example.com/">More</a>',
+    "/product/2": b'<form action="http://example.com/"></form>',
+}
+"""What leads nowhere or elsewhere, at the end of a page."""
+
+
 @pytest.mark.parametrize(
-    ("gate", "html"),
+    ("gate", "ends", "because"),
     [
-        (WorldGate.LIVE, b'<a href="/nowhere">More</a></main>'),
         (
             WorldGate.LIVE,
-            b'<form method="post" action="/nowhere"><button>Go</button></form></main>',
+            LIVE,
+            {
+                "/nowhere: answers 404",
+                "/product/1: the form to /nothing answers 404",
+                "/_/none.css: answers 404",
+            },
         ),
-        (WorldGate.LIVE, b'<link rel="stylesheet" href="/_/none.css"></main>'),
-        (WorldGate.NETWORK_POLICY, b'<img src="https://example.com/pixel.png"></main>'),
-        (WorldGate.NETWORK_POLICY, b'<a href="//example.com/">More</a></main>'),
-        (WorldGate.NETWORK_POLICY, b'<form action="http://example.com/"></form></main>'),
+        (
+            WorldGate.NETWORK_POLICY,
+            ELSEWHERE,
+            {
+                "/: names https://example.com/pixel.png",
+                "/product/1: names //example.com/",
+                "/product/2: names http://example.com/",
+            },
+        ),
     ],
 )
 async def test_a_page_that_leads_nowhere_or_elsewhere_is_found(
-    gate: WorldGate, html: bytes
+    gate: WorldGate, ends: dict[str, bytes], because: set[str]
 ) -> None:
     def change(scope: Scope, body: bytes) -> bytes:
-        return body.replace(b"</main>", html) if scope["path"] == "/" else body
+        return body.replace(b"</main>", ends.get(scope["path"], b"") + b"</main>")
 
     _, broken = await _try(_changed(change))
 
-    assert {one.gate for one in broken} == {gate}
-    assert all(one.because.startswith("/") for one in broken)
+    assert set(broken) == {Broken(gate, one) for one in because}
 
 
 async def test_a_shell_that_is_not_there_is_found() -> None:

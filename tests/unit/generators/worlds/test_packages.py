@@ -4,10 +4,10 @@ import io
 import json
 import tarfile
 from collections.abc import Iterator
-from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from support.worlds.made_world import SHOP
@@ -33,7 +33,16 @@ ADVISORY = {
 }
 
 
+class _Registry(ThreadingHTTPServer):
+    """A registry that is started once; each test says in which folder its archives are."""
+
+    folder = ""
+
+
 class _Quiet(SimpleHTTPRequestHandler):
+    def __init__(self, request: Any, address: Any, server: _Registry) -> None:
+        super().__init__(request, address, server, directory=server.folder)
+
     def do_POST(self) -> None:
         """Answer as npm's registry does: with what is known of the versions that are asked for."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -52,16 +61,21 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[str]:
-    """A registry with the package `@made/kit` of version 1.2.3."""
-    folder = tmp_path / "registry"
-    pack(folder, FILES)
-    handler = partial(_Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+@pytest.fixture(scope="module")
+def server() -> Iterator[_Registry]:
+    """The server of registries; to stop one takes half a second."""
+    with _Registry(("127.0.0.1", 0), _Quiet) as server:
         Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield server
         server.shutdown()
+
+
+@pytest.fixture
+def registry(tmp_path: Path, server: _Registry) -> str:
+    """A registry with the package `@made/kit` of version 1.2.3."""
+    server.folder = str(tmp_path / "registry")
+    pack(tmp_path / "registry", FILES)
+    return f"http://127.0.0.1:{server.server_port}"
 
 
 def pack(folder: Path, files: dict[str, bytes]) -> None:

@@ -4,29 +4,35 @@ import re
 from collections import Counter
 from collections.abc import Container
 from datetime import date
-from functools import cache
 
 import pytest
+from effort import THOROUGH
+from support.worlds import drawn
 
 from generators.worlds.content import Row, Rows, draw_rows, titles_of
-from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.draw import FAMILIES
+from generators.worlds.locales import LOCALES
 from generators.worlds.recipes import earlier_of, holder_of
 from schemas.errors import BadTasks
 from schemas.field import DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.world import Entity, World
 
-SEEDS = range(0, 200, 24)
+SEEDS = range(25 if THOROUGH else 3)
 """The worlds of each family whose rows are looked at."""
 
 _FURTHER = {"permissions": None, "manual": None, "history": None, "cart": None}
-ONE = draw_world("shop", 0).model_copy(update=_FURTHER)
+ONE = drawn.specification("shop", 0).model_copy(update=_FURTHER)
 
 
-@cache
-def _drawn(family: str) -> tuple[tuple[World, Rows], ...]:
-    worlds = (draw_world(family, seed) for seed in SEEDS)
-    return tuple((world, draw_rows(world)) for world in worlds)
+def _drawn(family: str) -> list[tuple[World, Rows]]:
+    return [drawn.whole(family, seed) for seed in SEEDS]
+
+
+def test_the_worlds_looked_at_have_all_locales() -> None:
+    assert {drawn.world(family, seed).locale for family in FAMILIES for seed in SEEDS} == set(
+        LOCALES
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -151,7 +157,7 @@ def test_people_have_names_of_the_locale(locale: str) -> None:
     ],
 )
 def test_contents_are_in_the_letters_of_the_locale(locale: str, letters: str, mail: str) -> None:
-    world = draw_world("library", 0).model_copy(update={"locale": locale})
+    world = drawn.specification("library", 0).model_copy(update={"locale": locale})
     rows = draw_rows(world)
 
     people = [*rows["author"], *rows["member"]]

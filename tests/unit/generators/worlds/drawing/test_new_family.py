@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from source_tree import ROOT
 
 from generators.sites.state import ServerState, judge_states
@@ -24,7 +25,7 @@ async def test_a_family_of_a_file_has_worlds_pages_and_tasks(tmp_path: Path) -> 
     worlds = [make_world(family, "garage", seed) for seed in range(3)]
 
     assert len({world.sha256 for world in worlds}) == 3
-    for world in worlds:
+    for world in worlds if THOROUGH else worlds[:1]:
         rows = draw_rows(world)
         trial = Trial(world, rows)
         crawl = await trial.crawl()

@@ -3,10 +3,11 @@
 from xml.etree import ElementTree as ET
 
 import pytest
+from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.draw import FAMILIES
 from generators.worlds.drawings import Drawings
 from generators.worlds.pages import Pages
 from schemas.look import Block, Listing, Stage
@@ -73,7 +74,7 @@ async def test_rows_show_their_pictures_where_the_look_says_so() -> None:
 
 
 def test_pages_run_from_right_to_left_in_arabic_alone() -> None:
-    worlds = [draw_world(family, seed) for family in FAMILIES for seed in range(8)]
+    worlds = [specification(family, seed) for family in FAMILIES for seed in range(8)]
     runs = {(one.locale.startswith("ar"), one.look.right_to_left) for one in worlds}
 
     assert runs == {(False, False), (True, False), (True, True)}

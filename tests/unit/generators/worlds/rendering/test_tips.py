@@ -1,10 +1,11 @@
 """What pages say beside what they are for: what a field takes, and the way to a row."""
 
 import pytest
+from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.draw import FAMILIES
 from generators.worlds.tips import tip_of
 from schemas.behaviour import Behaviour, Place
 from schemas.field import DataField, Kind, Widget
@@ -45,7 +46,7 @@ async def test_forms_and_rows_have_signs_and_ways_only_where_the_world_has() -> 
 
 
 def test_some_worlds_say_so_and_no_panel_shows_a_way() -> None:
-    drawn = [draw_world(family, seed).behaviour for family in FAMILIES for seed in range(4)]
+    drawn = [specification(family, seed).behaviour for family in FAMILIES for seed in range(4)]
 
     assert {one.tips for one in drawn} == {one.trail for one in drawn} == {True, False}
     assert not any(one.trail and one.rows is Place.PANEL for one in drawn)

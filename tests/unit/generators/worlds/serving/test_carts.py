@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
 from generators.sites.judging.near_misses import near_misses
@@ -14,7 +15,7 @@ from generators.tasks.worlds.moves import Steps, click, to_view
 from generators.tasks.worlds.patterns import views_of
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import WorldTask, to_task
-from generators.worlds.draw import FOLDER, draw_world, read_family
+from generators.worlds.draw import FOLDER, read_family
 from schemas.cart import Cart
 from schemas.errors import BadTasks
 from schemas.patterns import Shape
@@ -31,7 +32,7 @@ fields = { name = { label = "Name" } }
 
 def a_cart(*, on_lists: bool = False) -> tuple[World, Cart]:
     """Return a world with a cart."""
-    worlds = (draw_world("shop", seed) for seed in range(60))
+    worlds = (specification("shop", seed) for seed in range(60))
     return next(
         (world, world.cart)
         for world in worlds
@@ -164,7 +165,7 @@ async def test_a_cart_counts_adds_up_and_refuses_what_is_not_in_it() -> None:
 
 
 async def test_a_world_without_a_cart_has_no_page_of_one() -> None:
-    world = next(one for seed in range(60) if (one := draw_world("shop", seed)).cart is None)
+    world = next(one for seed in range(60) if (one := specification("shop", seed)).cart is None)
     async with visiting(world) as seen:
         found = [
             (await seen.http.get("/cart")).status_code,

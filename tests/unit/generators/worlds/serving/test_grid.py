@@ -5,11 +5,12 @@ from random import Random
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
 from generators.tasks.worlds.cells import grid_edit
 from generators.tasks.worlds.patterns import views_of
-from generators.worlds.draw import FOLDER, draw_world, read_family
+from generators.worlds.draw import FOLDER, read_family
 from schemas.behaviour import Cells
 from schemas.errors import BadTasks
 from schemas.field import Kind
@@ -19,7 +20,7 @@ from schemas.world import View, World
 
 def a_grid(family: str, cells: Cells = Cells.PENCIL) -> tuple[World, View]:
     """Return a world with a grid whose cells are opened in a given way."""
-    worlds = (draw_world(family, seed) for seed in range(40))
+    worlds = (specification(family, seed) for seed in range(40))
     return next(
         (world, view)
         for world in worlds

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from support.worlds.drawn import rows_of, specification
 from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 
 from generators.tasks.worlds.moves import click, fill, to_row, to_view
@@ -21,8 +22,6 @@ from generators.tasks.worlds.patterns import (
 )
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.values import new_value
-from generators.worlds.content import draw_rows
-from generators.worlds.draw import draw_world
 from generators.worlds.forms import asked_fields, form_parts
 from schemas.expectation import Expectation, RowRule
 from schemas.patterns import Shape
@@ -31,7 +30,7 @@ from schemas.world import Transition, View, World
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_settings_are_changed_on_a_page_of_sections(seed: int) -> None:
-    world = draw_world("project_board", seed)
+    world = specification("project_board", seed)
     setting, random = setting_of(world), Random(seed)
     (view,) = views_of(setting, Shape.SETTINGS)
     entity = world.entity(view.entity)
@@ -53,7 +52,7 @@ async def test_settings_are_changed_on_a_page_of_sections(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_message_is_written_on_the_page_of_its_row(seed: int) -> None:
-    world = draw_world("help_desk", seed)
+    world = specification("help_desk", seed)
     setting, random = setting_of(world), Random(seed)
     (thread,) = world.threads
     entity, view = world.entity(thread.entity), world.view_of(thread.entity)
@@ -67,9 +66,9 @@ async def test_a_message_is_written_on_the_page_of_its_row(seed: int) -> None:
 
 
 async def test_a_rows_page_shows_its_messages_by_their_days_and_refuses_an_empty_one() -> None:
-    world = draw_world("help_desk", 1)
+    world = specification("help_desk", 1)
     (thread,) = world.threads
-    rows = draw_rows(world)[thread.messages]
+    rows = rows_of(world)[thread.messages]
     row = max((one[thread.link] for one in rows), key=[o[thread.link] for o in rows].count)
     mine = sorted((o for o in rows if o[thread.link] == row), key=lambda o: (o["written"], o["id"]))
     async with visiting(world) as seen:
@@ -102,7 +101,7 @@ def a_step(world: World, setting: Setting, random: Random) -> tuple[View, Row, T
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_card_is_moved_by_dragging_or_by_its_button(seed: int) -> None:
-    worlds = (draw_world("project_board", number) for number in range(10 * seed, 10 * seed + 10))
+    worlds = (specification("project_board", number) for number in range(10 * seed, 10 * seed + 10))
     world = next(one for one in worlds if views_of(setting_of(one), Shape.BOARD))
     setting, random = setting_of(world), Random(seed)
     view, row, step = a_step(world, setting, random)
@@ -124,7 +123,7 @@ async def test_a_card_is_moved_by_dragging_or_by_its_button(seed: int) -> None:
 
 
 async def test_a_form_of_several_pages_saves_nothing_before_its_last() -> None:
-    world = draw_world("library", 2)
+    world = specification("library", 2)
     member = world.entity("member")
     first, *_, last = form_parts(world, member)
     async with visiting(world) as seen:
@@ -149,7 +148,7 @@ async def test_a_form_of_several_pages_saves_nothing_before_its_last() -> None:
 async def test_something_is_done_to_all_rows_that_are_ticked(action: str) -> None:
     world, setting, view = next(
         (world, setting_of(world), view)
-        for world in (draw_world("project_board", seed) for seed in range(40))
+        for world in (specification("project_board", seed) for seed in range(40))
         if (view := world.view_of("task")) is not None and view.bulk
     )
     entity, flow = world.entity("task"), world.workflow("task")
@@ -182,14 +181,14 @@ async def test_something_is_done_to_all_rows_that_are_ticked(action: str) -> Non
 async def test_what_cannot_be_done_to_all_ticked_rows_is_done_to_none() -> None:
     world = next(
         world
-        for world in (draw_world("help_desk", seed) for seed in range(40))
+        for world in (specification("help_desk", seed) for seed in range(40))
         if (view := world.view_of("ticket")) is not None and view.bulk
     )
     view, flow = world.view_of("ticket"), world.workflow("ticket")
     assert view is not None
     assert flow is not None
     step = next(one for one in flow.transitions if one.name == "solve")
-    ids: list[object] = [row["id"] for row in draw_rows(world)["ticket"]]
+    ids: list[object] = [row["id"] for row in rows_of(world)["ticket"]]
     async with visiting(world) as seen:
         before = seen.server.state("a")
         sends: list[tuple[str, list[object], int]] = [
@@ -206,7 +205,7 @@ async def test_what_cannot_be_done_to_all_ticked_rows_is_done_to_none() -> None:
 
 
 async def test_a_calendar_shows_rows_at_their_days_and_leads_to_a_new_one() -> None:
-    world = draw_world("library", 3)
+    world = specification("library", 3)
     setting = setting_of(world)
     (view,) = views_of(setting, Shape.CALENDAR)
     booking = world.entity("booking")
@@ -227,8 +226,8 @@ async def test_a_calendar_shows_rows_at_their_days_and_leads_to_a_new_one() -> N
 
 
 async def test_what_another_row_has_taken_is_refused_and_the_rest_is_not() -> None:
-    world = draw_world("library", 3)
-    rows = draw_rows(world)["booking"]
+    world = specification("library", 3)
+    rows = rows_of(world)["booking"]
     taken, other = rows[0], rows[1]
     key = {name: str(taken[name]) for name in ("day", "slot", "branch")}
     new = {"code": "RB-1", "people": "4", "purpose": "", **key}
@@ -255,6 +254,6 @@ async def test_what_another_row_has_taken_is_refused_and_the_rest_is_not() -> No
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_two_drawn_rows_have_taken_the_same(seed: int) -> None:
-    rows = draw_rows(draw_world("library", seed))["booking"]
+    rows = rows_of(specification("library", seed))["booking"]
 
     assert len({(row["day"], row["slot"], row["branch"]) for row in rows}) == len(rows)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import whole
 from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.world_visits import visiting
 
@@ -12,7 +13,7 @@ from generators.tasks.worlds.changes import changes
 from generators.tasks.worlds.moves import answer, click
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import Draft
-from generators.worlds.draw import FAMILIES, draw_whole
+from generators.worlds.draw import FAMILIES
 from generators.worlds.permissions import withheld
 from schemas.base import JsonObject
 from schemas.expectation import parse_expectation
@@ -200,7 +201,7 @@ def test_no_task_leads_a_row_by_two_steps_over_one_that_is_reserved() -> None:
 
 
 def test_worlds_of_all_families_have_roles_and_some_reserve_something() -> None:
-    worlds = [draw_whole(family, seed) for family in FAMILIES for seed in range(3)]
+    worlds = [whole(family, seed) for family in FAMILIES for seed in range(3)]
     reserving = [world for world, _ in worlds if world.permissions is not None]
 
     assert all(world.role for world, _ in worlds)

@@ -5,10 +5,11 @@ from random import Random
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
 from generators.tasks.worlds.places import take_place
-from generators.worlds.draw import FOLDER, draw_world, read_family
+from generators.worlds.draw import FOLDER, read_family
 from generators.worlds.plan import Place, place_of
 from schemas.errors import BadTasks
 from schemas.patterns import Shape
@@ -17,7 +18,7 @@ from schemas.world import View, World
 
 def a_map(family: str) -> tuple[World, View]:
     """Return a world with a map."""
-    worlds = (draw_world(family, seed) for seed in range(40))
+    worlds = (specification(family, seed) for seed in range(40))
     return next(
         (world, view) for world in worlds for view in world.views if view.shape is Shape.MAP
     )

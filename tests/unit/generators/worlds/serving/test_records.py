@@ -1,29 +1,40 @@
 """What worlds write down about their own rows: procedures in words, and past changes that fit to what rows hold."""
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 from random import Random
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import whole
 from support.worlds.world_visits import visiting
 
 from generators.tasks.worlds.scheduling import schedule
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.written import procedure, undo
+from generators.worlds.database import Rows
 from generators.worlds.display import show
-from generators.worlds.draw import FAMILIES, draw_whole
+from generators.worlds.draw import FAMILIES
 from generators.worlds.histories import tracked
 from schemas.base import JsonObject
 from schemas.world import World
 
-DRAWN = [draw_whole(family, seed) for family in FAMILIES for seed in (0, 1)]
-MANUALS = [each for each in DRAWN if each[0].manual is not None]
-HISTORIES = [each for each in DRAWN if each[0].history is not None]
+
+def _drawn() -> Iterator[tuple[World, Rows]]:
+    return (whole(family, seed) for family in FAMILIES for seed in (0, 1))
+
+
+def _manuals() -> list[tuple[World, Rows]]:
+    return [each for each in _drawn() if each[0].manual is not None]
+
+
+def _histories() -> list[tuple[World, Rows]]:
+    return [each for each in _drawn() if each[0].history is not None]
 
 
 def test_a_procedure_says_all_that_is_done_and_its_title_says_nothing_of_it() -> None:
-    for world, rows in MANUALS:
+    for world, rows in _manuals():
         manual = world.manual
         assert manual is not None
         for row, one in zip(rows[manual.entity], manual.procedures, strict=True):
@@ -37,7 +48,7 @@ def test_a_procedure_says_all_that_is_done_and_its_title_says_nothing_of_it() ->
 
 
 def test_past_changes_lead_to_what_rows_hold_and_each_to_the_next() -> None:
-    for world, rows in HISTORIES:
+    for world, rows in _histories():
         history = world.history
         assert history is not None
         entity = world.entity(history.entity)
@@ -55,7 +66,7 @@ def test_past_changes_lead_to_what_rows_hold_and_each_to_the_next() -> None:
 
 
 async def test_the_page_of_a_row_shows_its_past_changes_by_day() -> None:
-    world, rows = HISTORIES[0]
+    world, rows = _histories()[0]
     history = world.history
     assert history is not None
     last = rows[history.changes][-1]
@@ -68,7 +79,7 @@ async def test_the_page_of_a_row_shows_its_past_changes_by_day() -> None:
 
 
 def test_tasks_on_what_is_written_state_no_value_that_is_read() -> None:
-    for kind, drawn in ((procedure, MANUALS), (undo, HISTORIES)):
+    for kind, drawn in ((procedure, _manuals()), (undo, _histories())):
         drafts = [
             draft
             for world, rows in drawn
@@ -80,7 +91,7 @@ def test_tasks_on_what_is_written_state_no_value_that_is_read() -> None:
 
 
 def test_a_day_that_is_asked_for_is_the_first_that_is_free() -> None:
-    world, rows = draw_whole("library", 0)
+    world, rows = whole("library", 0)
     setting = Setting(world, rows)
     drafts = [schedule(setting, Random(f"draw {number}")) for number in range(8)]
     found = [draft for draft in drafts if draft is not None]
@@ -114,7 +125,7 @@ def test_a_day_that_is_asked_for_is_the_first_that_is_free() -> None:
     ],
 )
 def test_a_manual_of_what_is_not_there_is_refused(change: JsonObject, problem: str) -> None:
-    made = MANUALS[0][0].model_dump()
+    made = _manuals()[0][0].model_dump()
     first = made["manual"]["procedures"][0]
     first["step"] = change.get("step", first["step"])
     first["puts"][0]["field"] = change.get("puts", first["puts"][0]["field"])
@@ -134,7 +145,7 @@ def test_a_manual_of_what_is_not_there_is_refused(change: JsonObject, problem: s
     ],
 )
 def test_a_history_of_what_is_not_there_is_refused(change: JsonObject, problem: str) -> None:
-    made = HISTORIES[0][0].model_dump()
+    made = _histories()[0][0].model_dump()
     made["history"] |= change
     with pytest.raises(ValidationError, match=problem):
         World.model_validate(made)

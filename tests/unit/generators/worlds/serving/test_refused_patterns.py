@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 
-from generators.worlds.draw import FOLDER, draw_world, read_family
+from generators.worlds.draw import FOLDER, read_family
 from schemas.errors import BadTasks
 from schemas.field import PICKERS
 from schemas.patterns import Section, Shape
@@ -14,7 +15,7 @@ from schemas.world import Transition, Workflow, World
 
 
 def test_a_board_without_a_workflow_is_refused() -> None:
-    world = draw_world("help_desk", 0)
+    world = specification("help_desk", 0)
     view = world.views[0].model_copy(
         update={
             "shape": Shape.BOARD,
@@ -30,7 +31,7 @@ def test_a_board_without_a_workflow_is_refused() -> None:
 
 
 def test_a_calendar_without_a_date_and_rows_apart_by_none_are_refused() -> None:
-    world = draw_world("library", 0)
+    world = specification("library", 0)
     views = [one.model_copy(update={"day": None}) for one in world.views]
     entities = [one.model_copy(update={"apart": one.apart[1:]}) for one in world.entities]
 
@@ -51,7 +52,7 @@ def test_a_calendar_without_a_date_and_rows_apart_by_none_are_refused() -> None:
     ],
 )
 def test_a_thread_of_what_is_not_there_is_refused(change: dict[str, str], reason: str) -> None:
-    world = draw_world("help_desk", 0)
+    world = specification("help_desk", 0)
     (thread,) = world.threads
     whole = world.model_dump() | {"threads": [thread.model_dump() | change]}
 
@@ -62,7 +63,7 @@ def test_a_thread_of_what_is_not_there_is_refused(change: dict[str, str], reason
 def test_a_picker_without_its_package_is_refused() -> None:
     asked = [
         (world, entity, field)
-        for world in (draw_world("clinic", seed) for seed in range(20))
+        for world in (specification("clinic", seed) for seed in range(20))
         for entity in world.entities
         for field in entity.fields
         if field.asked_with in PICKERS
@@ -78,7 +79,7 @@ def test_a_picker_without_its_package_is_refused() -> None:
 
 
 def test_settings_of_several_rows_and_sections_of_nothing_are_refused() -> None:
-    world = draw_world("project_board", 0)
+    world = specification("project_board", 0)
     several = [one.model_copy(update={"rows": 2}) for one in world.entities]
     section = Section(label="Other", fields=("none",))
     loose = [one.model_copy(update={"sections": (section,)}) for one in world.entities]
