@@ -1,16 +1,12 @@
 """Whole runs in a real browser, from the command line; Prefect has tests of its own.
 
-A run in a bucket is held against the same tests as one in a folder.
+A run in a bucket is held against the same tests as one in a folder: in `make test`, where `test_s3_runs` makes
+runs there, it is a copy that three of them look at, in `make test-full` it is made there, and all of them do.
 """
 
-import asyncio
-import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pyarrow.dataset as ds
@@ -18,25 +14,15 @@ import pytest
 from effort import THOROUGH
 from support.runs.commands import (
     SMALL,
-    UNREPLAYED,
     Said,
     called,
     contents,
-    end,
-    interrupt,
-    start,
     stepmill,
-    until,
 )
+from support.runs.library import Kept, RunLibrary
 from support.runs.locations import Place, at
 from support.runs.small_runs import VERIFIERS
 from support.servers.seaweedfs import Weed
-
-from flows.job.config_loader import Sources, load
-from flows.job.plan import plan_units
-from flows.job.validate import validate
-from storage.objects.local import LocalStore
-from storage.run_file import create_run
 
 pytestmark = pytest.mark.browser
 
@@ -45,9 +31,6 @@ WITHOUT = {
     "PREFECT_API_URL": "http://127.0.0.1:9/api",
 }
 """Neither a browser nor a Prefect server can be had: whatever needs one is refused."""
-
-SEEDS = 5 if THOROUGH else 3
-"""Of each of the four templates of a run that is interrupted."""
 
 TOTALS = {
     "run",
@@ -77,10 +60,12 @@ class Made:
     run: Place
     dataset: Path
     said: Said
+    first: Path
+    """Where its dataset was published to when it was made."""
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What made it."""
+        """What made it, where it lies now."""
         return _generate(self.run, self.dataset)
 
 
@@ -88,7 +73,7 @@ def _generate(run: Place, dataset: Path) -> tuple[str, ...]:
     return ("generate", "--json", *SMALL, f"--run={run.url}", f"--set=publish.to=['{dataset}']")
 
 
-@pytest.fixture(scope="module", params=["folder", "bucket"])
+@pytest.fixture(scope="module", params=["folder", pytest.param("bucket", marks=pytest.mark.full)])
 def room(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[], Place]]:
@@ -101,10 +86,23 @@ def room(
         yield lambda: Place(server.place())
 
 
+in_both = pytest.mark.parametrize("room", ["folder", "bucket"], indirect=True)
+"""Marks what is asked of a run in a bucket where there is little time, too."""
+
+
 @pytest.fixture(scope="module")
-def made(room: Callable[[], Place], tmp_path_factory: pytest.TempPathFactory) -> Made:
-    run, dataset = room(), tmp_path_factory.mktemp("made") / "dataset"
-    return Made(run, dataset, stepmill(*_generate(run, dataset), "--no-prefect"))
+def made(
+    room: Callable[[], Place],
+    run_library: RunLibrary,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Made:
+    run, base = room(), tmp_path_factory.mktemp("made")
+    if THOROUGH:
+        said = stepmill(*_generate(run, base / "dataset"), "--no-prefect")
+        return Made(run, base / "dataset", said, base / "dataset")
+    kept = run_library.copy(Kept.TEACHER, base)
+    Place(kept.url).copy(run)
+    return Made(run, kept.dataset, kept.said, run_library.read(Kept.TEACHER).dataset)
 
 
 @pytest.fixture
@@ -113,7 +111,7 @@ def copied(made: Made, room: Callable[[], Place], tmp_path: Path) -> Made:
     run, dataset = room(), tmp_path / "dataset"
     made.run.copy(run)
     shutil.copytree(made.dataset, dataset)
-    return Made(run, dataset, made.said)
+    return Made(run, dataset, made.said, made.first)
 
 
 def test_a_run_goes_all_the_way_to_a_dataset(made: Made) -> None:
@@ -122,12 +120,13 @@ def test_a_run_goes_all_the_way_to_a_dataset(made: Made) -> None:
     assert made.said.code == 0, made.said.err
     assert answer.keys() >= TOTALS
     assert answer["episodes"] == answer["accepted"] == answer["reproduced"] == 6
-    assert answer["published"] == [str(made.dataset)]
+    assert answer["published"] == [str(made.first)]
     assert (made.dataset / "README.md").is_file()
     steps = ds.dataset(made.dataset / "data" / "steps")
     assert steps.count_rows() == answer["steps"] + 6  # type: ignore[operator]
 
 
+@in_both
 def test_a_run_is_whole_and_leaves_nothing_behind(made: Made) -> None:
     audited = called("audit", made.run.url, "--deep", "--json")
 
@@ -150,6 +149,7 @@ def test_every_episode_has_a_verdict_of_every_verifier(made: Made) -> None:
     assert {(row["status"], row["round"]) for row in verdicts} == {("passed", 0)}
 
 
+@in_both
 def test_a_finished_run_starts_nothing_and_changes_no_byte(made: Made) -> None:
     before = made.run.objects(), contents(made.dataset)
 
@@ -225,6 +225,7 @@ def test_an_episode_that_does_not_exist_is_not_replayed(made: Made) -> None:
     assert f"has no episode {'0' * 32}" in wrong.err
 
 
+@in_both
 def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
     before = copied.run.objects("tables/episodes/")
 
@@ -295,105 +296,3 @@ def test_spool_objects_of_committed_units_go_with_the_next_command(copied: Made)
 
     assert again.code == 0, again.err
     assert copied.run.keys("spool/") == []
-
-
-def _spooled(run: Place) -> dict[str, datetime]:
-    """Return when each spooled episode was begun."""
-    episodes = [json.loads(data) for data in run.objects("spool/").values()]
-    return {one["episode_id"]: datetime.fromisoformat(one["started_at"]) for one in episodes}
-
-
-def _committed(run: Place) -> dict[str, datetime]:
-    """Return when each committed episode was begun; none may be there twice."""
-    rows = run.rows("episodes", "episode_id", "started_at")
-    found = {row["episode_id"]: row["started_at"] for row in rows}
-    assert len(found) == len(rows)
-    return found
-
-
-def _finished(run: Place) -> dict[str, datetime]:
-    return _spooled(run) | _committed(run)
-
-
-def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
-    room: Callable[[], Place],
-) -> None:
-    run = room()
-    command = (
-        "generate",
-        "--no-prefect",
-        "--json",
-        f"--run={run.url}",
-        "--set=tasks.include=['click-test','click-button','click-dialog','focus-text']",
-        f"--set=tasks.seeds=[0,{SEEDS - 1}]",
-        f"--set=tasks.unit_size={SEEDS}",
-        "--set=browser.sessions=3",
-        *UNREPLAYED,
-    )
-    first = start(*command)
-    until(lambda: len(run.keys("spool/")) > 3 or bool(run.keys("tables/episodes/")))
-    interrupt(first)
-    said = end(first)
-    before = _finished(run)
-
-    assert said.code == 130, said.err
-    assert said.answer["interrupted"] is True
-    assert "finishing what is in flight" in said.err
-    assert "Traceback" not in said.err
-    assert 0 < len(before) < 4 * SEEDS
-    assert said.answer["rolled_out"] == len(before)
-    assert said.answer["failed"] == 0
-
-    again = called(*command)
-
-    after = _committed(run)
-    assert again.code == 0, again.err
-    assert again.answer["rolled_out"] == 4 * SEEDS - len(before)
-    assert len(after) == 4 * SEEDS
-    assert {episode: after[episode] for episode in before} == before
-    assert called("audit", run.url, "--deep").code == 0
-
-
-def test_interrupted_twice_it_stops_at_once(room: Callable[[], Place]) -> None:
-    run = room()
-    command = ("generate", "--no-prefect", "--json", *SMALL, *UNREPLAYED, f"--run={run.url}")
-    first = start(*command)
-    until(lambda: bool(run.keys("tables/")))
-    interrupt(first)
-    with suppress(subprocess.TimeoutExpired):
-        first.wait(0.3)  # two signals at the same moment are one
-    interrupt(first)
-    said = end(first)
-
-    assert said.code == 130, said.err
-    assert "Traceback" not in said.err
-
-    again = called(*command)
-
-    assert again.code == 0, again.err
-    assert again.answer["accepted"] == 6
-
-
-def test_a_unit_that_cannot_be_written_fails_by_name_and_is_made_later(tmp_path: Path) -> None:
-    """A file lies where one unit's spool objects should be."""
-    run = tmp_path / "run"
-    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
-    config = load(Sources(settings=tuple(one.removeprefix("--set=") for one in SMALL)), {})
-    made = asyncio.run(create_run(LocalStore(run), config, provenance={}))
-    unit, *_ = plan_units(config, validate(config).tasks, run_id=made.run_id)
-    in_the_way = run / "spool" / unit.unit_id
-    in_the_way.parent.mkdir()
-    in_the_way.write_text("mine", encoding="utf-8")
-
-    short = called(*command)
-
-    assert short.code == 1
-    assert short.answer["units_failed"] == 1
-    assert unit.unit_id in short.err
-
-    in_the_way.unlink()
-    whole = called(*command)
-
-    assert whole.code == 0, whole.err
-    assert whole.answer["accepted"] == 6
-    assert whole.answer["rolled_out"] >= len(unit.attempts)  # type: ignore[operator]

@@ -114,7 +114,7 @@ class RunLibrary:
         return replace(found, base=to)
 
 
-def generating(run: Path, settings: Sequence[str], *to: Path | str | None) -> tuple[str, ...]:
+def generating(run: Path | str, settings: Sequence[str], *to: Path | str | None) -> tuple[str, ...]:
     """Return the command that makes a run of some settings and publishes it to some places."""
     places = json.dumps([str(place) for place in to if place is not None])
     return (
