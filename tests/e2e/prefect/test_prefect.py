@@ -1,105 +1,297 @@
-"""Runs as Prefect sees them on an embedded server."""
+"""What Prefect keeps of runs, what its pages make of them, and deployments on a server that is there already.
 
-import subprocess
+One server sees all of it; what starts and kills servers of its own is in `test_prefect_deployed.py`.
+"""
+
+import asyncio
+import json
+import re
+import unicodedata
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
+from effort import THOROUGH
+from playwright.async_api import Page, Route, async_playwright
+from support.episodes.factories import MadeRun, commit_whole_unit, make_run, make_task, make_unit
+from support.inputs.hostile_texts import HOSTILE
 from support.inputs.secrets_search import Hoard, files
-from support.runs.commands import LOOK, SMALL, UNREPLAYED, called, end, start, stepmill, until
-from support.servers.prefect_home import ask_database, prefect_home
+from support.runs.commands import LOOK, SECONDS, UNREPLAYED, Said, until
+from support.servers.prefect_deployment import ENDED, Deployed, ask, gone
+from support.servers.prefect_home import ask_database, commands, pages_served, prefect_home
+
+from flows.orchestration.shown import MAX_CHARS
+from generators.browser.chromium import find_chromium
+from schemas.truncation import to_well_formed
+from storage.publish.card.escape import visible
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
 
+SECRET = "planted-password"  # noqa: S105 - nobody's
+
+TEXTS = tuple(to_well_formed(text) for text in HOSTILE.values())
+"""What rows hold of them."""
+
+
+LISTS = ("artifacts", "runs")
+"""Pages that quote less of it."""
+
+MARK = "window.owned=1"
+"""What is in one of them, and in no setting of another command."""
+
+
+UNREPLAYED_SETTINGS = [flag.removeprefix("--set=") for flag in UNREPLAYED]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Commands that one server has seen."""
+
+    url: str
+    """Where its pages are."""
+    home: Path
+    run: Path
+    """The run that was generated, judged again and published."""
+    generated: Said
+    judged: Said
+    published: Said
+    hostile: Said
+    """What judging a run of hostile texts said."""
+
+    def ask(self, question: str, *values: str) -> list[tuple[object, ...]]:
+        """Ask the server's database."""
+        return ask_database(self.home, question, *values)
+
 
 @pytest.fixture(scope="module")
-def home(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Prefect home for all tests of this module."""
-    return prefect_home(shared_folder, tmp_path_factory.mktemp("prefect") / "home")
+def recorded(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    """Have a server see a run in a browser being made, judged again and published, and one of hostile texts judged."""
+    folder = tmp_path_factory.mktemp("prefect")
+    run, home = folder / "run", prefect_home(shared_folder, folder / "home")
+    hostile = asyncio.run(_hostile_run(folder / "hostile")).folder
+    quoted = [
+        f"--set=storage.region={json.dumps(text, ensure_ascii=False)}"
+        for text in TEXTS
+        if len(text) < 999
+    ]
+    with pages_served(home) as url:
+        said = commands(
+            {"PREFECT_API_URL": f"{url}/api", "PREFECT_HOME": str(folder / "other")},
+            (
+                *("generate", "--json", f"--run={run}", *UNREPLAYED),
+                f"--set=engine.urls=['http://me:{SECRET}@engine:8000/v1']",
+                *("--set=tasks.include=['click-test']", "--set=tasks.seeds=[0,2]"),
+                *("--set=tasks.unit_size=1", "--set=browser.sessions=3"),
+            ),
+            ("verify", str(run), "--verifiers=structure", "--json"),
+            ("publish", str(run), f"--to={folder / 'data'}", "--json"),
+            ("verify", str(hostile), "--verifiers=structure", "--json", *quoted),
+        )
+        yield Recorded(url, home, run, *said)
 
 
-def _environment(home: Path) -> dict[str, str]:
-    return {"PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
-
-
-def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path: Path) -> None:
-    run, secret = tmp_path / "run", "planted-password"
-    unused = f"--set=engine.urls=['http://me:{secret}@engine:8000/v1']"
-
-    flags = (*SMALL, *UNREPLAYED, unused, f"--run={run}")
-    said = stepmill("generate", "--json", *flags, env=_environment(home))
-
+def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(recorded: Recorded) -> None:
+    said = recorded.generated
     assert said.code == 0, said.err
-    assert said.answer["accepted"] == 6
+    assert said.answer["accepted"] == 3
     assert "Traceback" not in said.err
     assert "prefect." not in said.err.lower()
-    assert ask_database(home, "select state_type from flow_run") == [("COMPLETED",)]
-    units = ask_database(home, "select name, state_type from task_run")
+    [(number, state, parameters)] = recorded.ask(
+        "select flow_run.id, state_type, parameters from flow_run"
+        " join flow on flow.id = flow_run.flow_id where flow.name = 'generate'"
+    )
+    assert state == "COMPLETED"
+    units = recorded.ask("select name, state_type from task_run where flow_run_id = ?", str(number))
     assert len(units) == 3
     assert {state for _, state in units} == {"COMPLETED"}
     assert all(str(name).startswith("unit-") for name, _ in units)
-    artifacts = ask_database(home, "select key, type, data from artifact")
+    artifacts = recorded.ask(
+        "select key, type, data from artifact where flow_run_id = ?", str(number)
+    )
     assert {(key, kind) for key, kind, _ in artifacts} == {
         ("generate-progress", "progress"),
         ("generate-summary", "table"),
     }
     assert [data for key, _, data in artifacts if key == "generate-progress"] == [100]
-    [(parameters,)] = ask_database(home, "select parameters from flow_run")
     assert "http://***@engine:8000/v1" in str(parameters)
-    assert Hoard([secret]).found(files(home, run)) == []
+    assert Hoard([SECRET]).found(files(recorded.home, recorded.run)) == []
 
 
-def test_judging_and_publishing_are_flow_runs_too(home: Path, tmp_path: Path) -> None:
-    run, env = tmp_path / "run", _environment(home)
-    few = ("--set=tasks.include=['click-test']", "--set=tasks.seeds=[0,1]")
-    assert called("generate", "--no-prefect", *few, *UNREPLAYED, f"--run={run}").code == 0
-
-    judged = stepmill("verify", str(run), "--verifiers=structure", "--json", env=env)
-    published = stepmill("publish", str(run), f"--to={tmp_path / 'data'}", "--json", env=env)
+def test_judging_and_publishing_are_flow_runs_too(recorded: Recorded) -> None:
+    judged, published = recorded.judged, recorded.published
 
     assert (judged.code, published.code) == (0, 0), judged.err + published.err
-    runs = ask_database(
-        home,
-        "select flow.name, flow_run.state_type from flow_run join flow on flow.id = flow_run.flow_id"
-        " where flow.name != 'generate'",
+    runs = recorded.ask(
+        "select flow.name, flow_run.state_type, flow_run.parameters from flow_run"
+        " join flow on flow.id = flow_run.flow_id where flow.name != 'generate'"
     )
-    assert sorted(map(str, runs)) == ["('publish', 'COMPLETED')", "('verify', 'COMPLETED')"]
-    assert ("publication", "COMPLETED") in ask_database(
-        home, "select name, state_type from task_run"
+    of_run = [(name, state) for name, state, given in runs if str(recorded.run) in str(given)]
+    assert sorted(of_run, key=str) == [("publish", "COMPLETED"), ("verify", "COMPLETED")]
+    assert ("publication", "COMPLETED") in recorded.ask("select name, state_type from task_run")
+
+
+async def _hostile_run(place: Path) -> MadeRun:
+    """Return a run with a template of each text; its tasks are attempted once."""
+    made = await make_run(place)
+    tasks = [
+        make_task(number).model_copy(update={"template_id": text or "-"})
+        for number, text in enumerate(TEXTS)
+    ]
+    unit_id, episodes = make_unit(tasks, n_steps=0, run_id=made.run_id)
+    lake = made.lake()
+    await commit_whole_unit(lake, unit_id, tasks=tasks, episodes=episodes)
+    await lake.seal()
+    await lake.close()
+    return made
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[tuple[Page, list[str]]]:
+    """Open a browser; yield a page, and what is asked of others than `url`."""
+    asked: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=str(find_chromium()), args=["--no-sandbox"]
+        )
+        page = await browser.new_page()
+        page.on("dialog", lambda dialog: asked.append(dialog.message))
+
+        async def answer(route: Route) -> None:
+            if route.request.url.startswith(url):
+                await route.continue_()
+            else:  # the pages ask their maker too, which nobody here shall reach
+                asked.append(route.request.url)
+                await route.abort()
+
+        await page.route(re.compile("^(http|ws|file)"), answer)
+        yield page, asked
+        await browser.close()
+
+
+async def _show(page: Page, url: str, waited_for: str) -> str:
+    """Open a page of Prefect's; return its text once it has `waited_for`."""
+    await page.goto(url)
+    await page.wait_for_function(
+        "text => document.body.innerText.includes(text)", arg=waited_for, timeout=1_000 * SECONDS
     )
+    return await page.inner_text("body")
 
 
-def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    many = ("--set=tasks.include=['click-*']", "--set=tasks.seeds=[0,9]")
-    running = start("generate", "--json", *many, f"--run={run}", env=_environment(home))
-    until(
-        lambda: (
-            _below(running) >= {"flows.orchestration.server_process", "--headless"}
-            and _spooled(run)
-        ),
-        every=LOOK,
+def _hidden(text: str) -> set[str]:
+    """Return the characters of a text that steer, hide or turn round a part of it."""
+    return {char for char in text if unicodedata.category(char) in {"Cc", "Cf"}} - set("\n\t\xa0")
+
+
+async def _made_of_text(page: Page) -> list[str]:
+    """Return what hostile text made of a page: variables, links to elsewhere, pictures, elements in cells."""
+    found: list[str] = await page.evaluate(
+        """() => [
+          ...(window.owned === undefined ? [] : ["owned"]),
+          ...[...document.querySelectorAll("a")].map(one => one.href).filter(
+            href => href && !href.startsWith(location.origin) && !href.includes("prefect.io")),
+          ...[...document.querySelectorAll("td *, h1, h2, li, blockquote, img, script, svg a")]
+            .filter(one => !["P", "DIV", "SPAN", "ARTICLE"].includes(one.tagName)
+              && /owned|evil|127[.]0[.]0[.]1:9/i.test(one.outerHTML))
+            .map(one => one.outerHTML.slice(0, 200)),
+        ]"""
     )
-    children = psutil.Process(running.pid).children(recursive=True)
-
-    running.kill()
-    end(running)
-
-    gone, alive = psutil.wait_procs(children, timeout=30)
-    assert alive == []
-    assert len(gone) > 3
+    return found
 
 
-def _below(running: subprocess.Popen[str]) -> set[str]:
-    """Return every word of the command lines of a process's descendants."""
-    words: set[str] = set()
-    for child in psutil.Process(running.pid).children(recursive=True):
-        try:
-            words.update(child.cmdline())
-        except psutil.Error:
-            continue
-    return words
+async def test_hostile_text_is_text_on_prefects_pages(recorded: Recorded) -> None:
+    assert recorded.hostile.code in (0, 1), recorded.hostile.err
+    [run] = [
+        one
+        for one in ask(f"{recorded.url}/api/flow_runs/filter", {})
+        if MARK in str(one["parameters"])
+    ]
+    found = ask(f"{recorded.url}/api/artifacts/filter", {})
+    [table] = [one for one in found if one["flow_run_id"] == run["id"] and one["type"] == "table"]
+    cells = [row["family"] for row in json.loads(table["data"])]
+    assert len(cells) == len({text or "-" for text in TEXTS})
+
+    async with _opened(recorded.url) as (page, asked):
+        shown = await _show(page, f"{recorded.url}/artifacts/artifact/{table['id']}", "family")
+        for text in TEXTS:
+            assert visible(text)[: MAX_CHARS - 1] in " ".join(shown.split()), text
+        assert not _hidden(shown)
+        assert not await _made_of_text(page)
+        parameters = await _show(
+            page, f"{recorded.url}/runs/flow-run/{run['id']}?tab=Parameters", "region"
+        )
+        assert MARK in parameters
+        assert not _hidden(parameters)
+        assert not await _made_of_text(page)
+        for path in (*LISTS, f"v2/artifacts/artifact/{table['id']}") if THOROUGH else ():
+            await _show(page, f"{recorded.url}/{path}", "verify")
+            assert not await _made_of_text(page), path
+        assert not [one for one in asked if re.search("evil|owned|127[.]0[.]0[.]1", one)]
 
 
-def _spooled(run: Path) -> bool:
-    return any(run.glob("spool/*/*")) or (run / "tables").exists()
+@pytest.fixture(scope="module")
+def deployed(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Start what `make prefect` starts, on the server, whose user has paused the nightly deployment and a schedule."""
+    api = f"{recorded.url}/api"
+    schedules = [
+        {"active": False, "schedule": {"cron": "0 2 * * *"}, "slug": "nightly"},
+        {"active": True, "schedule": {"cron": "5 5 * * *"}},
+    ]
+    flow = ask(f"{api}/flows/", {"name": "generate"})["id"]
+    nightly = {"name": "generate-nightly", "flow_id": flow, "paused": True, "schedules": schedules}
+    ask(f"{api}/deployments/", nightly)
+    with Deployed(tmp_path_factory.mktemp("deployed"), {"PREFECT_API_URL": api}) as started:
+        yield started
+
+
+def test_deployments_are_those_of_the_file_and_keep_what_was_set(deployed: Deployed) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    verify = deployed.deployment("verify/verify")
+    publish = deployed.deployment("publish/publish")
+
+    assert nightly["global_concurrency_limit"]["limit"] == 1
+    assert verify["parameters"] == {"run": nightly["parameters"]["run"]}
+    assert publish["parameters"]["run"] == nightly["parameters"]["run"]
+    assert publish["parameters"]["to"] in nightly["parameters"]["settings"][1]
+    assert "{date}" in publish["parameters"]["run"]
+    schedules = {one["schedule"]["cron"]: one["active"] for one in nightly["schedules"]}
+    assert schedules == {"0 2 * * *": False, "5 5 * * *": True}
+    assert nightly["paused"] is True
+    assert "is paused and stays so" in deployed.log
+    assert deployed.ask("work_pools/local")["type"] == "process"
+
+
+def test_a_schedule_has_the_worker_make_the_run_of_its_day(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    few = ["tasks.include=['click-test']", "tasks.seeds=[0,0]", *UNREPLAYED_SETTINGS]
+    parameters = {"config": "configs/smoke.toml", "run": f"{tmp_path}/{{date}}", "settings": few}
+    deployed.ask(of_nightly, {"parameters": parameters}, "PATCH")
+    deployed.ask(f"{of_nightly}/resume_deployment", {})
+    often = {"active": True, "schedule": {"cron": "* * * * * */5"}}
+    [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
+    until(lambda: bool(deployed.on_schedule("RUNNING", *ENDED)), every=LOOK)
+    deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
+
+    until(lambda: bool(deployed.on_schedule(*ENDED)), every=LOOK)
+
+    run = deployed.on_schedule(*ENDED)[0]
+    assert run["state_type"] == "COMPLETED", deployed.log
+    assert "1 of 1 episodes accepted" in run["state"]["message"]
+    assert (tmp_path / run["expected_start_time"][:10] / "run.json").is_file()
+    assert deployed.errors == []
+
+
+def test_nothing_outlives_it_but_the_server_that_it_found(
+    deployed: Deployed, recorded: Recorded
+) -> None:
+    left = deployed.processes
+    deployed.process.kill()
+    deployed.process.wait()
+
+    assert gone(left), "something outlives `make prefect`"
+    assert len(left) > 1
+    assert ask(f"{recorded.url}/api/health") is True

@@ -1,5 +1,9 @@
-"""What `make prefect` starts: deployments that run, schedules that fire, nothing left behind."""
+"""What `make prefect` starts on a server of its own: deployments that run, nothing left behind.
 
+On a server that is there already it is in `test_prefect.py`.
+"""
+
+import signal
 import socket
 import subprocess
 import sys
@@ -9,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from source_tree import ROOT
-from support.runs.commands import LOOK, SECONDS, environment, until
+from support.runs.commands import LOOK, SECONDS, end, environment, start, until
 from support.servers.http_servers import free_ports
 from support.servers.prefect_deployment import COMMAND, Deployed, gone
 from support.servers.prefect_home import SERVED, prefect_home
@@ -18,19 +22,17 @@ from flows.orchestration.settings import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(900)]
 
-SOON = {"PREFECT_WORKER_QUERY_SECONDS": "1"}
-"""A worker that asks for work more often than every ten seconds, and is otherwise as shipped."""
-
 
 @pytest.fixture(scope="module")
 def deployed(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Start what `make prefect` starts, once, in a new home; the last test kills it."""
     folder = tmp_path_factory.mktemp("deployed")
     prefect_home(shared_folder, folder / "prefect", SERVED)
-    with Deployed(folder, SOON) as started:
+    with Deployed(folder) as started:
         yield started
 
 
+@pytest.mark.full
 def test_deployments_run_to_their_ends_one_after_the_other(
     deployed: Deployed, tmp_path: Path
 ) -> None:
@@ -57,6 +59,7 @@ def test_deployments_run_to_their_ends_one_after_the_other(
     assert "{date}" in publish["parameters"]["run"]
 
 
+@pytest.mark.full
 def test_a_schedule_fires_again_and_again(deployed: Deployed, tmp_path: Path) -> None:
     nightly = deployed.deployment("generate/generate-nightly")
     of_nightly = f"deployments/{nightly['id']}"
@@ -66,13 +69,14 @@ def test_a_schedule_fires_again_and_again(deployed: Deployed, tmp_path: Path) ->
     often = {"active": True, "schedule": {"cron": "* * * * * */15"}}
     [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
 
-    until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors), every=LOOK)
+    until(lambda: len(deployed.on_schedule("COMPLETED")) >= 2 or bool(deployed.errors), every=LOOK)
 
     deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
     deployed.ask(of_nightly, {"parameters": nightly["parameters"]}, "PATCH")
     assert deployed.errors == []
 
 
+@pytest.mark.full
 def test_a_borrowed_server_keeps_what_was_set_there(deployed: Deployed, tmp_path: Path) -> None:
     nightly = deployed.deployment("generate/generate-nightly")
     of_nightly = f"deployments/{nightly['id']}"
@@ -94,6 +98,7 @@ def test_a_borrowed_server_keeps_what_was_set_there(deployed: Deployed, tmp_path
     assert after["paused"] is True
 
 
+@pytest.mark.full
 def test_a_killed_worker_is_started_again_and_leaves_nothing(
     deployed: Deployed, tmp_path: Path
 ) -> None:
@@ -132,6 +137,7 @@ def _served(port: int, home: Path, **settings: str) -> dict[str, str]:
     return environment(own | settings)
 
 
+@pytest.mark.full
 def test_a_start_that_takes_too_long_names_what_lengthens_it(tmp_path: Path) -> None:
     environ = _served(free_ports(1)[0], tmp_path, **{PATIENCE: "1"})
 
@@ -172,10 +178,66 @@ def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
     starter = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, env=_served(free_ports(1)[0], tmp_path)
     )
-    until(lambda: len(psutil.Process(starter.pid).children(recursive=True)) > 2)
-    processes = psutil.Process(starter.pid).children(recursive=True)
+    processes = _begun(starter)
 
     starter.kill()
     starter.wait()
 
     assert gone(processes)
+
+
+def test_it_ends_when_it_is_interrupted(tmp_path: Path) -> None:
+    starter = subprocess.Popen(
+        COMMAND,
+        cwd=ROOT,
+        env=_served(free_ports(1)[0], tmp_path),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    processes = _begun(starter)
+
+    starter.send_signal(signal.SIGINT)
+    _, said = starter.communicate(timeout=SECONDS)
+
+    assert starter.returncode == 0
+    assert said.decode().endswith("stopped\n")
+    assert gone(processes)
+
+
+def _begun(starter: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Wait until Prefect's server is being started; return the processes below the one that has begun."""
+    below = psutil.Process(starter.pid)
+    until(lambda: any("server" in one for one in map(_words, below.children(recursive=True))))
+    return below.children(recursive=True)
+
+
+@pytest.mark.full
+def test_no_server_and_no_browser_outlives_a_killed_command(
+    shared_folder: Path, tmp_path: Path
+) -> None:
+    home, run = prefect_home(shared_folder, tmp_path / "home"), tmp_path / "run"
+    many = ("--set=tasks.include=['click-*']", "--set=tasks.seeds=[0,9]")
+    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
+    running = start("generate", "--json", *many, f"--run={run}", env=env)
+    below = psutil.Process(running.pid)
+
+    def at_work() -> bool:
+        words = {word for one in below.children(recursive=True) for word in _words(one)}
+        spooled = any(run.glob("spool/*/*")) or (run / "tables").exists()
+        return spooled and words >= {"flows.orchestration.server_process", "--headless"}
+
+    until(at_work, every=LOOK)
+    children = below.children(recursive=True)
+
+    running.kill()
+    end(running)
+
+    assert gone(children)
+    assert len(children) > 3
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

@@ -17,6 +17,13 @@ import psutil
 from source_tree import ROOT
 from support.runs.commands import LOOK, SECONDS, environment, until
 from support.servers.http_servers import free_ports
+from support.servers.prefect_home import PATIENT
+
+SOON = {
+    "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "1",
+    "PREFECT_WORKER_QUERY_SECONDS": "1",
+}
+"""A worker that asks for work more often than every ten seconds, and a server that lets it in sooner."""
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 """States in which a flow run stays."""
@@ -31,13 +38,14 @@ class Deployed:
     """A server, a pool, a worker and the deployments; all of it has ended when the context has."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        """Keep what it prints in `folder`; `settings` are variables of its environment."""
         port = str(free_ports(1)[0])
         own = {
             "PREFECT_HOME": str(folder / "prefect"),
             "PREFECT_SERVER_API_PORT": port,
             "PREFECT_API_URL": "",
         }
-        self._environ = environment({**own, **(settings or {})})
+        self._environ = environment({**PATIENT, **SOON, **own, **(settings or {})})
         self._log = folder / "deployed.log"
         self.url = self._environ.get("PREFECT_API_URL") or f"http://127.0.0.1:{port}/api"
         self.process: subprocess.Popen[bytes]
@@ -116,10 +124,10 @@ class Deployed:
         """Ask for a flow run, and return it when it has ended."""
         return self.ended(self.begin(deployment, **parameters))
 
-    def completed_on_schedule(self) -> int:
-        """Return how many flow runs that the scheduler made have completed."""
+    def on_schedule(self, *states: str) -> list[dict[str, Any]]:
+        """Return the flow runs that the scheduler made and that are in one of these states, in their order."""
         runs = self.ask("flow_runs/filter", {"sort": "EXPECTED_START_TIME_ASC"})
-        return sum(run["auto_scheduled"] and run["state_type"] == "COMPLETED" for run in runs)
+        return [run for run in runs if run["auto_scheduled"] and run["state_type"] in states]
 
     def ended(self, run_id: str) -> dict[str, Any]:
         """Wait for the end of a flow run, and return it."""
@@ -130,7 +138,7 @@ class Deployed:
 
 def gone(processes: list[psutil.Process]) -> bool:
     """Wait for the end of processes, and say whether all have ended."""
-    return psutil.wait_procs(processes, timeout=60)[1] == []
+    return psutil.wait_procs(processes, timeout=SECONDS)[1] == []
 
 
 def ask(url: str, question: object = None, verb: str = "") -> Any:
@@ -146,7 +154,7 @@ def ask(url: str, question: object = None, verb: str = "") -> Any:
 
     def answered() -> bool:
         try:
-            with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=SECONDS) as reply:  # noqa: S310
                 answers.append(reply.read())
         except urllib.error.HTTPError as error:
             if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
