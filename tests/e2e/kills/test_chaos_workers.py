@@ -1,22 +1,19 @@
-"""Two and four workers at once on the same units, each the whole program in its own interpreter.
+"""Two and four workers at once on the same units, each the whole program in a process of its own.
 
 Nobody divides the units among them: all want all, in an order of their own, and each unit is to be
 committed once. Some of them may be killed on the way; whoever comes next ends what they began.
 They begin at the same moment, when all of them are loaded.
 """
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 from effort import ROUNDS, THOROUGH, TIMEOUT
-from source_tree import ROOT
-from support.runs.chaos import KILLED, finish
-from support.runs.commands import end, environment, until
-from support.runs.kill_at import GO, Doom, Instant
+from support.runs.chaos import KILLED, Fork, carry_out, finish
+from support.runs.commands import until
+from support.runs.kill_at import GO, Instant
 from support.runs.small_runs import Trial, bucket_trial, scripted_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
@@ -42,23 +39,6 @@ def in_bucket(request: pytest.FixtureRequest) -> Trial:
     return bucket_trial(base, request.getfixturevalue("bucket_url"), episodes=EPISODES)
 
 
-def begin(doom: Doom) -> subprocess.Popen[str]:
-    """Start a command, with its fate, in an interpreter and a group of its own."""
-    return subprocess.Popen(
-        [
-            sys.executable,
-            str(ROOT / "tests" / "support" / "runs" / "kill_at.py"),
-            doom.model_dump_json(),
-        ],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("workers", "killed"), CROWDS)
 @pytest.mark.parametrize("make", [in_folder, in_bucket])
@@ -75,12 +55,12 @@ def test_every_unit_is_committed_once_whoever_works_on_it(
     fates = [Instant(number=random.randint(4, SURE * n)) for n in range(1, killed + 1)]
 
     crowd = [
-        begin(trial.doom(jitter=random.randrange(99), at=at, gate=gate))
+        Fork(trial.doom(jitter=random.randrange(99), at=at, gate=gate))
         for at in (*fates, *[None] * (workers - killed))
     ]
     until(lambda: len(list(gate.iterdir())) == workers)
     (gate / GO).touch()
-    ended = [end(process) for process in crowd]
+    ended = [one.end() for one in crowd]
 
     # Only the first is sure to do so much that its moment comes: others may have less to do.
     assert KILLED in [said.code for said in ended] or not killed
@@ -90,4 +70,4 @@ def test_every_unit_is_committed_once_whoever_works_on_it(
         assert said.answer["units_failed"] == said.answer["unjudged"] == 0
         assert "Traceback" not in said.err
     assert len(trial.committed()) == EPISODES
-    finish(trial)
+    finish(trial, carry_out)
