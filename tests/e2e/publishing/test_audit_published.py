@@ -97,7 +97,14 @@ def _on_hub(hub: LocalHub) -> Copy:
     )
 
 
-@pytest.fixture(params=["folder", "bucket", "hub"])
+FULL = pytest.mark.full
+KINDS = ["folder", pytest.param("bucket", marks=FULL), pytest.param("hub", marks=FULL)]
+
+everywhere = pytest.mark.parametrize("copy", ["folder", "bucket", "hub"], indirect=True)
+"""Marks what is asked of a copy in a bucket and on the Hub where there is little time, too."""
+
+
+@pytest.fixture(params=KINDS)
 def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Copy:
     """A place of each kind, where nothing was published yet."""
     if request.param == "hub":
@@ -115,6 +122,7 @@ def made(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
     return copy_run(tmp_path / "run")
 
 
+@everywhere
 def test_a_copy_is_whole_and_a_proof_writes_nothing(copy: Copy) -> None:
     assert copy.prove(deep=False).version is None
     report = copy.publish()
@@ -127,6 +135,7 @@ def test_a_copy_is_whole_and_a_proof_writes_nothing(copy: Copy) -> None:
     assert copy.everything() == before
 
 
+@everywhere
 def test_what_somebody_changed_is_named_with_what_to_do(copy: Copy) -> None:
     copy.publish()
     gone, torn, changed = (copy.data(config) for config in ("tasks", "trajectories", "steps"))
@@ -172,6 +181,7 @@ def test_a_damaged_or_lost_manifest_is_named(copy: Copy) -> None:
     assert copy.named(deep=False)[MANIFEST][0] is _MISSING
 
 
+@everywhere
 def test_what_a_killed_publication_left_is_no_finding(copy: Copy) -> None:
     copy.publish()
     copy.remove(MANIFEST)

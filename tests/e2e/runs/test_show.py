@@ -7,13 +7,13 @@ import signal
 from pathlib import Path
 
 import pytest
+from conftest import CopyRun
 from pydantic import JsonValue
 from support.episodes.factories import (
     MadeRun,
     commit_whole_unit,
     make_episode,
     make_task,
-    make_whole_run,
 )
 from support.runs.commands import (
     LOOK,
@@ -185,7 +185,7 @@ def test_a_run_whose_tasks_cannot_be_listed_here_is_shown(made: MadeRun) -> None
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("stop", ["cancelled", "killed"])
+@pytest.mark.parametrize("stop", [pytest.param("cancelled", marks=pytest.mark.full), "killed"])
 def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_path: Path) -> None:
     run = tmp_path / "run"
     argv = (
@@ -229,8 +229,8 @@ def _ended(said: Said) -> int:
     return sum(count for count in counts if isinstance(count, int))
 
 
-def test_success_is_shown_by_template_with_its_interval(tmp_path: Path) -> None:
-    made = asyncio.run(make_whole_run(tmp_path / "run"))
+def test_success_is_shown_by_template_with_its_interval(copy_run: CopyRun, tmp_path: Path) -> None:
+    made = copy_run(tmp_path / "run")
     said = called("show", made.url, "--json")
     total, *_ = _items(said.answer["pass_rates"])
     assert (total["template"], total["policy"], total["tasks"]) == (None, "model", 4)
@@ -242,9 +242,8 @@ def test_success_is_shown_by_template_with_its_interval(tmp_path: Path) -> None:
     assert "pass@k" not in called("show", made.url, "--k=1").out
 
 
-def test_two_runs_are_compared_template_by_template(tmp_path: Path) -> None:
-    one = asyncio.run(make_whole_run(tmp_path / "one", units=2))
-    two = asyncio.run(make_whole_run(tmp_path / "two", units=1))
+def test_two_runs_are_compared_template_by_template(copy_run: CopyRun, tmp_path: Path) -> None:
+    one, two = copy_run(tmp_path / "one", units=2), copy_run(tmp_path / "two", units=1)
     before = contents(one.folder), contents(two.folder)
     said = called("show", one.url, two.url, "--json")
     assert (said.code, said.answer["run"], said.answer["other"]) == (0, one.url, two.url)
