@@ -2,7 +2,8 @@
 
 The moments are drawn by seed, one stretch of a run's life after the other: while episodes end and
 are stored, while shards are written, while tables are committed, while the version is sealed and
-published, and now and then by the clock alone. `make chaos` draws more of them.
+published, and now and then by the clock alone. `make test` kills one alone, without its group, and leaves
+the moments to runs over stand-ins; `make test-full` draws more of them.
 """
 
 import json
@@ -18,10 +19,10 @@ import psutil
 import pytest
 from effort import BROWSER_ROUNDS, THOROUGH, TIMEOUT
 from source_tree import ROOT
-from support.runs.chaos import KILLED, assert_whole
+from support.runs.chaos import KILLED, assert_whole, fork
 from support.runs.commands import LOOK, SECONDS, end, environment, start, stepmill, until
 from support.runs.kill_at import Doom, Fate, Instant
-from support.runs.small_runs import Trial
+from support.runs.small_runs import Trial, scripted_trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
 
@@ -35,17 +36,17 @@ EPISODES = 8 if THOROUGH else 4
 FAMILIES = ["click-test", "enter-text", "click-button", "focus-text"]
 
 
-def real_trial(base: Path) -> Trial:
+def real_trial(base: Path, episodes: int = EPISODES) -> Trial:
     """Return a run of two episodes a unit, by the teacher and a clumsy one."""
     base.mkdir()
     settings = (
         'policies=[{name="teacher", share=3}, {name="clumsy", share=1}]',
-        f"tasks.include={json.dumps(FAMILIES[: EPISODES // 2])}",
+        f"tasks.include={json.dumps(FAMILIES[: episodes // 2])}",
         "tasks.seeds=[0, 1]",
         "tasks.unit_size=2",
         "browser.sessions=3",
     )
-    return Trial(base, settings, episodes=EPISODES)
+    return Trial(base, settings, episodes)
 
 
 def doomed(doom: Doom, mark: str, **more: str) -> int:
@@ -79,7 +80,7 @@ async def finish(trial: Trial, mark: str) -> None:
     said = stepmill(*trial.argv, env={MARK: mark})
     assert said.code == 0, said.err
     assert "Traceback" not in said.err
-    assert said.answer["rolled_out"] == EPISODES - len(before)
+    assert said.answer["rolled_out"] == trial.episodes - len(before)
     await assert_whole(trial, before)
     until(lambda: not alive(mark), every=LOOK)
 
@@ -103,6 +104,7 @@ STRIDE = 3
 """From one stretch to the next: the first two are the spool and the dataset, and five are all."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", range(BROWSER_ROUNDS))
 async def test_killed_at_a_random_moment_and_run_again_it_is_whole(
     tmp_path: Path, number: int
@@ -121,7 +123,7 @@ async def test_killed_at_a_random_moment_and_run_again_it_is_whole(
 async def test_killed_alone_it_leaves_no_server_and_no_browser_to_the_next_start(
     tmp_path: Path,
 ) -> None:
-    mark, trial = uuid.uuid4().hex, real_trial(tmp_path / "trial")
+    mark, trial = uuid.uuid4().hex, real_trial(tmp_path / "trial", episodes=2)
     command = tuple(part for part in trial.argv if part != "--no-prefect")
     doom = Doom(
         argv=command,
@@ -136,9 +138,8 @@ async def test_killed_alone_it_leaves_no_server_and_no_browser_to_the_next_start
     await finish(trial, mark)
 
 
-async def test_two_commands_at_once_make_each_episode_once_and_a_third_changes_nothing(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.full
+async def test_two_commands_at_once_make_each_episode_once(tmp_path: Path) -> None:
     mark, trial = uuid.uuid4().hex, real_trial(tmp_path / "trial")
 
     both = [start(*trial.argv, env={MARK: mark}) for _ in range(2)]
@@ -149,16 +150,18 @@ async def test_two_commands_at_once_make_each_episode_once_and_a_third_changes_n
         assert said.code == (1 if problems else 0), said.err
     await finish(trial, mark)
 
+
+def test_once_more_a_command_changes_nothing_and_starts_nothing(tmp_path: Path) -> None:
+    trial = scripted_trial(tmp_path / "trial", episodes=2, verifiers=("structure", "outcome"))
+    assert fork(trial.doom()).code == 0
     before = everything(trial)
     trace = tmp_path / "trace"
-    code = doomed(
-        Doom(argv=(*trial.argv[:1], *trial.argv[2:]), base=trial.base, trace=trace),
-        mark,
-        PREFECT_HOME=str(tmp_path / "prefect"),
-        PREFECT_API_URL="",
-    )
+    command = tuple(part for part in trial.argv if part != "--no-prefect")
+    prefect = {"PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_API_URL": ""}
 
-    assert code == 0
+    said = fork(Doom(argv=command, base=trial.base, trace=trace, environ=prefect))
+
+    assert said.code == 0, said.err
     assert everything(trial) == before
     # It asks git what it is, what a browser may do here, and whether there is room where it would publish.
     assert set(trace.read_text().splitlines()) == {
