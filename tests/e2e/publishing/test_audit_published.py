@@ -13,7 +13,7 @@ from hub.publishing import DATASET, TO
 from hub.server import LocalHub
 from huggingface_hub import HfApi
 from support.episodes.factories import RUN_ID, MadeRun
-from support.runs.commands import Said, called, stepmill
+from support.runs.commands import Said, called
 from support.runs.memory_run import RULE, STORAGE, make_run_file, small_run
 from support.servers.s3_fault_proxy import Asked, Flaky, Spoil
 
@@ -275,11 +275,19 @@ def test_a_copy_in_a_folder_that_is_taken_is_a_finding(made: MadeRun) -> None:
 
 
 @pytest.fixture
-def anywhere(
-    hub: LocalHub, bucket_url: str, made: MadeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
+def known_hub(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> LocalHub:
+    """A Hub that commands in this process know of: the client reads where it is when it is loaded."""
+    monkeypatch.setattr(
+        "storage.publish.destinations.hub.repository.HfApi",
+        lambda endpoint: HfApi(endpoint=endpoint or hub.url),
+    )
+    return hub
+
+
+@pytest.fixture
+def anywhere(known_hub: LocalHub, bucket_url: str, made: MadeRun, tmp_path: Path) -> list[str]:
     """Destinations of each kind, published to, that the run's configuration names."""
-    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    del known_hub  # is known
     places = [str(tmp_path / "to"), f"{bucket_url}/to", TO]
     config = made.folder / "run.json"
     told = json.loads(config.read_bytes())
@@ -287,15 +295,13 @@ def anywhere(
     told["config"]["accept"]["passed"] = ["outcome"]
     config.write_text(json.dumps(told))
     for place in places:
-        command = stepmill if place == TO else called
-        said = command("publish", made.url, f"--to={place}", "--no-prefect")
+        said = called("publish", made.url, f"--to={place}", "--no-prefect")
         assert said.code == 0, said.err
     return places
 
 
 def _audited(made: MadeRun, *args: str) -> Said:
-    """Audit in a process of its own: the Hub's client reads where its Hub is when it is loaded."""
-    return stepmill("audit", made.url, "--json", *args)
+    return called("audit", made.url, "--json", *args)
 
 
 def test_the_command_proves_every_copy_that_the_run_names(
@@ -325,14 +331,13 @@ def test_the_command_proves_every_copy_that_the_run_names(
 
 
 def test_a_copy_that_cannot_be_proven_says_nothing_of_the_run(
-    hub: LocalHub, made: MadeRun, monkeypatch: pytest.MonkeyPatch
+    known_hub: LocalHub, made: MadeRun
 ) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", hub.url)
-    _on_hub(hub).publish()
-    hub.faults.append(Fault("/api/datasets/", status=401, times=99))
+    _on_hub(known_hub).publish()
+    known_hub.faults.append(Fault("/api/datasets/", status=401, times=99))
     to = f"--set=publish.to=['{TO}']"
 
-    said, shown = _audited(made, to), stepmill("audit", made.url, to)
+    said, shown = _audited(made, to), called("audit", made.url, to)
 
     assert (said.code, shown.code) == (1, 1)
     assert (said.answer["whole"], said.answer["copies_whole"]) == (True, False)
