@@ -3,19 +3,22 @@
 What is killed is `stepmill publish` in a process of its own: a first publication, and one that
 brings a dataset from one version of a run to the next. Publishing again ends in the very bytes of
 a publication that nothing happened to; and at any time, whatever was killed, the data files that
-the manifest lists lie there whole. `make chaos` kills before every write there is.
+the manifest lists lie there whole. `make test` kills one, in a bucket with a data file half there:
+publications to a folder are stopped at every write by `test_interrupted`, and those of a run by
+`test_chaos_sweep`. `make test-full` kills before every write there is.
 """
 
 import asyncio
 import fnmatch
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from random import Random
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import pytest
-from effort import THOROUGH, TIMEOUT
+from _pytest.mark.structures import ParameterSet
+from effort import TIMEOUT
 from support.runs.chaos import KILLED
 from support.runs.kill_at import Instant
 from support.runs.republished_run import Objects, Shelf, make_two_versions
@@ -44,17 +47,18 @@ class Point(NamedTuple):
     """The last event of the name, and not the first."""
 
 
+HALFWAY = "with a data file half there"
 HALF = Point("rename to/data/steps", "after part */to/data/steps")
 
 FIRST = {
     "before the mark": Point("link to", "before put_new to"),
     "before the data": Point("open to/data/trajectories", "before put to/data/trajectories"),
-    "with a data file half there": HALF,
+    HALFWAY: HALF,
     **{
         f"after the file of {config}": Point(
             f"remove to/data/{config}", f"after put to/data/{config}"
         )
-        for config in (TABLE_CONFIGS if THOROUGH else TABLE_CONFIGS[1:2])
+        for config in TABLE_CONFIGS
     },
     "before the card": Point("rename to", "before put to"),
     "before the manifest": Point("link to", "before put_new to", last=True),
@@ -64,7 +68,7 @@ FIRST = {
 
 UPDATE = {
     "before the data": Point("open to/data/trajectories", "before put to/data/trajectories"),
-    "with a data file half there": HALF,
+    HALFWAY: HALF,
     "after the data": Point("remove to/data/calls", "after put to/data/calls"),
     "before the manifest": Point("rename to", "before replace to", last=True),
     "before old files go": Point("remove to/data/calls", "before delete to", last=True),
@@ -73,33 +77,53 @@ UPDATE = {
 """The points of one that follows another."""
 
 
-IN_BUCKET = {"with a data file half there", "before the manifest", "before old files go"}
-"""The points that a bucket's own writes have: in parts, under a condition, and without folders.
+def cases(points: Mapping[str, Point], *, small: tuple[str, ...] = ()) -> list[ParameterSet]:
+    """Return which points are tried in which place; in `make test` a few in a bucket."""
+    return [
+        pytest.param(
+            place,
+            name,
+            marks=[] if place == "bucket" and name in small else [pytest.mark.full],
+        )
+        for place in ("folder", "bucket")
+        for name in points
+    ]
 
-The others are between two objects, there as here; `make chaos` kills at every point in both places.
-"""
 
-
-def cases(points: Mapping[str, Point]) -> list[tuple[str, str]]:
-    """Return which points are tried in which place."""
-    in_bucket = [name for name in points if THOROUGH or name in IN_BUCKET]
-    in_folder = [name for name in points if THOROUGH or name not in IN_BUCKET]
-    return [*(("folder", name) for name in in_folder), *(("bucket", name) for name in in_bucket)]
-
-
-class Published(NamedTuple):
+@dataclass
+class Published:
     """What publications come to that nothing happens to."""
 
     shelf: Shelf
     """Where."""
-    before: Objects
-    """The dataset of the first version."""
-    whole: Mapping[str, str]
-    """The hashes of that of the second, whatever was there before."""
-    first: Sequence[str]
-    """The events of publishing it where nothing was."""
-    update: Sequence[str]
-    """The events of publishing it over the first version."""
+
+    @cached_property
+    def before(self) -> Objects:
+        """The dataset of the first version."""
+        self.shelf.lay({})
+        self.shelf.publish_wholly(1)
+        return self.shelf.objects()
+
+    @cached_property
+    def update(self) -> Sequence[str]:
+        """The events of publishing the second over the first version."""
+        self.shelf.lay(self.before)
+        return self.shelf.publish_wholly()
+
+    @cached_property
+    def whole(self) -> Mapping[str, str]:
+        """The hashes of the dataset of the second version, whatever was there before."""
+        assert self.update
+        return hashes(self.shelf.objects())
+
+    @cached_property
+    def first(self) -> Sequence[str]:
+        """The events of publishing it where nothing was."""
+        wanted = self.whole
+        self.shelf.lay({})
+        names = self.shelf.publish_wholly()
+        assert hashes(self.shelf.objects()) == wanted
+        return names
 
     def instant(self, point: Point, names: Sequence[str]) -> Instant:
         """Return when a point is, of a publication with these events."""
@@ -130,7 +154,7 @@ def publications(tmp_path_factory: pytest.TempPathFactory, weed: Weed) -> Iterat
         base = tmp_path_factory.mktemp("published")
         to = f"{weed.place()}/to" if place == "bucket" else str(base / "to")
         asyncio.run(make_two_versions(base / "run"))
-        return _published(Shelf(base, to))
+        return Published(Shelf(base, to))
 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in weed.environment.items():
@@ -143,35 +167,30 @@ def published(request: pytest.FixtureRequest, publications: Publications) -> Pub
     return publications(request.param)
 
 
-def _published(shelf: Shelf) -> Published:
-    shelf.publish_wholly(1)
-    before = shelf.objects()
-    update = shelf.publish_wholly()
-    whole = hashes(shelf.objects())
-    shelf.lay({})
-    first = shelf.publish_wholly()
-    assert hashes(shelf.objects()) == whole
-    return Published(shelf, before, whole, first, update)
-
-
 @pytest.mark.parametrize(("published", "name"), cases(FIRST), indirect=["published"])
 def test_a_first_publication_killed_at_a_named_point_ends_in_the_same_bytes(
     published: Published, name: str
 ) -> None:
+    at = published.instant(FIRST[name], published.first)
     published.shelf.lay({})
 
-    published.assert_completed_after(published.instant(FIRST[name], published.first))
+    published.assert_completed_after(at)
 
 
-@pytest.mark.parametrize(("published", "name"), cases(UPDATE), indirect=["published"])
+@pytest.mark.parametrize(
+    ("published", "name"), cases(UPDATE, small=(HALFWAY,)), indirect=["published"]
+)
 def test_an_update_killed_at_a_named_point_ends_in_the_same_bytes(
     published: Published, name: str
 ) -> None:
+    at = published.instant(UPDATE[name], published.update)
+    assert published.whole
     published.shelf.lay(published.before)
 
-    published.assert_completed_after(published.instant(UPDATE[name], published.update))
+    published.assert_completed_after(at)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("published", ["folder", "bucket"], indirect=True)
 def test_a_publication_killed_before_a_write_ends_in_the_same_bytes(published: Published) -> None:
     for there, names in (({}, published.first), (published.before, published.update)):
@@ -180,7 +199,7 @@ def test_a_publication_killed_before_a_write_ends_in_the_same_bytes(published: P
             for number, name in enumerate(names, start=1)
             if WRITE.match(name)
         ]
-        for at in writes if THOROUGH else Random(1).sample(writes, 1):
+        for at in writes:
             published.shelf.lay(there)
             published.assert_completed_after(at)
 
