@@ -4,6 +4,7 @@ import json
 from typing import cast
 
 import pytest
+from effort import THOROUGH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
@@ -47,6 +48,12 @@ from schemas.action import (
     TypeText,
     Wait,
 )
+
+
+def examples(count: int) -> int:
+    """Return how many are tried: so many at the large size, and a third of them at the small one."""
+    return count if THOROUGH else count // 3
+
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
 
@@ -155,7 +162,7 @@ def off_by(
 
 
 @every_variant
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> None:
     dialect = variant(name)
@@ -179,7 +186,7 @@ def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> No
 
 
 @pytest.mark.parametrize("name", sorted(COMPLETE))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
     dialect = variant(name)
@@ -197,7 +204,7 @@ def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
 
 
 @every_variant
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(action=actions, data=st.data())
 def test_any_action_is_said_or_there_are_no_words_for_it(
     name: str, action: Action, data: DataObject
@@ -216,7 +223,7 @@ def test_any_action_is_said_or_there_are_no_words_for_it(
 
 
 @every_variant
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(reply=st.text(max_size=200))
 def test_any_text_is_understood_or_unreadable(name: str, reply: str) -> None:
     dialect = variant(name)
@@ -230,7 +237,7 @@ def test_any_text_is_understood_or_unreadable(name: str, reply: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["holotron", "holotron-unit", "holo1_5", "computer_use", "claude"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_any_value_in_any_place_is_understood_or_unreadable(name: str, data: DataObject) -> None:
     dialect = variant(name)
@@ -259,7 +266,7 @@ def _put(whole: dict[str, JsonValue], data: DataObject) -> None:
     at[data.draw(st.sampled_from([*at, "new"]))] = data.draw(json_values)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(width=sizes, height=sizes, scale=st.integers(1, 4), tiles=st.integers(1, 12))
 def test_the_server_tiles_what_is_sent_as_it_would_tile_the_screenshot(
     width: int, height: int, scale: int, tiles: int
@@ -273,7 +280,7 @@ def test_the_server_tiles_what_is_sent_as_it_would_tile_the_screenshot(
 
 
 @pytest.mark.parametrize("name", ["holo1_5", "holo2", "ui_tars", "computer_use"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(width=sizes, height=sizes)
 def test_a_resized_picture_is_whole_patches_and_stays_as_it_is(
     name: str, width: int, height: int

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from effort import THOROUGH
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -250,7 +251,7 @@ def every(text: str, *, thrown: str | None = None) -> Said:
 @example(said=every("half \ud83d", thrown="half \ud83d"))
 @example(said=every("\0"))
 @example(said=every("\U0001f600" * 300_000 + "\ud83d"))
-@settings(max_examples=40)
+@settings(max_examples=40 if THOROUGH else 12)
 def test_whatever_a_page_says_becomes_rows_within_their_bounds(said: Said) -> None:
     episode = asyncio.run(recorded(said))
     rows = {table: through_parquet(table, made) for table, made in unit_rows([], [episode]).items()}

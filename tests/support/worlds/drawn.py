@@ -109,7 +109,7 @@ def task(family: str, kind: str, seed: int) -> Task | None:
 
 def tasks(of: World, rows: Rows, seed: int, count: int) -> list[WorldTask]:
     """Return tasks of a world: of all kinds in turn."""
-    about = hashlib.sha256(canonical_json([of.sha256, rows]).encode()).hexdigest()  # type: ignore[list-item]
+    about = hashlib.sha256(canonical_json([of.sha256, rows]).encode()).hexdigest()
 
     def draw() -> JsonValue:
         return _TASKS.dump_python(draw_tasks(of, rows, seed, count), mode="json")  # type: ignore[no-any-return]

@@ -34,11 +34,18 @@ AFTER = ServerState(
 )
 
 
-def found(expect: Any, *, answer: str | None = "", changed: bool = True) -> list[Failing]:
+def found(
+    expect: Any, *, answer: str | None = "", changed: bool = True, most: int | None = None
+) -> list[Failing]:
+    """Return the gates that are not passed; no more is tried when there are as many as `most`."""
     attempted = Attempted(BEFORE, AFTER if changed else BEFORE, answer)
 
     async def failing() -> list[Failing]:
-        return [one async for one in expectation_gates(ledger_task(expect=expect), attempted)]
+        gates = expectation_gates(ledger_task(expect=expect), attempted)
+        out: list[Failing] = []
+        while len(out) != most and (one := await anext(gates, None)) is not None:
+            out.append(one)
+        return out
 
     return asyncio.run(failing())
 
@@ -104,7 +111,8 @@ def rope(given):
     return Judgement(reward=added == ["Rope"])
 
 def strict(given):
-    return Judgement(reward=given.answer == "Bremen")
+    added = [one.after["text"] for one in given.delta.added]
+    return Judgement(reward=added == ["Rope"] and given.answer == "Bremen")
 
 def yes(given):
     return Judgement(reward=given.answer in ("yes", "Bremen", "bremen"))
@@ -127,9 +135,14 @@ def _probed(tmp_path: Path) -> Iterator[None]:
 def test_a_task_that_a_probe_judges_is_held_to_all_gates_but_near_misses() -> None:
     task = ledger_task(expect={"probe": "rope"})
 
-    assert found({"probe": "rope"}) == []
     assert list(untried_gates(task)) == [Failing(Gate.NEAR_MISSES, "a probe judges")]
     assert list(untried_gates(ledger_task())) == []
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("_probed")
+def test_a_probe_that_tells_success_from_all_else_passes_all_gates() -> None:
+    assert found({"probe": "rope"}) == []
 
 
 @pytest.mark.usefixtures("_probed")
@@ -138,16 +151,19 @@ def test_a_task_that_a_probe_judges_is_held_to_all_gates_but_near_misses() -> No
     [
         ("pays", "", Gate.FLOOR_GAP, "what is expected is so before anything is done"),
         ("yes", "Bremen", Gate.CANARY_FLOOR, "the answer 'yes' at once is rewarded"),
-        ("strict", "Bremen", Gate.SPELLINGS, "the answer 'bremen' is not accepted"),
+        ("strict", "Bremen", Gate.SPELLINGS, "the answer '  Bremen ' is not accepted"),
         ("breaks", "", Gate.ORACLE_MAX, "the probe 'breaks' of gate-probes 1.0"),
     ],
 )
 def test_what_is_wrong_with_a_probe_is_found(
     probe: str, answer: str, gate: Gate, because: str
 ) -> None:
-    failing = found({"probe": probe}, answer=answer)
+    (first,) = found(
+        {"probe": probe}, answer=answer, most=1
+    )  # a process for each end that is tried
 
-    assert any(one.gate is gate and because in one.because for one in failing), failing
+    assert first.gate is gate
+    assert because in first.because
 
 
 def leaks(

@@ -13,7 +13,7 @@ from generators.sites.installable.packages import find_installed, install
 from generators.whole_folder import data_folder
 from schemas.errors import Refusal, Unfinished
 
-APT = """#!{python}
+APT = """#!{python} -IS
 import os, pathlib, sys
 log = pathlib.Path({log!r})
 with log.open("a") as lines:
@@ -30,7 +30,7 @@ else:
         pathlib.Path(name + "_1%3a2.0_amd64.deb").write_text(name)
 """
 
-DPKG = """#!{python}
+DPKG = """#!{python} -IS
 import os, pathlib, sys
 package, folder = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 if os.environ.get("DPKG_FAILS"):

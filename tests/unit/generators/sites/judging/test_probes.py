@@ -16,7 +16,7 @@ from support.inputs.offered_parts import installed, offer
 from support.runs.commands import until
 
 from generators.sites.judging import probes
-from generators.sites.judging.probe_process import MAX_REASONS
+from generators.sites.judging.probe_process import MAX_REASONS, ask
 from generators.sites.judging.probes import ask_probe, check_probes
 from generators.sites.judging.protocol import REASON_BYTES, ProbeInput
 from registries.entry_points import Group, find_plugins
@@ -147,18 +147,38 @@ async def test_what_a_probe_says_is_bounded() -> None:
     assert all(len(reason.encode()) <= REASON_BYTES for reason in judgement.reasons)
 
 
+WRONG = {
+    "true": "returns True, and not a Judgement",
+    "lines": "returns 'done\\nand done!!!",
+    "nothing": "returns None, and not a Judgement",
+    "later": "returns <coroutine object later",
+    "much": "makes no valid Judgement: reward = 2.0: Input should be less than or equal to 1",
+    "no_number": "makes no valid Judgement: reward = nan: Input should be a finite number",
+    "unchecked": "makes no valid Judgement: reward = -1.0: Input should be greater than",
+    "raises": "fails: KeyError: 'orders\\nand more'",
+    "exits": "ends the program, with 'enough'",
+}
+"""By its name, what a probe does that it should not."""
+
+
+@pytest.mark.filterwarnings("ignore:coroutine 'later' was never awaited:RuntimeWarning")
+def test_a_probe_that_gives_no_judgement_is_told_what_is_wrong(subtests: pytest.Subtests) -> None:
+    for name, said in WRONG.items():
+        with subtests.test(msg=name):
+            reply = ask(
+                f"the probe '{name}' of own-probes 1.0 (own_probes:{name})",
+                given().model_dump_json().encode(),
+            )
+            assert reply.judgement is None
+            assert reply.wrong.startswith(said)
+            assert "\n" not in reply.wrong
+            assert len(reply.wrong) < 200
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("true", "returns True, and not a Judgement"),
-        ("lines", "returns 'done\\nand done!!!"),
-        ("nothing", "returns None, and not a Judgement"),
-        ("later", "returns <coroutine object later"),
-        ("much", "makes no valid Judgement: reward = 2.0: Input should be less than or equal to 1"),
-        ("no_number", "makes no valid Judgement: reward = nan: Input should be a finite number"),
-        ("unchecked", "makes no valid Judgement: reward = -1.0: Input should be greater than"),
-        ("raises", "fails: KeyError: 'orders\\nand more'"),
-        ("exits", "ends the program, with 'enough'"),
+        ("exits", WRONG["exits"]),
         ("dies", "ends its process, with code 7, before it has returned"),
     ],
 )
