@@ -1,28 +1,22 @@
 """`stepmill engine check` and `plan` as a user runs them, against an engine in its own process."""
 
-import asyncio
 import json
 
 import pytest
-from support.runs.commands import called, stepmill
-from support.servers.engine_servers import held_port, scripted_process
+from support.runs.commands import called
+from support.servers.engine_servers import scripted_engine
 
 
-async def _checked(
-    *flags: str, dialect: str = "holotron", json_too: bool = True
-) -> tuple[int, str, str]:
-    with held_port() as port:
-        async with scripted_process(port, *flags) as process:
-            said = await asyncio.to_thread(
-                stepmill,
-                *("engine", "check", process.url, "--dialect", dialect),
-                *(["--json"] if json_too else []),
-            )
+def _checked(*flags: str, dialect: str = "holotron", json_too: bool = True) -> tuple[int, str, str]:
+    with scripted_engine(*flags) as (_, url):
+        said = called(
+            *("engine", "check", url, "--dialect", dialect), *(["--json"] if json_too else [])
+        )
     return said.code, said.out, said.err
 
 
-async def test_a_fit_endpoint_is_shown_line_by_line() -> None:
-    code, out, err = await _checked(json_too=False)
+def test_a_fit_endpoint_is_shown_line_by_line() -> None:
+    code, out, err = _checked(json_too=False)
 
     assert code == 0, err
     lines = out.splitlines()
@@ -34,8 +28,8 @@ async def test_a_fit_endpoint_is_shown_line_by_line() -> None:
     assert "Traceback" not in err
 
 
-async def test_an_endpoint_of_another_convention_is_unfit_and_programs_are_told_so() -> None:
-    code, out, err = await _checked("--coordinates", "0-1", dialect="holo2")
+def test_an_endpoint_of_another_convention_is_unfit_and_programs_are_told_so() -> None:
+    code, out, err = _checked("--coordinates", "0-1", dialect="holo2")
 
     assert code == 1, err
     told = json.loads(out)
@@ -67,12 +61,9 @@ def test_what_cannot_be_asked_is_refused(argv: tuple[str, ...], told: str) -> No
     assert said.out == ""
 
 
-async def test_a_model_that_is_not_served_is_refused_with_those_that_are() -> None:
-    with held_port() as port:
-        async with scripted_process(port, "--model", "holo") as process:
-            said = await asyncio.to_thread(
-                stepmill, "engine", "check", process.url, "--model", "halo"
-            )
+def test_a_model_that_is_not_served_is_refused_with_those_that_are() -> None:
+    with scripted_engine("--model", "holo") as (_, url):
+        said = called("engine", "check", url, "--model", "halo")
 
     assert said.code == 2
     assert "does not serve the model 'halo' but holo" in said.err

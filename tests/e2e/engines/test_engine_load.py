@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from PIL import Image
+from support.runs.commands import SECONDS
 
 ROOT = Path(__file__).parents[3]
 BENCH = [sys.executable, "bench/engine_load.py"]
@@ -13,7 +14,7 @@ BENCH = [sys.executable, "bench/engine_load.py"]
 
 def _run(*flags: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*BENCH, *flags], cwd=ROOT, capture_output=True, text=True, check=False, timeout=200
+        [*BENCH, *flags], cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS
     )
 
 

@@ -1,37 +1,21 @@
 """The simulator as a process: its first line, how it ends, what it refuses."""
 
-import select
 import signal
 import socket
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import openai
 import psutil
 import pytest
+from source_tree import ROOT
+from support.servers.engine_servers import SIMULATOR, scripted_engine
 
-ROOT = Path(__file__).parents[3]
-COMMAND = [sys.executable, "-m", "generators.engine.simulator"]
+from generators.engine.simulator.__main__ import main
+
 PATIENCE = 60.0
-
-
-@contextmanager
-def started(*flags: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Start an engine and yield it with its URL."""
-    process = subprocess.Popen(
-        [*COMMAND, *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    )
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().decode().strip()
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def _status(url: str) -> int:
@@ -41,7 +25,7 @@ def _status(url: str) -> int:
 
 def test_its_first_line_is_where_it_is_and_openais_client_is_served() -> None:
     flags = ("--model", "tiny", "--context", "4096", "--coordinates", "0-1", "--seed", "3")
-    with started(*flags, "--delay-ms", "1,5", "--puppet", "--no-prefix-cache") as (_, url):
+    with scripted_engine(*flags, "--delay-ms", "1,5", "--puppet", "--no-prefix-cache") as (_, url):
         assert _status(f"{url}/health") == 200
         with openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0) as client:
             model = client.models.list().data[0]
@@ -65,21 +49,24 @@ def test_its_first_line_is_where_it_is_and_openais_client_is_served() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_when_it_is_told_to(number: int) -> None:
-    with started() as (process, url):
+    with scripted_engine() as (process, url):
         assert _status(f"{url}/health") == 200
         process.send_signal(number)
 
         assert process.wait(PATIENCE) == 0
 
 
-def test_it_ends_when_its_standard_input_does() -> None:
-    with started() as (process, url):
+def test_it_ends_when_its_standard_input_does_and_says_nothing_more_than_its_url() -> None:
+    with scripted_engine() as (process, url):
+        assert url.startswith("http://127.0.0.1:")
         assert _status(f"{url}/health") == 200
         assert process.stdin is not None
         process.stdin.close()
 
         assert process.wait(PATIENCE) == 0
         process.stdin = None
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
 
 
 PARENT = """
@@ -94,7 +81,7 @@ child.wait()
 @pytest.mark.parametrize("stdin", ["pipe", "nothing"])
 def test_it_outlives_no_parent_that_was_killed(stdin: str) -> None:
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, stdin, *COMMAND], stdout=subprocess.PIPE, cwd=ROOT
+        [sys.executable, "-c", PARENT, stdin, *SIMULATOR], stdout=subprocess.PIPE, cwd=ROOT
     )
     assert parent.stdout is not None
     number, url = parent.stdout.readline().decode().split()
@@ -111,7 +98,7 @@ def test_it_outlives_no_parent_that_was_killed(stdin: str) -> None:
 
 
 def test_a_fault_can_be_given_on_the_command_line() -> None:
-    with started("--fault", "http-503:2:path=/health:retry_after=4") as (_, url):
+    with scripted_engine("--fault", "http-503:2:path=/health:retry_after=4") as (_, url):
         for _ in range(2):
             with pytest.raises(urllib.error.HTTPError) as failed:
                 _status(f"{url}/health")
@@ -134,23 +121,21 @@ def test_a_fault_can_be_given_on_the_command_line() -> None:
     ],
 )
 def test_what_it_cannot_do_is_refused_before_it_listens(
-    flags: tuple[str, ...], message: str
+    flags: tuple[str, ...], message: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    refused = subprocess.run(
-        [*COMMAND, *flags], input="", capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    code = main(flags)
 
-    assert refused.returncode == 2
-    assert message in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert refused.stdout == ""
+    said = capfd.readouterr()
+    assert (code, said.out) == (2, "")
+    assert message in said.err
+    assert "Traceback" not in said.err
 
 
 def test_a_port_that_is_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         refused = subprocess.run(
-            [*COMMAND, "--port", port],
+            [*SIMULATOR, "--port", port],
             input="",
             capture_output=True,
             text=True,
@@ -158,16 +143,6 @@ def test_a_port_that_is_taken_is_refused() -> None:
             cwd=ROOT,
         )
 
-    assert refused.returncode == 2
+    assert (refused.returncode, refused.stdout) == (2, "")
     assert f"port {port}" in refused.stderr
     assert "Traceback" not in refused.stderr
-
-
-def test_the_engine_says_nothing_more_than_its_url() -> None:
-    with started() as (process, url):
-        _status(f"{url}/health")
-        assert process.stdout is not None
-        readable, _, _ = select.select([process.stdout], [], [], 0.2)
-
-        assert readable == []
-        assert url.startswith("http://127.0.0.1:")

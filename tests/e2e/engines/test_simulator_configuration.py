@@ -10,7 +10,7 @@ from support.runs.locations import Place
 pytestmark = pytest.mark.browser
 
 SHRUNK = (
-    "--set=tasks.include=['click-test','focus-text']",
+    "--set=tasks.include=['click-test']",
     "--set=limits.steps=2",
     "--set=browser.sessions=2",
 )
@@ -30,7 +30,7 @@ def _generated(name: str, run: Path, *settings: str, code: int = 0) -> None:
 
 
 def test_the_shipped_configuration_runs_without_a_gpu(tmp_path: Path) -> None:
-    _generated("simulator", tmp_path / "run", "--set=tasks.seeds=[0,3]")
+    _generated("simulator", tmp_path / "run", "--set=tasks.seeds=[0,1]")
 
     place = Place(str(tmp_path / "run"))
     policies = {row["policy"] for row in place.rows("episodes", "policy")}

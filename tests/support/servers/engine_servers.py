@@ -6,6 +6,7 @@ import io
 import itertools
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,9 @@ from schemas.backoff import Backoff
 from schemas.base import JsonObject
 
 ROOT = Path(__file__).parents[3]
+
+SIMULATOR = (sys.executable, "-m", "generators.engine.simulator")
+"""Starts a simulator in a process of its own."""
 
 HASTY = ProbeTimings(
     probe_backoff=Backoff(first_seconds=0.02, max_seconds=0.1),
@@ -117,6 +121,20 @@ def held_port() -> Iterator[int]:
         yield int(holder.getsockname()[1])
 
 
+@contextlib.contextmanager
+def scripted_engine(*flags: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Start a simulator in a process of its own; yield the process, and its URL once it listens."""
+    process = subprocess.Popen(
+        [*SIMULATOR, *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    try:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().decode().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
 class ScriptedProcess:
     """A simulator in a process of its own, which can be killed and started again."""
 
@@ -128,9 +146,7 @@ class ScriptedProcess:
     async def start(self) -> None:
         """Start it and wait until it listens."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "generators.engine.simulator",
+            *SIMULATOR,
             *self._arguments,
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
