@@ -1,14 +1,10 @@
-"""References of worlds' tasks do what is asked, by pages alone, and nothing else is paid for.
-
-`make test` tries each kind of tasks in a few families, so that each family has several; `make test-full`
-tries each kind in all families that have it, with more seeds.
-"""
+"""References of worlds' tasks do what is asked, by pages alone, and nothing else is paid for."""
 
 import pytest
-from effort import THOROUGH
 from support.worlds import drawn
 from support.worlds.drawn_visits import attempt, paid
 from support.worlds.made_world import SHOP, shop_rows
+from support.worlds.tried import families_of, tasks_of
 
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.near_misses import MissKind, near_misses
@@ -18,39 +14,17 @@ from generators.tasks.worlds.task import to_task
 from generators.worlds.draw import FAMILIES
 from schemas.task import Task
 
-SEEDS = 3
-"""The worlds of a family here."""
-
-IN_FAMILIES = len(FAMILIES) if THOROUGH else 2
-"""Families in which tasks of a kind are done."""
-
-STEP = 5
-"""How far apart the first families of two kinds are, so that the kinds spread over all families."""
-
 SPOILED = ("edit", "delete", "create", "edit-two", "move", "find", "count")
 """Kinds of tasks that together can be missed in every way."""
-
-
-def _families(kind: str) -> list[str]:
-    """Return the families in which tasks of a kind are done here."""
-    having = [family for family in FAMILIES if kind in kinds_of(family)]
-    first = STEP * sorted(KINDS).index(kind) % len(having)
-    return [*having[first:], *having[:first]][:: max(1, len(having) // IN_FAMILIES)][:IN_FAMILIES]
-
-
-def _seeds(kind: str) -> range:
-    """Return the seeds for which a kind is done: one that the kind says, or all."""
-    one = sorted(KINDS).index(kind) % SEEDS
-    return range(SEEDS) if THOROUGH else range(one, one + 1)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 async def test_a_reference_does_its_task_and_nothing_else_does(
     kind: str, subtests: pytest.Subtests
 ) -> None:
-    for family in _families(kind):
+    for family in families_of(kind):
         with subtests.test(msg=family):
-            tasks = list(filter(None, (drawn.task(family, kind, seed) for seed in _seeds(kind))))
+            tasks = tasks_of(family, kind)
             assert tasks
             for task in tasks:
                 await _do(family, task)
@@ -70,7 +44,7 @@ async def _do(family: str, task: Task) -> None:
 
 
 def test_every_family_has_tasks_that_are_done() -> None:
-    done = [family for kind in KINDS for family in _families(kind)]
+    done = [family for kind in KINDS for family in families_of(kind)]
 
     assert all(done.count(family) >= 3 for family in FAMILIES)
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from effort import THOROUGH
 from support.worlds import drawn
 from support.worlds.made_world import SHOP, shop_rows
+from support.worlds.tried import families_of, tasks_of
 
-from generators.tasks.worlds.draw import KINDS, kinds_of
+from generators.tasks.worlds.draw import KINDS
 from generators.tasks.worlds.moves import answer, click, fill, press
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import Draft
@@ -34,18 +34,13 @@ def unknown(task: Task) -> list[str]:
     return found
 
 
-FAMILIES_ASKED = ("shop", "library", "help_desk", "mail", "travel", "project_board")
-
-
 def test_every_step_is_thought_about_by_what_is_known(subtests: pytest.Subtests) -> None:
-    for number, kind in enumerate(sorted(KINDS)):
-        having = [family for family in FAMILIES_ASKED if kind in kinds_of(family)]
-        with subtests.test(msg=kind):
-            assert having
-            for family in having if THOROUGH else [*having, *having][number % len(having) :][:2]:
-                task = drawn.task(family, kind, number % 3)
-                assert task is not None
-                assert unknown(task) == []
+    for kind in sorted(KINDS):
+        for family in families_of(kind):
+            with subtests.test(msg=f"{kind} in {family}"):
+                tasks = tasks_of(family, kind)
+                assert tasks
+                assert [words for task in tasks for words in unknown(task)] == []
 
 
 def thoughts(*steps: ReferenceStep, goal: str = "", answer_kind: str = "none") -> set[str]:
