@@ -18,7 +18,7 @@ from storage.objects.s3 import Address
 from storage.objects.urls import open_store
 from storage.run_file import open_run
 
-FEW, MANY = 4, 60 if THOROUGH else 40
+FEW, MANY = 4, 60 if THOROUGH else 12
 """Units; all that there is to list of either is on one page."""
 
 

@@ -1,7 +1,8 @@
 """Whole runs in a bucket on bad days of its store: whatever it says, the same command ends them.
 
 The store is real; a proxy before it fails, loses answers, or says no from some request on. Pages
-are stand-ins. What is refused before a run begins is `test_s3_refused_commands`'s matter.
+are stand-ins. `make test` leaves a day of many faults to `test_s3_faults`, and three days of the week
+out. What is refused before a run begins is `test_s3_refused_commands`'s matter.
 """
 
 import asyncio
@@ -14,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from effort import TIMEOUT
-from support.runs.chaos import assert_whole, finish, fork
+from effort import THOROUGH, TIMEOUT
+from support.runs.chaos import assert_whole, carry_out, finish, fork
 from support.runs.commands import Said
 from support.runs.kill_at import Fate, Instant
 from support.runs.small_runs import Trial, scripted_trial
@@ -82,7 +83,7 @@ class Days:
 
 
 def told(trial: Trial, *argv: str) -> Said:
-    said = fork(trial.command(argv))
+    said = carry_out(trial.command(argv))
     assert said.code == 0, said.err
     return said
 
@@ -104,6 +105,7 @@ async def assert_published(store: ObjectStore) -> None:
     assert there == {file.path: file.bytes for file in manifest.files}
 
 
+@pytest.mark.full
 def test_a_run_ends_well_on_a_day_when_every_tenth_request_fails(trial: Trial, days: Days) -> None:
     days.bad(every(10))
     days.proxy.silence = 0.5
@@ -113,7 +115,7 @@ def test_a_run_ends_well_on_a_day_when_every_tenth_request_fails(trial: Trial, d
 
     assert days.proxy.met.keys() > set(Spoil)
     days.good()
-    finish(trial)
+    finish(trial, carry_out)
     asyncio.run(assert_published(open_store(beside(trial), StorageSection())))
 
 
@@ -153,9 +155,10 @@ def test_every_write_whose_answer_is_lost_counts_once(trial: Trial, days: Days) 
     assert len(mood.lost) == days.proxy.met[Spoil.LOST]
     days.good()
     asyncio.run(assert_published(open_store(beside(trial), StorageSection())))
-    finish(trial)
+    finish(trial, carry_out)
 
 
+@pytest.mark.full
 def test_a_manifest_whose_replacement_is_not_answered_is_there_once(
     trial: Trial, days: Days
 ) -> None:
@@ -219,7 +222,7 @@ def test_a_run_that_is_denied_everything_midway_says_why_and_goes_on_later(
     trial: Trial, days: Days
 ) -> None:
     finished: Mapping[str, object] = {}
-    for place, denial, words in WEEK:
+    for place, denial, words in WEEK if THOROUGH else WEEK[::2]:
         days.bad(from_then_on("PUT", place, denial))
 
         said = fork(trial.doom())
@@ -233,7 +236,7 @@ def test_a_run_that_is_denied_everything_midway_says_why_and_goes_on_later(
         before, finished = finished, trial.finished()
         assert finished.items() >= before.items()
     assert len(finished) == trial.episodes
-    finish(trial)
+    finish(trial, carry_out)
 
 
 def test_credentials_that_are_renewed_midway_are_used_from_then_on(
@@ -264,7 +267,7 @@ def test_credentials_that_are_renewed_midway_are_used_from_then_on(
     assert by_key == {ACCESS_KEY: {"delta", "store"}, LATER_KEY: {"delta", "store"}}
     days.good()
     asyncio.run(assert_whole(trial))
-    finish(trial)
+    finish(trial, carry_out)
 
 
 def renewable(key: str, secret: str) -> str:
@@ -284,4 +287,4 @@ def test_a_full_disk_under_what_is_being_written_is_said_and_the_run_goes_on_lat
     assert "cannot write a temporary file for the store: File too large" in said.err
     assert "set TMPDIR to another one" in said.err
     assert "Traceback" not in said.err
-    finish(trial)
+    finish(trial, carry_out)

@@ -1,26 +1,23 @@
 """A run in a bucket: whole commands over a real S3 server.
 
 Pages and browsers are stand-ins; storage, Delta and the command line are the program itself. What
-runs in folders and in buckets have in common is in `test_generate`, with real pages. `make chaos`
-kills at every write there is.
+runs in folders and in buckets have in common is in `test_generate`, with real pages. In `make test`
+`test_chaos_points` kills one in a bucket and `test_chaos_workers` has several at work on one; `make
+test-full` kills at every write there is.
 """
 
 import asyncio
 from pathlib import Path
-from random import Random
 
 import pytest
-from effort import THOROUGH, TIMEOUT
-from support.runs.chaos import Fork, assert_whole, finish, fork, stop_and_finish
+from effort import TIMEOUT
+from support.runs.chaos import Fork, assert_whole, carry_out, finish, fork, stop_and_finish
 from support.runs.commands import Said
 from support.runs.kill_at import Fate, Instant
 from support.runs.small_runs import Trial, scripted_trial
 from support.servers.seaweedfs import SECRET_KEY, Weed
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
-
-KILLS = 3
-"""Of all the writes there are, unless there is time for each."""
 
 
 @pytest.fixture
@@ -42,15 +39,15 @@ def another(trial: Trial, number: int) -> Trial:
 
 
 def tell(trial: Trial, *argv: str) -> Said:
-    return fork(trial.command(argv))
+    return carry_out(trial.command(argv))
 
 
 def test_a_run_goes_all_the_way_and_again_changes_no_byte(trial: Trial, tmp_path: Path) -> None:
-    first = fork(trial.doom())
+    first = carry_out(trial.doom())
     assert first.code == 0, first.err
     before = trial.objects()
 
-    again = fork(trial.doom())
+    again = carry_out(trial.doom())
     audited = tell(trial, "audit", trial.url, "--deep", "--json")
     shown = tell(trial, "show", trial.url)
     dry = tell(trial, *trial.argv, "--dry-run")
@@ -76,7 +73,7 @@ def test_a_run_goes_all_the_way_and_again_changes_no_byte(trial: Trial, tmp_path
 
 
 def test_a_torn_or_missing_object_is_found(trial: Trial, weed: Weed) -> None:
-    fork(trial.doom())
+    carry_out(trial.doom())
     objects = trial.objects("tables/steps/")
     [shard] = [key for key in objects if key.endswith(".parquet")]
     client = weed.client()
@@ -92,15 +89,15 @@ def test_a_torn_or_missing_object_is_found(trial: Trial, weed: Weed) -> None:
     assert f"{shard}: is missing: a committed shard" in str(gone.answer["findings"])
 
 
+@pytest.mark.full
 def test_killed_before_a_write_and_run_again_it_is_whole(trial: Trial, tmp_path: Path) -> None:
     said = fork(trial.doom(trace=tmp_path / "trace"))
     assert said.code == 0, said.err
     names = (tmp_path / "trace").read_text().splitlines()
     kinds = {name: names.index(name) + 1 for name in names if " run" in name or " write " in name}
     numbers = sorted(kinds.values())
-    chosen = numbers if THOROUGH else Random(1).sample(numbers, KILLS)
 
-    came = [stop_and_finish(another(trial, number), Instant(number=number)) for number in chosen]
+    came = [stop_and_finish(another(trial, number), Instant(number=number)) for number in numbers]
 
     assert {"before put_new run/spool", "after put_new run/versions", "after write steps"} <= {
         *kinds
@@ -108,12 +105,14 @@ def test_killed_before_a_write_and_run_again_it_is_whole(trial: Trial, tmp_path:
     assert sum(came) >= len(came) - 1  # who makes a folder of the dataset first is a matter of luck
 
 
+@pytest.mark.full
 def test_killed_inside_a_commit_and_run_again_it_is_whole(trial: Trial) -> None:
     at = Instant(name="before write episodes", seconds=0.01)
 
     assert stop_and_finish(trial, at, Fate.ALONE)
 
 
+@pytest.mark.full
 def test_two_commands_on_one_run_make_each_episode_once(trial: Trial) -> None:
     both = [Fork(trial.doom(jitter=number)) for number in range(2)]
     ended = [each.end() for each in both]
