@@ -52,7 +52,7 @@ class Copy:
     def publish(self) -> PublishReport:
         return asyncio.run(
             publish_to(
-                small_run().seal(),
+                small_run(alike=True).seal(),
                 make_run_file(),
                 RULE,
                 self.at(),

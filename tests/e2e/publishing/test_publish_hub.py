@@ -45,7 +45,7 @@ def _asked(hub: LocalHub, *kinds: str) -> int:
 
 
 def test_a_first_publication_is_one_commit_with_a_tag(hub: LocalHub) -> None:
-    report = published_to(hub, small_run().seal())
+    report = published_to(hub, small_run(alike=True).seal())
 
     repo = hub.repo(DATASET)
     assert repo.private
@@ -61,7 +61,7 @@ def test_a_first_publication_is_one_commit_with_a_tag(hub: LocalHub) -> None:
 
 
 def test_the_data_files_are_those_of_a_folder(hub: LocalHub, tmp_path: Path) -> None:
-    snapshot = small_run().seal()
+    snapshot = small_run(alike=True).seal()
     published_to(hub, snapshot)
     published(snapshot, tmp_path / "to")
 
@@ -70,7 +70,7 @@ def test_the_data_files_are_those_of_a_folder(hub: LocalHub, tmp_path: Path) -> 
 
 
 def test_data_files_go_up_in_chunks(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     files = hub.repo(DATASET).at("main").files
     data = [file for path, file in files.items() if path.startswith("data/")]
@@ -81,12 +81,12 @@ def test_data_files_go_up_in_chunks(hub: LocalHub) -> None:
 def test_data_files_that_the_hub_wants_in_git_are_in_the_commit(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     whole = hub.files(DATASET)
     hub.state.repos.clear()
     monkeypatch.setattr("hub.state.LARGE_SUFFIXES", set())
 
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     assert hub.files(DATASET) == whole
     assert not any(file.large for file in hub.repo(DATASET).at("main").files.values())
@@ -95,11 +95,11 @@ def test_data_files_that_the_hub_wants_in_git_are_in_the_commit(
 
 
 def test_the_same_version_again_asks_little_and_changes_nothing(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     head = hub.repo(DATASET).branches["main"]
     hub.requests.clear()
 
-    report = published_to(hub, small_run().seal())
+    report = published_to(hub, small_run(alike=True).seal())
 
     assert (report.put, report.deleted) == (0, 0)
     assert hub.repo(DATASET).branches["main"] == head
@@ -129,7 +129,7 @@ def test_a_later_version_is_one_more_commit_and_moves_no_tag(hub: LocalHub) -> N
 
 
 def test_a_version_published_by_another_rule_gets_a_tag_of_its_own(hub: LocalHub) -> None:
-    snapshot = small_run().seal()
+    snapshot = small_run(alike=True).seal()
     published_to(hub, snapshot)
     everything = PublishSection(include_rejected=True)
 
@@ -142,7 +142,7 @@ def test_a_version_published_by_another_rule_gets_a_tag_of_its_own(hub: LocalHub
 
 
 def test_a_tag_that_is_missing_is_made(hub: LocalHub) -> None:
-    snapshot = small_run().seal()
+    snapshot = small_run(alike=True).seal()
     published_to(hub, snapshot)
     hub.repo(DATASET).tags.clear()
 
@@ -152,12 +152,12 @@ def test_a_tag_that_is_missing_is_made(hub: LocalHub) -> None:
 
 
 def test_many_files_are_a_few_commits_and_the_manifest_is_in_the_last(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     whole = hub.files(DATASET)
     hub.state.repos.clear()
 
     with commits_of(5):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
 
     assert hub.files(DATASET) == whole
     commits = hub.repo(DATASET).commits
@@ -197,7 +197,7 @@ def test_what_goes_wrong_on_the_way_does_not_change_where_it_ends(
 ) -> None:
     hub.faults.append(fault)
 
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     assert fault.times == 0
     assert len(_titles(hub)) == 1
@@ -210,9 +210,9 @@ def test_a_hub_that_asks_for_too_much_patience_is_left_alone(hub: LocalHub) -> N
     hub.faults.append(Fault("/commit/", status=429, headers=(("Retry-After", "3600"),)))
 
     with pytest.raises(Unfinished, match=r"a pause of 3600 s: run the same command again"):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
     hub.requests.clear()
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     assert len(_titles(hub)) == 1
 
@@ -221,13 +221,13 @@ def test_a_hub_that_never_answers_is_given_up(hub: LocalHub) -> None:
     hub.faults.append(Fault("/commit/", status=502, times=100))
 
     with pytest.raises(Unfinished, match=r"is not well \(502\).* what was uploaded is not lost"):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
 
     assert _asked(hub, "POST commit") == 7
 
 
 def test_publications_of_the_same_version_at_once_end_as_one(hub: LocalHub) -> None:
-    snapshot = small_run().seal()
+    snapshot = small_run(alike=True).seal()
     with ThreadPoolExecutor(3) as pool:
         reports = [pool.submit(published_to, hub, snapshot) for _ in range(3)]
         assert {r.result().bytes for r in reports} == {reports[0].result().bytes}
@@ -248,7 +248,7 @@ def _meddle(hub: LocalHub, path: str, data: bytes) -> None:
 def test_somebody_elses_file_that_came_meanwhile_stays(hub: LocalHub) -> None:
     _meddle(hub, "LICENSE", b"theirs")
 
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     assert _titles(hub)[0] == "Edit LICENSE"
     assert len(_titles(hub)) == 2
@@ -270,7 +270,7 @@ def test_somebody_elses_change_of_ours_is_not_overwritten(hub: LocalHub) -> None
 
 
 def test_what_somebody_deleted_is_put_back(hub: LocalHub) -> None:
-    snapshot = small_run().seal()
+    snapshot = small_run(alike=True).seal()
     published_to(hub, snapshot)
     whole = hub.files(DATASET)
     for path in ("README.md", next(path for path in whole if "data/steps" in path)):
@@ -286,7 +286,7 @@ def test_what_somebody_deleted_is_put_back(hub: LocalHub) -> None:
 def test_a_branch_holds_a_dataset_of_its_own(hub: LocalHub) -> None:
     other = MemoryRun()
     commit_unit(other, 1, TRAIN)
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     main = hub.files(DATASET)
 
     report = published_to(hub, other.seal(), to=f"{TO}@nightly", run_id="f" * 32)
@@ -302,12 +302,14 @@ def test_a_branch_holds_a_dataset_of_its_own(hub: LocalHub) -> None:
 def test_the_terms_of_a_dataset_are_on_the_hub(hub: LocalHub) -> None:
     terms = PublishSection(private=False, gated=Gate.MANUAL, license="cc-by-4.0")
 
-    published_to(hub, small_run().seal(), terms=terms)
+    published_to(hub, small_run(alike=True).seal(), terms=terms)
 
     repo = hub.repo(DATASET)
     assert (repo.private, repo.gated) == (False, "manual")
     assert b'\nlicense: "cc-by-4.0"\n' in hub.text(DATASET, "README.md")
-    published_to(hub, small_run().seal(), terms=terms.model_copy(update={"gated": Gate.AUTO}))
+    published_to(
+        hub, small_run(alike=True).seal(), terms=terms.model_copy(update={"gated": Gate.AUTO})
+    )
     assert repo.gated == "auto"
 
 
@@ -315,13 +317,13 @@ def test_a_dataset_in_front_of_which_the_gate_fails_is_not_published(hub: LocalH
     hub.faults.append(Fault("/settings", status=400, times=9))
 
     with pytest.raises(Refusal):
-        published_to(hub, small_run().seal(), terms=PublishSection(gated=Gate.AUTO))
+        published_to(hub, small_run(alike=True).seal(), terms=PublishSection(gated=Gate.AUTO))
 
     assert hub.files(DATASET) == {}
 
 
 def test_the_card_names_every_file_that_is_there(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
 
     card = hub.text(DATASET, "README.md").decode()
     data = {path for path in hub.files(DATASET) if path.startswith("data/")}

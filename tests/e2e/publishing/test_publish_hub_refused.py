@@ -49,7 +49,7 @@ def _public(hub: LocalHub) -> None:
 
 
 def _other_run(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal(), run_id=_THEIRS)
+    published_to(hub, small_run(alike=True).seal(), run_id=_THEIRS)
 
 
 def _other_began(hub: LocalHub) -> None:
@@ -74,7 +74,7 @@ def test_a_repository_that_is_something_else_is_left_alone(
     before = list(hub.repo(DATASET).commits)
 
     with pytest.raises(kind, match=message) as raised:
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
 
     assert TO in str(raised.value)
     assert hub.repo(DATASET).commits == before
@@ -139,32 +139,32 @@ def test_no_right_to_write_is_told_by_the_hub(
     _knowing(hub, Account("else"), monkeypatch)
 
     with pytest.raises(Unwritable, match=r"does not allow it \(403\).* rights to create"):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
 
 
 def test_a_full_storage_is_told_and_what_was_there_stays(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     before = hub.files(DATASET)
     hub.state.quota = 1_000
 
     with pytest.raises(Unfinished, match=r"storage limit reached"):
-        published_to(hub, small_run().seal(), terms=PublishSection(include_rejected=True))
+        published_to(hub, small_run(alike=True).seal(), terms=PublishSection(include_rejected=True))
 
     assert hub.files(DATASET) == before
     hub.state.quota = None
-    published_to(hub, small_run().seal(), terms=PublishSection(include_rejected=True))
+    published_to(hub, small_run(alike=True).seal(), terms=PublishSection(include_rejected=True))
 
 
 def test_a_licence_that_the_hub_refuses_all_the_same_is_told(hub: LocalHub) -> None:
     with pytest.raises(BadConfig, match=r"the Hub refuses this: .*license"):
-        published_to(hub, small_run().seal(), terms=PublishSection(license="wtfpl"))
+        published_to(hub, small_run(alike=True).seal(), terms=PublishSection(license="wtfpl"))
 
 
 def test_a_licence_that_the_hub_does_not_know_is_refused_before_it_is_asked(hub: LocalHub) -> None:
     with pytest.raises(
         BadConfig, match=r"publish\.license: .*'cc-by-40'; the nearest are cc-by-4\.0"
     ):
-        published_to(hub, small_run().seal(), terms=PublishSection(license="cc-by-40"))
+        published_to(hub, small_run(alike=True).seal(), terms=PublishSection(license="cc-by-40"))
 
     assert not hub.state.repos
 
@@ -204,7 +204,7 @@ def test_a_repository_that_goes_while_it_is_published_to_is_told(
     hub.faults.append(Fault("/commit/", call=hub.state.repos.clear))
 
     with pytest.raises(StepmillError, match=r"hf://datasets/org/data: .*(removed|no such)"):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())
 
 
 async def test_a_token_in_an_answer_is_blotted_out(hub: LocalHub) -> None:
@@ -228,9 +228,9 @@ async def test_a_run_does_not_begin_towards_a_url_that_names_no_dataset(to: str)
 
 
 def test_somebody_elses_edit_is_named_with_what_to_do(hub: LocalHub) -> None:
-    published_to(hub, small_run().seal())
+    published_to(hub, small_run(alike=True).seal())
     data = next(path for path in hub.files(DATASET) if path.startswith("data/"))
     hub.edit(DATASET, data, b"theirs")
 
     with pytest.raises(Conflict, match=r"revert that commit, or delete the file"):
-        published_to(hub, small_run().seal())
+        published_to(hub, small_run(alike=True).seal())

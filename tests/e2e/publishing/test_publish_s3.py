@@ -108,7 +108,7 @@ def test_a_shard_that_cannot_be_read_is_told_of_in_our_words(bucket_url: str, ha
 
 def test_polars_reads_it_where_it_lies(bucket_url: str) -> None:
     to = f"{bucket_url}/dataset"
-    report = _published(small_run().seal(), to)
+    report = _published(small_run(alike=True).seal(), to)
 
     options = {
         "aws_endpoint_url": os.environ["AWS_ENDPOINT_URL"],
