@@ -38,7 +38,7 @@ from schemas.backoff import Backoff
 from schemas.base import canonical_json
 
 few = settings(
-    max_examples=500 if THOROUGH else 25, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=500 if THOROUGH else 12, suppress_health_check=list(HealthCheck), deadline=None
 )
 """Each example is a whole command."""
 
@@ -238,7 +238,7 @@ def test_an_engine_that_answers_anything(server: RawServer, answer: bytes) -> No
         harmless("engine", "check", server.url, here=here)
 
 
-@settings(max_examples=2_000 if THOROUGH else 200)
+@settings(max_examples=2_000 if THOROUGH else 100)
 @given(
     wild_bytes
     | st.fixed_dictionaries(

@@ -1,7 +1,6 @@
 """Hundreds of wrong inputs, one rule: one line that says what, where and what to do; nothing else happens."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from support.inputs.bad_answers import ENGINES, STORES
@@ -17,29 +16,23 @@ from support.servers.seaweedfs import credentials
 from schemas.backoff import Backoff
 
 INPUTS = {
-    **USAGE,
-    **RUNS,
-    **DESTINATIONS,
-    **FILES,
-    **SETTINGS,
-    **SCRIPTS,
-    **APPLICATIONS,
-    **TASK_FILES,
+    "usage": USAGE,
+    "runs": RUNS,
+    "destinations": DESTINATIONS,
+    "files": FILES,
+    "settings": SETTINGS,
+    "scripts": SCRIPTS,
+    "applications": APPLICATIONS,
+    "task files": TASK_FILES,
 }
+"""Wrong inputs by what they are of, each by what is wrong with it."""
 
 
-@pytest.fixture
-def here() -> Iterator[Path]:
-    """Be in an empty folder."""
-    with empty_folder() as folder:
-        yield folder
-
-
-def assert_refused(bad: BadInput, here: Path) -> None:
-    """Run a command on a wrong input, which it has to refuse in one line."""
-    put(here, bad.files)
-
-    said = harmless(*bad.argv, here=here, env=bad.environ)
+def assert_refused(bad: BadInput) -> None:
+    """Run a command on a wrong input in an empty folder; it has to refuse it in one line."""
+    with empty_folder() as here:
+        put(here, bad.files)
+        said = harmless(*bad.argv, here=here, env=bad.environ)
 
     assert (said.code, said.out) == (2, ""), said
     assert said.err.startswith("stepmill: ")
@@ -47,11 +40,13 @@ def assert_refused(bad: BadInput, here: Path) -> None:
     assert bad.told in said.err
 
 
-@pytest.mark.parametrize("bad", INPUTS.values(), ids=INPUTS)
+@pytest.mark.parametrize("group", INPUTS)
 def test_a_wrong_input_is_refused_in_one_line_and_nothing_is_written(
-    bad: BadInput, here: Path
+    group: str, subtests: pytest.Subtests
 ) -> None:
-    assert_refused(bad, here)
+    for name, bad in INPUTS[group].items():
+        with subtests.test(name):
+            assert_refused(bad)
 
 
 @pytest.fixture(scope="module")
@@ -61,27 +56,26 @@ def server() -> Iterator[RawServer]:
         yield server
 
 
-@pytest.mark.parametrize(("answer", "told"), ENGINES.values(), ids=ENGINES)
 def test_an_engine_that_answers_nonsense_is_refused(
-    answer: bytes, told: str, server: RawServer, here: Path
+    server: RawServer, subtests: pytest.Subtests
 ) -> None:
-    server.answer = answer
+    for name, (answer, told) in ENGINES.items():
+        server.answer = answer
+        with subtests.test(name):
+            assert_refused(BadInput(("engine", "check", server.url), told))
 
-    assert_refused(BadInput(("engine", "check", server.url), told), here)
 
-
-@pytest.mark.parametrize(("answer", "told"), STORES.values(), ids=STORES)
 def test_a_store_that_answers_nonsense_is_refused(
-    answer: bytes, told: str, server: RawServer, here: Path, monkeypatch: pytest.MonkeyPatch
+    server: RawServer, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    server.answer = answer
     hurry = Backoff(first_seconds=0.01, max_seconds=0.01, tries=2)
     monkeypatch.setattr("storage.objects.s3.retry.BACKOFF", hurry)
-
-    assert_refused(
-        BadInput(("show", "s3://bucket/run"), told, environ=credentials(server.url)), here
-    )
+    store = credentials(server.url)
+    for name, (answer, told) in STORES.items():
+        server.answer = answer
+        with subtests.test(name):
+            assert_refused(BadInput(("show", "s3://bucket/run"), told, environ=store))
 
 
 def test_there_are_hundreds() -> None:
-    assert len(INPUTS) + len(ENGINES) + len(STORES) >= 300
+    assert sum(map(len, (*INPUTS.values(), ENGINES, STORES))) >= 300

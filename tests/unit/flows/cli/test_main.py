@@ -3,7 +3,6 @@
 import gc
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from source_tree import ROOT
-from support.runs.commands import STEPMILL, called, contents, environment, stepmill
+from support.runs.commands import called, contents, environment
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS
@@ -204,38 +203,22 @@ def test_a_threshold_that_does_not_hold_for_some_templates_is_pointed_out(here: 
     assert contents(here) == {}
 
 
-def test_json_is_one_line_on_standard_output(here: Path) -> None:
-    said = stepmill("generate", "--dry-run", "--json", cwd=here)
+@pytest.mark.usefixtures("here")
+def test_json_is_one_line_on_standard_output() -> None:
+    said = called("generate", "--dry-run", "--json")
 
     assert said.code == 0
     assert set(said.answer) == {"config", "plan"}
     assert said.err == ""
 
 
-def test_a_refusal_says_nothing_on_standard_output(here: Path) -> None:
-    said = stepmill("generate", "--json", "--set", "browser.sessions=0", cwd=here)
+@pytest.mark.usefixtures("here")
+def test_a_refusal_says_nothing_on_standard_output() -> None:
+    said = called("generate", "--json", "--set", "browser.sessions=0")
 
     assert (said.code, said.out) == (2, "")
     assert "browser.sessions" in said.err
     assert "Traceback" not in said.err
-
-
-def test_a_reader_that_goes_away_gets_no_traceback(here: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-
-    said = subprocess.run(
-        [*STEPMILL, "generate", "--dry-run"],
-        cwd=here,
-        env=environment(),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    os.close(writing)
-
-    assert (said.returncode, said.stderr) == (1, "")
 
 
 def test_the_doctor_names_what_is_lacking_and_the_remedy(

@@ -81,8 +81,8 @@ def test_help_is_printed_on_a_stream_of_ascii(argv: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "environ",
     [
-        {"PYTHONIOENCODING": "ascii"},
-        {"LC_ALL": "C"},
+        pytest.param({"PYTHONIOENCODING": "ascii"}, marks=pytest.mark.full),
+        pytest.param({"LC_ALL": "C"}, marks=pytest.mark.full),
         {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
     ],
     ids=" ".join,
@@ -132,13 +132,18 @@ def _into(place: str, *argv: str, cwd: Path) -> subprocess.CompletedProcess[str]
     "argv",
     [
         ("--help",),
-        ("--version",),
-        ("doctor",),
-        ("doctor", "--json"),
         ("generate", "--no-prefect"),
-        ("generate", "--dry-run"),
-        ("tasks", "list"),
-        ("show", "nowhere"),
+        *(
+            pytest.param(argv, marks=pytest.mark.full)
+            for argv in (
+                ("--version",),
+                ("doctor",),
+                ("doctor", "--json"),
+                ("generate", "--dry-run"),
+                ("tasks", "list"),
+                ("show", "nowhere"),
+            )
+        ),
     ],
     ids=" ".join,
 )
@@ -160,7 +165,7 @@ def test_an_output_that_is_closed_is_refused_before_any_work(tmp_path: Path) -> 
     assert contents(tmp_path) == {}
 
 
-@pytest.mark.parametrize("place", [f"2>{FULL}", "2>&-"])
+@pytest.mark.parametrize("place", [f"2>{FULL}", pytest.param("2>&-", marks=pytest.mark.full)])
 def test_messages_that_nobody_can_get_change_nothing(place: str, tmp_path: Path) -> None:
     refused = _into(place, "generat", cwd=tmp_path)
     shown = _into(place, "tasks", "list", "--json", cwd=tmp_path)
@@ -213,7 +218,9 @@ def test_an_output_that_filled_up_does_not_undo_what_a_command_made(
     assert called("audit", str(tmp_path)).code == 0
 
 
-@pytest.mark.parametrize("argv", ["--help", "tasks list", "generate --dry-run"])
+@pytest.mark.parametrize(
+    "argv", ["--help", "tasks list", pytest.param("generate --dry-run", marks=pytest.mark.full)]
+)
 def test_a_reader_that_goes_away_ends_any_command_quietly(argv: str, tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
