@@ -1,6 +1,7 @@
 """States of servers: comparing, masking and judging agree with one another, whatever a state holds."""
 
-from hypothesis import assume, given
+from effort import THOROUGH
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 from support.inputs import strategies
@@ -119,6 +120,7 @@ ITEMS = st.dictionaries(
     as_object=st.booleans(),
     answer=st.none() | st.integers(-5, 2_000) | st.sampled_from(["Ann Lee", "$20.50", "007"]),
 )
+@settings(max_examples=100 if THOROUGH else 25)
 def test_what_happened_is_accepted_and_its_near_misses_are_not(
     *,
     before: dict[int, dict[str, JsonValue]],

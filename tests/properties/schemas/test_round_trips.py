@@ -41,8 +41,8 @@ OWNER: Row = {"episode_id": "e", "unit_id": "u"}
 
 
 def examples(count: int) -> int:
-    """Return how many records are tried: so many at the large size, and a third of them at the small one."""
-    return count if THOROUGH else count // 3
+    """Return how many records are tried: so many at the large size, and a quarter of them at the small one."""
+    return count if THOROUGH else count // 4
 
 
 FLAT = [table for table in TABLES if table != "observations"]

@@ -3,6 +3,8 @@
 At the large size it is each kind in all families that have it, with more seeds.
 """
 
+from itertools import islice
+
 from effort import THOROUGH
 from support.worlds import drawn
 
@@ -13,18 +15,20 @@ from schemas.task import Task
 SEEDS = 3
 """The worlds of a family here."""
 
-IN_FAMILIES = len(FAMILIES) if THOROUGH else 2
-"""Families in which a kind is tried."""
+FIRST = 15
+"""Where the first kind begins; from here each family has three kinds at least."""
 
-STEP = 5
-"""How far apart the first families of two kinds are, so that the kinds spread over all families."""
+IN_FAMILIES = (len(FAMILIES),) if THOROUGH else (1, 2)
+"""Families in which a kind is tried, for one kind after the other."""
 
 
 def families_of(kind: str) -> list[str]:
-    """Return the families in which a kind is tried."""
-    having = [family for family in FAMILIES if kind in kinds_of(family)]
-    first = STEP * sorted(KINDS).index(kind) % len(having)
-    return [*having[first:], *having[:first]][:: max(1, len(having) // IN_FAMILIES)][:IN_FAMILIES]
+    """Return the families in which a kind is tried: those that follow where the kind before has ended."""
+    number = sorted(KINDS).index(kind)
+    counts = [IN_FAMILIES[one % len(IN_FAMILIES)] for one in range(number + 1)]
+    first = (sum(counts[:-1]) + FIRST) % len(FAMILIES)
+    having = (one for one in (*FAMILIES[first:], *FAMILIES[:first]) if kind in kinds_of(one))
+    return list(islice(having, counts[-1]))
 
 
 def tasks_of(family: str, kind: str) -> list[Task]:

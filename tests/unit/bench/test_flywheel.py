@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from effort import THOROUGH
 
 from bench.flywheel import (
     MAX_SECONDS,
@@ -109,7 +110,7 @@ def test_a_page_without_the_script_is_refused(page: str) -> None:
 
 def test_the_script_learns_what_its_episodes_do() -> None:
     random = Random(0)
-    lessons = [_lesson(random) for _ in range(160)]
+    lessons = [_lesson(random) for _ in range(160 if THOROUGH else 80)]
     asked = [_lesson(random) for _ in range(20)]
 
     weights = SCRIPT.train(lessons, 0)

@@ -17,7 +17,7 @@ from schemas.look import Layout, Listing
 from schemas.patterns import Shape
 from schemas.world import Entity, World
 
-SEEDS = 100 if THOROUGH else 40
+SEEDS = 100 if THOROUGH else 30
 """How many worlds of each family are looked at."""
 
 
