@@ -25,6 +25,7 @@ import re
 import sys
 import tokenize
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from source_tree import ROOT
@@ -62,7 +63,7 @@ def parts_of(module: str, root: Path = ROOT) -> Parts:
                 files[file.relative_to(root).as_posix()] = None
     digests = dict[str, str]()
     for path in sorted(files):  # the order of the record
-        wanted = {name for source, name in imported if _path(source) == path}
+        wanted = frozenset(name for source, name in imported if _path(source) == path)
         text = (root / path).read_text(encoding="utf-8")
         code = [text] if path.endswith(".js") else _code(text, wanted, whole=path.startswith(WHOLE))
         if code:
@@ -91,7 +92,7 @@ def _closure(module: str, root: Path) -> Iterator[str]:
         if path not in seen and (root / path).is_file():
             seen.add(path)
             yield path
-            waiting += [_path(source) for source, _ in _imports(root / path)]
+            waiting += dict.fromkeys(_path(source) for source, _ in _imports(root / path))
 
 
 def _path(module: str) -> str:
@@ -100,14 +101,28 @@ def _path(module: str) -> str:
 
 def _imports(path: Path) -> Iterator[tuple[str, str]]:
     """Yield what a module imports of ours: from which module, and which name."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(FOLLOWED):
-            yield from ((node.module or "", alias.name) for alias in node.names)
+    yield from _imports_in(path.read_text(encoding="utf-8"))
 
 
-def _code(text: str, wanted: Collection[str], *, whole: bool) -> list[str]:
+@cache
+def _imports_in(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (node.module or "", alias.name)
+        for node in ast.walk(_parsed(text))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(FOLLOWED)
+        for alias in node.names
+    )
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def _code(text: str, wanted: frozenset[str], *, whole: bool) -> list[str]:
     """Return the lines of code of a module: all but its imports, or its constants and `wanted`."""
-    tree = ast.parse(text)
+    tree = _parsed(text)
     kept = [
         node
         for node in tree.body
