@@ -17,7 +17,6 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 from effort import TIMEOUT
 from support.runs.chaos import KILLED
 from support.runs.kill_at import Instant
@@ -77,7 +76,7 @@ UPDATE = {
 """The points of one that follows another."""
 
 
-def cases(points: Mapping[str, Point], *, small: tuple[str, ...] = ()) -> list[ParameterSet]:
+def cases(points: Mapping[str, Point], *, small: tuple[str, ...] = ()) -> list[object]:
     """Return which points are tried in which place; in `make test` a few in a bucket."""
     return [
         pytest.param(
