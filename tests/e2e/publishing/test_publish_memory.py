@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from effort import THOROUGH
 from hub.publishing import TO
 from hub.server import LocalHub
 from support.runs.memory_run import (
@@ -39,15 +40,15 @@ PICTURE = 200_000
 UNIT_BYTES = 24 * PICTURE
 """Of the pictures of a unit: eight episodes of three rows."""
 
-SMALL, LARGE = 8, 32
+SMALL, LARGE = (8, 32) if THOROUGH else (4, 12)
 """Units; all of them come to one file of `steps`."""
 
 NOTICED = 0.3
 """Of what the large file has more: the share that a peak may be higher by, for bookkeeping."""
 
 SMALLER = {
-    "storage.publish.plan.rows.PIECE_BYTES": 8_000_000,
-    "storage.publish.plan.build.GROUP_BYTES": 4_000_000,
+    "storage.publish.plan.rows.PIECE_BYTES": 8_000_000 if THOROUGH else 4_000_000,
+    "storage.publish.plan.build.GROUP_BYTES": 4_000_000 if THOROUGH else 2_000_000,
     "storage.objects.s3.bulk_requests.MULTIPART_BYTES": 16_000_000,
     "storage.objects.s3.bulk_requests.PART_BYTES": 6_000_000,
 }
@@ -133,7 +134,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [_write_run(place / str(units), units) for units in (SMALL, LARGE)]
 
 
-@pytest.mark.parametrize("where", ["folder", "bucket", "hub"])
+@pytest.mark.parametrize(
+    "where",
+    ["folder", *(pytest.param(where, marks=pytest.mark.full) for where in ("bucket", "hub"))],
+)
 def test_a_large_file_takes_no_more_memory(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
