@@ -33,7 +33,7 @@ def call(
     """One request, without redirects; a body that is not bytes goes as JSON."""
     to = urlsplit(url)
     sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-    connection = http.client.HTTPConnection(to.netloc, timeout=20)
+    connection = http.client.HTTPConnection(to.netloc, timeout=200)
     try:
         path = f"{to.path or '/'}?{to.query}" if to.query else to.path or "/"
         connection.request(method, path, sent, dict(headers or {}))

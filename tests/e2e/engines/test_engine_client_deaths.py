@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 
+from support.runs.commands import SECONDS
 from support.servers import engine_servers
 from support.servers.engine_servers import (
     HASTY,
@@ -52,7 +53,7 @@ async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> 
         async with (
             scripted_process(port, "--delay-ms", "100,300") as server,
             engine([server.url]) as client,
-            asyncio.timeout(120),
+            asyncio.timeout(SECONDS),
         ):
             begun, heard = time.perf_counter(), list[Reply]()
 
@@ -77,7 +78,7 @@ async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> 
     assert sum(reply.retries for reply in replies) >= 1
     assert all(json.loads(reply.text).keys() == {"x"} for reply in replies)
     counted = max(task.result()[1] for task in tasks)
-    assert counted <= wall - away + 0.5, "waiting for a dead engine counts against nobody"
+    assert counted <= wall - away / 2, "waiting for a dead engine counts against nobody"
 
 
 async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
@@ -86,7 +87,7 @@ async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
         async with SimulatorServer(options) as one:
             other = SimulatorServer(options, port=port)
             await other.__aenter__()
-            async with engine([one.url, other.url]) as client, asyncio.timeout(60):
+            async with engine([one.url, other.url]) as client, asyncio.timeout(SECONDS):
                 before = await _all_ask(client, sessions)
                 async with asyncio.TaskGroup() as group:
                     tasks = [
@@ -132,7 +133,7 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
             SimulatorServer() as one,
             scripted_process(port) as other,
             engine([one.url, other.url], probe_timings=timings) as client,
-            asyncio.timeout(60),
+            asyncio.timeout(SECONDS),
         ):
             before = await _all_ask(client, sessions)
             await other.freeze()
@@ -148,7 +149,7 @@ async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there(
         async with (
             SimulatorServer() as one,
             engine([one.url, late.url], probe_timings=HASTY) as client,
-            asyncio.timeout(60),
+            asyncio.timeout(SECONDS),
         ):
             first = await _all_ask(client, 12)
 

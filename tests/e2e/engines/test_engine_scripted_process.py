@@ -11,11 +11,12 @@ import openai
 import psutil
 import pytest
 from source_tree import ROOT
+from support.runs.commands import SECONDS
 from support.servers.engine_servers import SIMULATOR, scripted_engine
 
 from generators.engine.simulator.__main__ import main
 
-PATIENCE = 60.0
+PATIENCE = SECONDS
 
 
 def _status(url: str) -> int:

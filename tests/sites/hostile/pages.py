@@ -39,15 +39,15 @@ STORMS = {
         rf"{WON}|{GIVEN_UP}",
         click="(function f(){requestAnimationFrame(f);for(let i=0;i<5e7;i++);})();win()",
     ),
-    "dialog-storm": Fault(rf"{WON}|{GIVEN_UP}", click="for(;;)alert('x'.repeat(100))", quick=True),
+    "dialog-storm": Fault(rf"{WON}|{GIVEN_UP}", click="for(;;)alert('x'.repeat(100))"),
     "dialog-mix": Fault(
         rf"{WON}|{GIVEN_UP}",
         click="for(let i=0;i<300;i++){alert(i);confirm(i);prompt(i,'d')}win()",
+        quick=True,
     ),
     "popup-storm": Fault(
         rf"{WON}|{GIVEN_UP}",
         click="for(let i=0;i<200;i++)open('/innocent-press');win()",
-        quick=True,
     ),
     "popup-chain": Fault(
         rf"answered 0\.0|{GIVEN_UP}",

@@ -101,7 +101,7 @@ def jpeg(width: int, height: int, *, noise: int = 0) -> bytes:
     return out.getvalue()
 
 
-async def until(come: Callable[[], Awaitable[bool]], *, seconds: float = 60.0) -> None:
+async def until(come: Callable[[], Awaitable[bool]], *, seconds: float = 200.0) -> None:
     """Wait until something has come about; fail where it does not in so long."""
     async with asyncio.timeout(seconds):
         for _ in itertools.count():
@@ -153,7 +153,7 @@ class ScriptedProcess:
             stdout=asyncio.subprocess.PIPE,
         )
         assert self._process.stdout is not None
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(200):
             line = await self._process.stdout.readline()
         assert line.strip(), "the simulator did not start"
 
@@ -172,7 +172,7 @@ class ScriptedProcess:
             return
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(number)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(200):
             await process.wait()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 from source_tree import ROOT
-from support.runs.commands import environment, until
+from support.runs.commands import SECONDS, environment, until
 
 from flows.orchestration.settings import (
     PATIENCE,
@@ -95,7 +95,7 @@ sys.stdin.read()
     owner.kill()
     owner.communicate()
 
-    _, alive = psutil.wait_procs(children, timeout=30)
+    _, alive = psutil.wait_procs(children, timeout=SECONDS)
     assert alive == []
 
 
@@ -125,8 +125,8 @@ def test_what_a_tied_command_started_elsewhere_ends_with_it(killed: str, temper:
     victim = owner.pid if killed == "owner" else processes[0].children()[0].pid
     psutil.Process(victim).kill()
 
-    assert owner.wait(60) == (-9 if killed == "owner" else 0)
-    _, alive = psutil.wait_procs(processes, timeout=60)
+    assert owner.wait(SECONDS) == (-9 if killed == "owner" else 0)
+    _, alive = psutil.wait_procs(processes, timeout=SECONDS)
     assert alive == []
     assert len(processes) == 5
 
@@ -174,7 +174,7 @@ asyncio.run(main())
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=SECONDS,
     )
 
     assert seen.stdout == "True", seen.stderr

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from source_tree import ROOT
-from support.runs.commands import environment
+from support.runs.commands import SECONDS, environment
 
 SCRIPT = """
 import asyncio, os, psutil, sys
@@ -40,7 +40,7 @@ def test_a_command_that_keeps_dying_is_given_up_and_the_other_goes_on(tmp_path: 
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=SECONDS,
         check=True,
     )
 

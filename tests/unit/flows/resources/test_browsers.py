@@ -64,7 +64,7 @@ async def test_who_waits_for_a_slot_does_not_hold_the_only_visit() -> None:
     slots, site = Slots(1), OneVisit()
     sites = SlottedSites({"scripted": site}, slots)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(200):
         async with slots.hold():  # as a rollout does
             replay = asyncio.create_task(_one(sites))
             await asyncio.sleep(0.01)

@@ -38,7 +38,7 @@ class Gathering:
         self._open += 1
         self.most = max(self.most, self._open)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(200):
                 await self._together.wait()
             async with self._sessions.session(spec) as session:
                 yield session

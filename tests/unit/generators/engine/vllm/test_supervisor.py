@@ -14,7 +14,7 @@ import psutil
 import pytest
 from source_tree import ROOT
 from support.browsers.one_browser import processes
-from support.runs.commands import STEPMILL, environment, stepmill, until
+from support.runs.commands import SECONDS, STEPMILL, called, environment, until
 from support.servers.engine_servers import held_port
 
 from generators.engine.vllm.process import session_processes
@@ -271,7 +271,7 @@ def test_nothing_is_left_of_a_server_whose_owner_was_killed() -> None:
     owner.communicate()
 
     assert len(processes) == 3
-    _, alive = psutil.wait_procs(processes, timeout=30)
+    _, alive = psutil.wait_procs(processes, timeout=SECONDS)
     assert alive == []
 
 
@@ -283,7 +283,9 @@ def _flags(*args: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
+)
 def test_the_command_serves_until_it_is_interrupted(number: signal.Signals) -> None:
     running = subprocess.Popen(
         [*STEPMILL, "engine", "serve", "--json", *_flags()],
@@ -297,18 +299,18 @@ def test_the_command_serves_until_it_is_interrupted(number: signal.Signals) -> N
     processes = psutil.Process(running.pid).children(recursive=True)
 
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=SECONDS)
 
     assert told["model"] == "some/model"
     assert told["url"].startswith("http://127.0.0.1:")
     assert (running.returncode, out) == (130, b"")
     assert b"stopping vLLM" in err
-    _, alive = psutil.wait_procs(processes, timeout=30)
+    _, alive = psutil.wait_procs(processes, timeout=SECONDS)
     assert alive == []
 
 
 def test_the_command_ends_when_the_server_is_given_up() -> None:
-    done = stepmill("engine", "serve", *_flags("--refuse", "no such model"))
+    done = called("engine", "serve", *_flags("--refuse", "no such model"))
 
     assert (done.code, done.out) == (2, "")
     assert "vLLM ended with code 1" in done.err
@@ -318,7 +320,7 @@ def test_the_command_ends_when_the_server_is_given_up() -> None:
 def test_a_port_that_is_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = stepmill("engine", "serve", "--port", port, *_flags())
+        done = called("engine", "serve", "--port", port, *_flags())
 
     assert (done.code, done.out) == (2, "")
     assert f"port {port} cannot be listened at" in done.err
@@ -337,7 +339,7 @@ def test_a_port_that_was_asked_for_is_listened_at() -> None:
         said = running.stdout.readline()
         processes = psutil.Process(running.pid).children(recursive=True)
         running.terminate()
-        running.communicate(timeout=60)
+        running.communicate(timeout=SECONDS)
 
     assert said == f"http://127.0.0.1:{port}/v1\n".encode()
-    assert psutil.wait_procs(processes, timeout=30)[1] == []
+    assert psutil.wait_procs(processes, timeout=SECONDS)[1] == []
