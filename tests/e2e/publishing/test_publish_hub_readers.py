@@ -86,14 +86,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["xet", "lfs"])
+either = pytest.mark.parametrize("served", ["xet", "lfs"], indirect=True)
+"""Marks what is asked of a Hub without Xet where there is little time, too."""
+
+
+@pytest.fixture(scope="module", params=["xet", pytest.param("lfs", marks=pytest.mark.full)])
 def served(
     request: pytest.FixtureRequest, run: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[LocalHub, dict[str, str]]]:
     """Publish the run by the command, to a Hub with Xet or without; return the environment."""
     folder: Path = tmp_path_factory.mktemp("served")
-    with LocalHub(folder / "hub", xet=request.param) as hub:
-        environment = _environment(hub, folder / "home", xet=request.param)
+    xet = request.param == "xet"
+    with LocalHub(folder / "hub", xet=xet) as hub:
+        environment = _environment(hub, folder / "home", xet=xet)
         done = _stepmill("publish", str(run), "--to", TO, environment=environment)
         assert done.returncode == 0, done.stderr
         yield hub, environment
@@ -121,6 +126,7 @@ def _stepmill(*argv: str, environment: dict[str, str]) -> subprocess.CompletedPr
     )
 
 
+@either
 def test_it_loads_plain_and_streamed_with_its_pictures(
     served: tuple[LocalHub, dict[str, str]],
 ) -> None:
