@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from support.episodes.factories import (
     MadeRun,
     Unit,
@@ -25,6 +26,9 @@ from schemas.observation import Screenshot
 from schemas.tables import Row
 from storage.audit import audit
 from storage.lake.delta_table import CommitEntry
+
+COMMITS = 230 if THOROUGH else 105
+"""Of a long log: two checkpoints, or one."""
 
 Change = Callable[[Unit], Unit]
 
@@ -315,19 +319,19 @@ async def test_a_long_log_with_its_checkpoints_is_whole(run: MadeRun) -> None:
     unit, late = run.unit(0), make_task(500)
     await commit(lake, unit)
     handle = lake._tables["verdicts"]._handle
-    for number in range(230):
+    for number in range(COMMITS):
         handle.commit_once(CommitEntry(f"{number:032x}", 1, []))
     await lake.seal()
     await lake.close()
     checkpoints = list((run.folder / "tables" / "verdicts").glob("_delta_log/*.checkpoint.*"))
-    assert len(checkpoints) == 2
+    assert len(checkpoints) == COMMITS // 100
     assert (await audit(run.store, deep=True)).findings == ()
 
     again = run.lake()
     assert await again._tables["verdicts"].transaction_token(f"{5:032x}") == 1
     assert await again._tables["verdicts"].transaction_token(late.task_id) is None
     await again.close()
-    for number in (0, 57, 150, 230):
+    for number in (0, 57, COMMITS):
         entry = run.folder / f"tables/verdicts/_delta_log/{number:020d}.json"
         kept = entry.read_bytes()
         entry.unlink()

@@ -229,7 +229,9 @@ exported(small_run().seal(), Dying(pictures=Pictures.FILES), Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("pieces", [0, 7, 27])
+@pytest.mark.parametrize(
+    "pieces", [7, *(pytest.param(pieces, marks=pytest.mark.full) for pieces in (0, 27))]
+)
 def test_a_killed_export_goes_on_to_the_same_bytes(tmp_path: Path, pieces: int) -> None:
     """10 lines and 18 pictures are written: the last kill comes with the last of them."""
     killed, whole = tmp_path / "killed", tmp_path / "whole"

@@ -44,7 +44,13 @@ def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:
     return size, peak_mb() - before
 
 
-@pytest.mark.parametrize("shard_bytes", [4 * GROUP, 1 << 30], ids=["shards", "one-shard"])
+@pytest.mark.parametrize(
+    "shard_bytes",
+    [
+        pytest.param(4 * GROUP, id="shards", marks=pytest.mark.full),
+        pytest.param(1 << 30, id="one-shard"),
+    ],
+)
 def test_a_large_unit_takes_less_than_three_row_groups(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shard_bytes: int
 ) -> None:

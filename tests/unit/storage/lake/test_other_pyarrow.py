@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.episodes.factories import MadeRun, make_run, make_whole_run
+from conftest import CopyRun
+from support.episodes.factories import MadeRun, make_run
 from support.runs.compaction import compacted
 from support.runs.memory_run import contents, findings, published, two_versions
 from support.stores.faulty_lake import Cut, CutAfter, CutBefore, commit, counts, swap, whole
@@ -44,7 +45,16 @@ def shards(run: MadeRun, table: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("kind", "table"),
-    [*((CutBefore, table) for table in UNIT_TABLES), (CutAfter, "tasks"), (CutAfter, "episodes")],
+    [
+        (CutBefore, "steps"),
+        (CutAfter, "episodes"),
+        *(
+            pytest.param(kind, table, marks=pytest.mark.full)
+            for kind, tables in ((CutBefore, UNIT_TABLES), (CutAfter, ("tasks",)))
+            for table in tables
+            if table != "steps"
+        ),
+    ],
 )
 async def test_a_unit_cut_at_any_table_is_finished_with_its_rows_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, kind: type[DeltaHandle]
@@ -72,6 +82,7 @@ async def test_a_unit_cut_at_any_table_is_finished_with_its_rows_once(
     await lake.close()
 
 
+@pytest.mark.full
 async def test_in_a_bucket_too(bucket_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = await make_run(bucket_url)
     unit = run.unit(0)
@@ -92,11 +103,15 @@ async def test_in_a_bucket_too(bucket_url: str, monkeypatch: pytest.MonkeyPatch)
     await lake.close()
 
 
+@pytest.fixture
+def whole_run(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
+    return copy_run(tmp_path / "run", units=3)
+
+
 @pytest.mark.parametrize("late", [False, True], ids=["before its commit", "after its commit"])
 async def test_a_compaction_that_was_cut_is_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, late: bool
+    whole_run: MadeRun, monkeypatch: pytest.MonkeyPatch, *, late: bool
 ) -> None:
-    run = await make_whole_run(tmp_path / "run", units=3)
     exchange = SwapHandle.write_swap
 
     def cut(handle: SwapHandle, table: object, swap: Swap) -> None:
@@ -107,16 +122,18 @@ async def test_a_compaction_that_was_cut_is_gone_on_with(
     with monkeypatch.context() as patch:
         patch.setattr(SwapHandle, "write_swap", cut)
         with pytest.raises(Cut):
-            await compacted(run)
+            await compacted(whole_run)
 
     upgrade(monkeypatch)
-    await compacted(run, days=8)
+    await compacted(whole_run, days=8)
 
-    assert counts(run) == whole(*run.units) | {"prompts": 3}
-    await assert_whole(run)
+    assert counts(whole_run) == whole(*whole_run.units) | {"prompts": 3}
+    await assert_whole(whole_run)
 
 
-@pytest.mark.parametrize("puts", [1, 3, 6])
+@pytest.mark.parametrize(
+    "puts", [3, *(pytest.param(puts, marks=pytest.mark.full) for puts in (1, 6))]
+)
 def test_a_publication_that_was_cut_is_completed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, puts: int
 ) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from effort import THOROUGH
 from support.episodes.factories import make_run, make_whole_run
-from support.runs.forks import FORKS
 from support.runs.concurrent_workers import compact_run, race
+from support.runs.forks import FORKS
 from support.stores.faulty_lake import counts, whole
 
 from schemas.sections import StorageSection
@@ -37,7 +37,9 @@ def environ() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
 
 
-@pytest.mark.parametrize("place", ["local", "s3"], indirect=True)
+@pytest.mark.parametrize(
+    "place", ["local", pytest.param("s3", marks=pytest.mark.full)], indirect=True
+)
 async def test_two_compactors_at_once_merge_every_shard_once(
     place: str, processes: ProcessPoolExecutor
 ) -> None:
@@ -53,7 +55,9 @@ async def test_two_compactors_at_once_merge_every_shard_once(
     assert report.findings == ()
 
 
-@pytest.mark.parametrize("place", ["local", "s3"], indirect=True)
+@pytest.mark.parametrize(
+    "place", ["local", pytest.param("s3", marks=pytest.mark.full)], indirect=True
+)
 async def test_units_go_on_being_committed_while_a_compaction_runs(
     place: str, processes: ProcessPoolExecutor
 ) -> None:

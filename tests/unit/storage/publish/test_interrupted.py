@@ -26,7 +26,7 @@ from storage.publish.destinations.ownership import Listing, OwnedListing
 from storage.publish.destinations.store import FolderDestination
 from storage.publish.publish import PublishReport, publish, publish_to
 
-STRIDE = 1 if THOROUGH else 2
+STRIDE = 1 if THOROUGH else 4
 """From one write at which a publication is stopped to the next."""
 
 
@@ -102,7 +102,13 @@ def _publish_interrupted(
         return None
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param(False, id="before", marks=pytest.mark.full),  # as after the write before it
+        pytest.param(True, id="after"),
+    ],
+)
 def test_interrupted_at_any_write_and_run_again_it_ends_in_the_same_bytes(
     tmp_path: Path, *, after: bool
 ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,6 +62,20 @@ def _with_hash(told: bytes) -> bytes:
     return _with(told, files=files)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that a small run was published to."""
+    to: Path = tmp_path_factory.mktemp("made") / "to"
+    published(small_run().seal(), to)
+    return to
+
+
+@pytest.fixture
+def to(made: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(made, tmp_path / "to"))
+
+
 @_DEEP
 def test_a_published_folder_agrees_with_its_manifest(tmp_path: Path, deep: bool) -> None:  # noqa: FBT001
     report = published(small_run().seal(), tmp_path)
@@ -74,39 +89,34 @@ def test_a_published_folder_agrees_with_its_manifest(tmp_path: Path, deep: bool)
     assert written_at(tmp_path) == before
 
 
-def test_what_is_missing_altered_or_foreign_is_named(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
-    gone, changed, *_ = sorted(tmp_path.rglob("*.parquet"))
+def test_what_is_missing_altered_or_foreign_is_named(to: Path) -> None:
+    gone, changed, *_ = sorted(to.rglob("*.parquet"))
     gone.unlink()
     _change(changed)
-    (tmp_path / "data/steps/more.parquet").write_bytes(b"")
+    (to / "data/steps/more.parquet").write_bytes(b"")
 
-    assert sorted(findings(tmp_path)) == sorted(
+    assert sorted(findings(to)) == sorted(
         [
-            (Discrepancy.ALTERED, changed.relative_to(tmp_path).as_posix()),
+            (Discrepancy.ALTERED, changed.relative_to(to).as_posix()),
             (Discrepancy.FOREIGN, "data/steps/more.parquet"),
-            (Discrepancy.MISSING, gone.relative_to(tmp_path).as_posix()),
+            (Discrepancy.MISSING, gone.relative_to(to).as_posix()),
         ]
     )
 
 
-def test_a_changed_byte_takes_a_deep_look_and_a_changed_size_does_not(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
-    changed, torn, *_ = sorted(tmp_path.rglob("*.parquet"))
+def test_a_changed_byte_takes_a_deep_look_and_a_changed_size_does_not(to: Path) -> None:
+    changed, torn, *_ = sorted(to.rglob("*.parquet"))
     _change(changed)
     torn.write_bytes(torn.read_bytes()[:-1])
 
-    assert [path for _, path in _named(_proof(tmp_path, deep=False))] == [
-        torn.relative_to(tmp_path).as_posix()
-    ]
-    assert len(_named(_proof(tmp_path, deep=True))) == 2
+    assert [path for _, path in _named(_proof(to, deep=False))] == [torn.relative_to(to).as_posix()]
+    assert len(_named(_proof(to, deep=True))) == 2
 
 
-def test_a_changed_card_is_seen_at_a_glance(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
-    _change(tmp_path / "README.md")
+def test_a_changed_card_is_seen_at_a_glance(to: Path) -> None:
+    _change(to / "README.md")
 
-    assert _named(_proof(tmp_path, deep=False)) == [(Discrepancy.ALTERED, "README.md")]
+    assert _named(_proof(to, deep=False)) == [(Discrepancy.ALTERED, "README.md")]
 
 
 @pytest.mark.parametrize("harm", ["change", "tear", "remove"])
@@ -146,35 +156,32 @@ def test_what_a_finding_says_to_do_restores_the_copy(tmp_path: Path, harm: str) 
     ids=["torn", "foreign", "counts", "attempts", "results", "verdicts", "hash"],
 )
 def test_a_damaged_manifest_is_named(
-    tmp_path: Path,
+    to: Path,
     harm: Callable[[bytes], bytes],
     says: str,
     deep: bool,  # noqa: FBT001
 ) -> None:
-    published(small_run().seal(), tmp_path)
-    place = tmp_path / MANIFEST
+    place = to / MANIFEST
     place.write_bytes(harm(place.read_bytes()))
 
-    told = [f for f in _proof(tmp_path, deep=deep).findings if f.path == MANIFEST]
+    told = [f for f in _proof(to, deep=deep).findings if f.path == MANIFEST]
     assert [finding.kind for finding in told] == [Discrepancy.ALTERED]
     assert says in told[0].message
     assert "empty the destination, and publish again" in told[0].message
 
 
-def test_a_lost_manifest_is_named(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
-    (tmp_path / MANIFEST).unlink()
+def test_a_lost_manifest_is_named(to: Path) -> None:
+    (to / MANIFEST).unlink()
 
-    proof = _proof(tmp_path, deep=True)
+    proof = _proof(to, deep=True)
 
     assert _named(proof) == [(Discrepancy.MISSING, MANIFEST)]
     assert proof.version is None
 
 
-def test_the_copy_of_another_run_is_named(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
+def test_the_copy_of_another_run_is_named(to: Path) -> None:
 
-    proof = asyncio.run(verify_published(FolderDestination(tmp_path), run_id="f" * 32))
+    proof = asyncio.run(verify_published(FolderDestination(to), run_id="f" * 32))
 
     assert _named(proof) == [(Discrepancy.FOREIGN, MANIFEST)]
     assert f"is of another run ({RUN_ID})" in proof.findings[0].message
@@ -206,16 +213,15 @@ def test_the_folder_of_a_run_is_refused(tmp_path: Path) -> None:
 
 
 @_DEEP
-def test_what_a_killed_first_publication_left_is_no_finding(tmp_path: Path, deep: bool) -> None:  # noqa: FBT001
-    published(small_run().seal(), tmp_path)
-    (tmp_path / MANIFEST).unlink()
-    (tmp_path / ".publishing").write_text(RUN_ID)
-    (tmp_path / "data/steps/.tmp-0123456789abcdef").write_bytes(b"half")
+def test_what_a_killed_first_publication_left_is_no_finding(to: Path, deep: bool) -> None:  # noqa: FBT001
+    (to / MANIFEST).unlink()
+    (to / ".publishing").write_text(RUN_ID)
+    (to / "data/steps/.tmp-0123456789abcdef").write_bytes(b"half")
 
-    proof = _proof(tmp_path, deep=deep)
+    proof = _proof(to, deep=deep)
 
     assert (proof.version, proof.findings) == (None, ())
-    assert {*proof.leftovers} == contents(tmp_path).keys()
+    assert {*proof.leftovers} == contents(to).keys()
 
 
 @_DEEP
@@ -240,12 +246,11 @@ def test_what_a_killed_update_left_is_no_finding(tmp_path: Path, deep: bool) -> 
     assert _proof(to, deep=True).leftovers == ()
 
 
-def test_what_only_bears_the_name_of_a_data_file_is_named(tmp_path: Path) -> None:
-    published(small_run().seal(), tmp_path)
+def test_what_only_bears_the_name_of_a_data_file_is_named(to: Path) -> None:
     name = f"data/steps/train-00007-000-{'0' * 16}.parquet"
-    (tmp_path / name).write_bytes(b"not what its name speaks of")
+    (to / name).write_bytes(b"not what its name speaks of")
 
-    assert _named(_proof(tmp_path, deep=True)) == [(Discrepancy.FOREIGN, name)]
+    assert _named(_proof(to, deep=True)) == [(Discrepancy.FOREIGN, name)]
 
 
 class _Moving(FolderDestination):
@@ -254,10 +259,12 @@ class _Moving(FolderDestination):
     def __init__(self, root: Path, snapshot: MemorySnapshot) -> None:
         super().__init__(root)
         self.root = root
-        self.snapshot = snapshot
+        self.snapshot: MemorySnapshot | None = snapshot
 
     async def digest(self, path: str) -> str | None:
-        await asyncio.to_thread(published, self.snapshot, self.root)
+        snapshot, self.snapshot = self.snapshot, None
+        if snapshot is not None:
+            await asyncio.to_thread(published, snapshot, self.root)
         return await super().digest(path)
 
 

@@ -49,15 +49,21 @@ def _steady(text: str) -> str:
     return re.sub(r'("bytes": |num_bytes: |(?:download|dataset)_size: )\d+', r"\1N", text)
 
 
-def test_the_card_and_the_manifest_say_what_others_rely_on(tmp_path: Path, golden: Golden) -> None:
-    card = _card(small_run(), tmp_path / "dataset")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run's dataset."""
+    to: Path = tmp_path_factory.mktemp("small") / "dataset"
+    _card(small_run(), to)
+    return to
 
-    golden("published/README.md", _steady(card))
-    golden("published/manifest.json", _steady((tmp_path / "dataset/manifest.json").read_text()))
+
+def test_the_card_and_the_manifest_say_what_others_rely_on(small: Path, golden: Golden) -> None:
+    golden("published/README.md", _steady((small / "README.md").read_text()))
+    golden("published/manifest.json", _steady((small / "manifest.json").read_text()))
 
 
-def test_the_card_names_every_data_file_and_nothing_else(tmp_path: Path) -> None:
-    front = _front(_card(small_run(), tmp_path))
+def test_the_card_names_every_data_file_and_nothing_else(small: Path) -> None:
+    front = _front((small / "README.md").read_text())
 
     named = [
         path
@@ -65,7 +71,7 @@ def test_the_card_names_every_data_file_and_nothing_else(tmp_path: Path) -> None
         for split in config["data_files"]
         for path in ([split["path"]] if isinstance(split["path"], str) else split["path"])
     ]
-    there = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.parquet")]
+    there = [p.relative_to(small).as_posix() for p in small.rglob("*.parquet")]
     assert sorted(named) == sorted(there)
 
 
@@ -83,12 +89,12 @@ def test_a_split_without_rows_has_no_file_and_no_entry(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("validation-*"))
 
 
-def test_the_card_gives_the_counts_that_are_there(tmp_path: Path) -> None:
-    front = _front(_card(small_run(), tmp_path))
+def test_the_card_gives_the_counts_that_are_there(small: Path) -> None:
+    front = _front((small / "README.md").read_text())
 
     for info in front["dataset_info"]:  # type: ignore[attr-defined] # read from YAML
         for split in info["splits"]:
-            paths = list((tmp_path / "data" / info["config_name"]).glob(f"{split['name']}-*"))
+            paths = list((small / "data" / info["config_name"]).glob(f"{split['name']}-*"))
             assert split["num_examples"] == sum(pq.read_metadata(p).num_rows for p in paths)
             assert split["num_bytes"] == sum(path.stat().st_size for path in paths)
 
@@ -240,10 +246,8 @@ def test_hostile_rows_are_published_as_they_are(tmp_path: Path) -> None:
     assert any("<img" in text or "onerror" in text for text in shown)
 
 
-def test_the_manifest_says_run_version_and_counts(tmp_path: Path) -> None:
-    _card(small_run(), tmp_path)
-
-    manifest = read_manifest((tmp_path / "manifest.json").read_bytes(), "here")
+def test_the_manifest_says_run_version_and_counts(small: Path) -> None:
+    manifest = read_manifest((small / "manifest.json").read_bytes(), "here")
     assert manifest.version == 1
     assert AcceptSection.model_validate(manifest.rule) == RULE
     assert manifest.counts.model_dump() == {

@@ -106,7 +106,7 @@ def test_the_card_shows_the_sheet_and_none_where_nothing_is_published(tmp_path: 
     assert CONTACT_SHEET not in (none / "README.md").read_text()
 
 
-@pytest.mark.parametrize("size", [(1, 1), (4_000, 30), (30, 4_000), (2_000, 2_000)])
+@pytest.mark.parametrize("size", [(1, 1), (4_000, 30), (30, 4_000), (1_000, 1_000)])
 def test_the_sheet_is_bounded_whatever_the_pages_are(size: tuple[int, int]) -> None:
     page = make_screenshot(1, width=size[0], height=size[1]).bytes
     sheet = contact_sheet([page] * MAX_PAGES)

@@ -117,15 +117,16 @@ class _Published:
         return {row["task_id"]: row["template_id"] for row in self.rows("tasks")}
 
 
-@pytest.fixture(params=[False, True], ids=["accepted alone", "with rejected"])
-def data(request: pytest.FixtureRequest, tmp_path: Path) -> _Published:
+@pytest.fixture(scope="module", params=[False, True], ids=["accepted alone", "with rejected"])
+def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> _Published:
+    place: Path = tmp_path_factory.mktemp("figures")
     published(
         _of_many_kinds().seal(),
-        tmp_path / "asked",
+        place / "asked",
         run_file=make_run_file(),
         include_rejected=bool(request.param),
     )
-    return _Published(tmp_path / "asked")
+    return _Published(place / "asked")
 
 
 def _ends(accepted: int, judged: int) -> str:

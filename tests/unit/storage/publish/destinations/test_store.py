@@ -28,8 +28,8 @@ from storage.publish.publish import PublishReport, publish_to
 
 _THEIRS = "f" * 32
 
-STRIDE = 1 if THOROUGH else 3
-"""From one request at which a publication is cut to the next."""
+STRIDE = 1 if THOROUGH else 9
+"""From one request at which a publication is cut to the next; `test_interrupted` tries others."""
 
 
 @pytest.fixture(params=["memory", "folder"])
