@@ -47,17 +47,17 @@ async def test_a_task_is_judged_by_the_servers_state_when_the_policy_answers() -
     assert "found 1" in end.because
 
 
-@pytest.mark.parametrize("entries", [[], ["Tar"], ["Rope", "Tar"], ["Rope", "Rope"]])
-async def test_anything_else_than_what_is_expected_is_not_rewarded(entries: list[str]) -> None:
-    async with (
-        serving(ledger()) as (site, gateway),
-        visiting(site, gateway, ledger_task()) as (_, problem, hands),
-    ):
-        for entry in entries:
-            await hands.ask("POST", "/add", entry=entry)
-
-        end = await answered(site, problem, hands)
-        assert (end.reward, end.done) == (0.0, True)
+async def test_anything_else_than_what_is_expected_is_not_rewarded(
+    subtests: pytest.Subtests,
+) -> None:
+    async with serving(ledger()) as (site, gateway):
+        for entries in ([], ["Tar"], ["Rope", "Tar"], ["Rope", "Rope"]):
+            with subtests.test(msg=str(entries)):
+                async with visiting(site, gateway, ledger_task()) as (_, problem, hands):
+                    for entry in entries:
+                        await hands.ask("POST", "/add", entry=entry)
+                    end = await answered(site, problem, hands)
+                assert (end.reward, end.done) == (0.0, True)
 
 
 async def test_a_visit_finds_the_state_of_its_seed_whatever_was_done_before() -> None:
