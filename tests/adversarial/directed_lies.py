@@ -1,6 +1,6 @@
 """Tells the lies of `directed_lies.toml` to the tests that are to notice them, one at a time.
 
-    python tests/adversarial/directed_lies.py [--browser] [--table FILE] [PART OF A NAME …]
+    python tests/adversarial/directed_lies.py [--browser] [--table FILE …] [PART OF A NAME …]
 
 No file is changed. Each lie is told by a process of its own, in which Python finds the lying source in the
 place of the true one, and which then runs the tests; it is forked from this one, which has loaded what the
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -146,14 +147,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--browser", action="store_true")
-    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--table", type=Path, action="append", help=f"other than {TABLE.name}")
     given = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     for name in WANTED_BEFORE:
         importlib.import_module(name)
     unnoticed = 0
-    for lie in read_lies(given.table):
+    for lie in chain.from_iterable(map(read_lies, given.table or [TABLE])):
         if lie.browser > given.browser:
             continue
         if given.names and not any(name in lie.full_name for name in given.names):

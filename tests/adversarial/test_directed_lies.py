@@ -1,34 +1,51 @@
 """No lie told on purpose to the code that guards truth gets past the tests meant for it.
 
-`make test` tells a few of them; `make adversarial` tells all, those about the pages' own part too.
+`make test` tells a few of them; `make test-full` tells all, those about the pages' own part too.
 """
 
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from adversarial.directed_lies import Lie, read_lies
+from adversarial.directed_lies import TABLE, read_lies
 from effort import THOROUGH, TIMEOUT
 from source_tree import ROOT
 
 LIES = tuple(read_lies())
-SAMPLE = tuple(lie for lie in LIES if not lie.browser)[::60]
+SAMPLE = tuple(lie for lie in LIES if not lie.browser)[::120]
 """Those that are told wherever tests run."""
+
+OTHERS = """[[told]]
+file = "schemas/acceptance.py"
+tests = ["tests/unit/schemas/test_acceptance.py"]
+lies = [
+  ["nothing", "accepted=not reasons", "accepted=not reasons"],
+  ["no source", "class AcceptanceStatus", "1 / 0\\nclass AcceptanceStatus"],
+  ["everything is accepted", "accepted=not reasons", "accepted=True"],
+]"""
+"""What is no lie, and one."""
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
 
-def _told(*arguments: str | Path) -> list[dict[str, Any]]:
-    """Return what came of these lies, told by a process that knows nothing of us."""
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Return what came of the lies, told by a process that knows nothing of us."""
+    others = tmp_path_factory.mktemp("lies") / "others.toml"
+    others.write_text(OTHERS, encoding="utf-8")
+    chosen = ["--browser"] if THOROUGH else [one.full_name for one in (*read_lies(others), *SAMPLE)]
     script = ROOT / "tests/adversarial/directed_lies.py"
     done = subprocess.run(
-        [sys.executable, script, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, script, "--table", others, "--table", TABLE, *chosen],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == int(not all(one["noticed"] for one in told)), done.stderr
+    assert len(told) >= 3, done.stderr
+    assert done.returncode == 1, "two of the others are not noticed"
     return told
 
 
@@ -38,10 +55,11 @@ def test_every_lie_has_a_name_of_its_own() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.full_name)
-def test_a_lie_is_about_what_the_code_says_now(lie: Lie) -> None:
-    compile(lie.source(), lie.file, "exec")
-    assert all((ROOT / test).exists() for test in lie.tests)
+def test_a_lie_is_about_what_the_code_says_now(subtests: pytest.Subtests) -> None:
+    for lie in LIES:
+        with subtests.test(msg=lie.full_name):
+            compile(lie.source(), lie.file, "exec")
+            assert all((ROOT / test).exists() for test in lie.tests)
 
 
 def test_a_lie_about_what_the_code_says_no_more_is_an_error() -> None:
@@ -50,30 +68,13 @@ def test_a_lie_about_what_the_code_says_no_more_is_an_error() -> None:
 
 
 def test_what_changes_nothing_is_not_noticed_and_what_cannot_be_loaded_is_no_lie(
-    tmp_path: Path,
+    told: list[dict[str, Any]],
 ) -> None:
-    table = tmp_path / "lies.toml"
-    table.write_text(
-        """[[told]]
-        file = "schemas/acceptance.py"
-        tests = ["tests/unit/schemas/test_acceptance.py"]
-        lies = [
-          ["nothing", "accepted=not reasons", "accepted=not reasons"],
-          ["no source", "class AcceptanceStatus", "1 / 0\\nclass AcceptanceStatus"],
-          ["all is accepted", "accepted=not reasons", "accepted=True"],
-        ]"""
-    )
-
-    told = _told("--table", table)
-
-    assert [one["noticed"] for one in told] == [False, False, True]
+    assert [one["noticed"] for one in told[:3]] == [False, False, True]
 
 
-def test_a_lie_is_noticed_by_the_tests_meant_for_it() -> None:
+def test_a_lie_is_noticed_by_the_tests_meant_for_it(told: list[dict[str, Any]]) -> None:
     chosen = LIES if THOROUGH else SAMPLE
-    names = [] if THOROUGH else [lie.full_name for lie in SAMPLE]
 
-    told = _told(*(["--browser"] if THOROUGH else []), *names)
-
-    assert [one for one in told if not one["noticed"]] == []
-    assert len(told) >= len(chosen)
+    assert [one for one in told[3:] if not one["noticed"]] == []
+    assert {one["lie"] for one in told[3:]} == {one.full_name for one in chosen}

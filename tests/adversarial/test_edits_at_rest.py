@@ -1,6 +1,7 @@
 """Whatever is changed in a stored run, with nothing recomputed, is found by a deep audit.
 
-The sweep changes each object of a small run in turn, in each way, and asks that the finding name it.
+The sweep changes each object of a small run in turn, in each way, and asks that the finding name it; `make test`
+changes one of each kind, in every other way.
 The bytes of rows, pictures and verdicts are under a digest, and so are episodes that wait, so no change
 of them escapes. A log, the run's own file and a version's are held by what they say.
 """
@@ -9,7 +10,7 @@ import asyncio
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
@@ -121,6 +122,22 @@ def _kin(key: str, objects: Objects) -> bytes:
     return kin[0] if kin else objects[key][::-1]
 
 
+def _first_of_each(keys: Iterable[str]) -> list[str]:
+    """Return the keys; where there is little time, of those of one folder and kind the first, and of a log two."""
+    ordered, kept = sorted(keys), dict[tuple[str, str], list[str]]()
+    for key in ordered:
+        folder, _, name = key.rpartition("/")
+        kept.setdefault((folder, name.rpartition(".")[2]), []).append(key)
+    few = [key for (folder, _), own in kept.items() for key in own[: 1 + ("_log" in folder)]]
+    return ordered if THOROUGH else few
+
+
+def _tried(keys: Iterable[str], edit: str) -> list[str]:
+    """Return the objects that an edit is made in: every other one where there is little time."""
+    first = 0 if THOROUGH else list(EDITS).index(edit) % 2
+    return _first_of_each(keys)[first :: 1 if THOROUGH else 2]
+
+
 async def _unseen(objects: Objects, key: str, edit: str) -> list[str]:
     """Return what is not named of the edits of an object."""
     out: list[str] = []
@@ -148,7 +165,8 @@ async def test_an_edited_shard_is_named(objects: Objects, edit: str) -> None:
     shards = [key for key in objects if SHARD.fullmatch(key)]
     assert {key.split("/")[1] for key in shards} == {*UNIT_TABLES, "verdicts"}
 
-    assert [text for key in shards for text in await _unseen(objects, key, edit)] == []
+    tried = _tried(shards, edit)
+    assert [text for key in tried for text in await _unseen(objects, key, edit)] == []
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -160,7 +178,8 @@ async def test_another_edited_object_is_found_unless_it_says_the_same(
     An entry of a log that says something else is found where what it says is missed.
     """
     others = [key for key in objects if not SHARD.fullmatch(key)]
-    unseen = [text for key in others for text in await _unseen(objects, key, edit)]
+    tried = _tried(others, edit)
+    unseen = [text for key in tried for text in await _unseen(objects, key, edit)]
 
     assert [text for text in unseen if not UNMISSED.fullmatch(text)] == []
 
@@ -193,9 +212,9 @@ def _said(key: str, data: bytes) -> object:
 async def test_a_changed_value_of_any_column_is_named(objects: Objects) -> None:
     """The shard is written again with one value changed, under the name that it had."""
     tried = 0
-    for key in (key for key in objects if SHARD.fullmatch(key)):
+    for key in _first_of_each(key for key in objects if SHARD.fullmatch(key)):
         table = pq.read_table(io.BytesIO(objects[key]))
-        for name in table.column_names if THOROUGH else table.column_names[::7]:
+        for name in table.column_names if THOROUGH else table.column_names[::6]:
             values = table[name].to_pylist()
             other = [values[-1], *values[1:]] if values[0] != values[-1] else [None, *values[1:]]
             if other == values:

@@ -1,6 +1,6 @@
 """No policy is rewarded for a problem that is not its task's own.
 
-`make adversarial` plays every trick, and guesses, on every template.
+`make test-full` plays every trick, and guesses, on every template.
 """
 
 import asyncio
@@ -32,6 +32,13 @@ TEMPLATES = (
     if THOROUGH
     else ["click-button", "click-test-2", "count-sides", "terminal"]
 )
+FEW = (
+    *("double_click_on_wrong", "tab_and_enter", "reload", "same_address_with_a_query"),
+    *("other_template", "back_and_forward", "tab_that_takes_its_place", "script_typed"),
+    *("anchor_then_reload", "time_passed"),
+)
+"""Tricks of every kind: by mouse and by key, into another document, another problem, another tab; with code; with time."""
+
 SEEDS = range(3 if THOROUGH else 1)
 GUESSES = 100 if THOROUGH else 12
 """Of a template whose chance is known."""
@@ -44,8 +51,8 @@ async def recorder() -> AsyncIterator[Recorder]:
 
 
 def templates_of(trick: str) -> list[str]:
-    """Return where a trick is played; at the small size every other trick in every other template."""
-    return TEMPLATES if THOROUGH else TEMPLATES[sorted(TRICKS).index(trick) % 2 :: 2]
+    """Return where a trick is played; at the small size each in one template, in turn."""
+    return TEMPLATES if THOROUGH else TEMPLATES[FEW.index(trick) % len(TEMPLATES) :][:1]
 
 
 async def play_all(
@@ -65,7 +72,10 @@ async def play_all(
 
 
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize(
+    "trick",
+    [*FEW, *(pytest.param(one, marks=pytest.mark.full) for one in TRICKS if one not in FEW)],
+)
 async def test_a_forger_is_rewarded_for_its_own_problem_alone(
     recorder: Recorder, trick: str, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
@@ -89,7 +99,13 @@ async def test_what_a_guesser_is_paid_for_is_true(
 
 
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("template", ["click-test-2", "count-sides", "identify-shape"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "click-test-2",
+        *(pytest.param(name, marks=pytest.mark.full) for name in ("count-sides", "identify-shape")),
+    ],
+)
 async def test_a_guesser_is_paid_as_often_as_chance_allows(
     recorder: Recorder, template: str
 ) -> None:
@@ -112,7 +128,7 @@ async def test_a_guesser_is_paid_as_often_as_chance_allows(
 
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_policy_that_does_the_task_is_rewarded(recorder: Recorder) -> None:
-    for template in ("click-button", "click-test-2", "count-sides", "enter-text"):
+    for template in ("click-button", "enter-text"):
         played = await play(recorder, template, 0, TeacherPolicy())
 
         assert played.site.true_reward == played.told.episode.reward == 1

@@ -1,6 +1,6 @@
 """No lie that matters is accepted, told of real episodes as consistently as it can be.
 
-`make adversarial` tells each kind of 40 episodes, and judges 1,000 untouched ones.
+`make test-full` tells each kind of 40 episodes, and judges 1,000 untouched ones.
 """
 
 import asyncio
@@ -33,15 +33,17 @@ TEMPLATES = (
     "click-scroll-list",
     "drag-box",
     "scroll-text-2",
-    "read-table",
     "circle-center",
-    "count-sides",
     "click-dialog",
+    *(("read-table", "count-sides") if THOROUGH else ()),
 )
 """Among them they show every action that the teacher has, forms, lists and canvas drawings."""
 
 LOSABLE = ("click-button", "click-checkboxes", "click-dialog")
 """Templates that a wrong click loses, or leaves as they were."""
+
+FULL = () if THOROUGH else ("wait_inserted", "steps_swapped")
+"""Kinds that are the truth of most episodes: until one is found of which they are a lie, many are carried out."""
 
 SEEDS = range(100 if THOROUGH else 2)
 CASES = 40 if THOROUGH else 1
@@ -91,8 +93,11 @@ async def _tell(recorder: Recorder, name: str, kind: Kind, told: list[Told]) -> 
     """Tell a lie of so many episodes, and return what is made of each.
 
     What a replay should reject is told first of policies without replies: a model's would contradict it.
+    Where there is little time, short episodes come first.
     """
     out: list[Judged] = []
+    if not THOROUGH:
+        told = sorted(told, key=lambda one: one.episode.n_steps)
     told = sorted(told, key=lambda one: kind.by == "replay" and bool(one.episode.calls))
     for truth in truths(told, name):
         if sum(not one.true for one in out) == CASES:
@@ -130,6 +135,7 @@ async def shown() -> AsyncIterator[Shown]:
                     _try(_tell(recorder, name, kind, lost if kind.lost else sound))
                 )
                 for name, kind in (LIES | UNTOLD).items()
+                if name not in FULL
             }
         out.lies = {name: task.result() for name, task in tasks.items()}
     yield out
@@ -141,7 +147,10 @@ def test_untouched_episodes_are_accepted(shown: Shown) -> None:
     assert len(rejected) <= len(shown.untouched) // 100, rejected
 
 
-@pytest.mark.parametrize("name", sorted(LIES))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.full) if name in FULL else name for name in sorted(LIES)],
+)
 def test_a_lie_that_matters_is_rejected(shown: Shown, name: str) -> None:
     told = [one for one in shown.told(name) if not one.true]
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 from adversarial.watched import first_end, watch_events
+from effort import THOROUGH
 from pydantic import JsonValue
 from support.browsers.one_browser import browser_and_gateway
 from support.browsers.random_actions import Truth, falsehood, walk
@@ -33,6 +34,9 @@ from schemas.task import Task
 from schemas.truncation import GOAL_BYTES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+WALKS = 4 if THOROUGH else 2
+"""Tasks over which random actions are carried out."""
 
 MakeTask = Callable[[int], Task]
 """A task of a site, from a seed."""
@@ -141,17 +145,25 @@ Serving = Callable[[], AbstractAsyncContextManager[Served]]
 
 
 @pytest.fixture(
+    scope="module",
     params=[
         pytest.param(miniwob, marks=pytest.mark.browser),
         scripted,
         pytest.param(application, marks=pytest.mark.browser),
-    ]
+    ],
 )
 def serving(request: pytest.FixtureRequest) -> Serving:
     chosen: Serving = request.param
     if chosen is not scripted:
         request.getfixturevalue("one_browser")
     return chosen
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def served(serving: Serving) -> AsyncIterator[Served]:
+    """Serve the site, once for all tests: each visits it in a state of its own."""
+    async with serving() as site:
+        yield site
 
 
 Alone = tuple[Site, MakeTask, Task]
@@ -230,8 +242,8 @@ async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_task_that_i
     assert caught.value.kind is FailureKind.SITE
 
 
-async def test_a_site_has_a_state_if_its_server_is_the_judge(serving: Serving) -> None:
-    async with serving() as served, served.visited(3) as (visit, session):
+async def test_a_site_has_a_state_if_its_server_is_the_judge(served: Served) -> None:
+    async with served.visited(3) as (visit, session):
         state = await served.site.state(await served.site.begin(visit, session))
 
         assert (state is not None) is (served.site.judge is Judge.SERVER)
@@ -306,19 +318,16 @@ async def test_a_failure_of_the_session_keeps_its_kind(paged: tuple[Site, MakeTa
 
 
 async def test_a_seed_states_one_goal_and_nothing_is_won_before_the_first_action(
-    serving: Serving,
+    served: Served,
 ) -> None:
     goals: list[str] = []
-    async with serving() as served:
-        for seed in (3, 3, 4):
-            async with served.visited(seed) as (visit, session):
-                problem = await served.site.begin(visit, session)
-                goals.append(problem.goal)
-                outcome = await served.site.outcome(problem, session)
-                assert not outcome.done
-                assert outcome == await served.site.outcome(problem, session), (
-                    "asking changes nothing"
-                )
+    for seed in (3, 3, 4):
+        async with served.visited(seed) as (visit, session):
+            problem = await served.site.begin(visit, session)
+            goals.append(problem.goal)
+            outcome = await served.site.outcome(problem, session)
+            assert not outcome.done
+            assert outcome == await served.site.outcome(problem, session), "asking changes nothing"
 
     assert goals[0] == goals[1]
     assert all(0 < len(goal.encode()) <= GOAL_BYTES for goal in goals)
@@ -326,9 +335,9 @@ async def test_a_seed_states_one_goal_and_nothing_is_won_before_the_first_action
 
 @pytest.mark.parametrize("leave", [Reload(), Restart()], ids=["reload", "restart"])
 async def test_a_page_that_is_loaded_again_is_not_the_problem_s(
-    serving: Serving, leave: Action
+    served: Served, leave: Action
 ) -> None:
-    async with serving() as served, served.visited(3) as (visit, session):
+    async with served.visited(3) as (visit, session):
         problem = await served.site.begin(visit, session)
         await session.act(leave)
         outcome = await served.site.outcome(problem, session)
@@ -337,25 +346,24 @@ async def test_a_page_that_is_loaded_again_is_not_the_problem_s(
         assert outcome == await served.site.outcome(problem, session)
 
 
-async def test_no_actions_earn_a_reward_but_for_the_task_s_own_problem(serving: Serving) -> None:
-    async with serving() as served:
-        for seed in range(4):
-            async with served.visited(seed) as (visit, session):
-                problem = await served.site.begin(visit, session)
-                truth = await served.watch(session)
-                done = await walk(
-                    Random(seed),
-                    served.site,
-                    session,
-                    problem,
-                    truth=truth,
-                    own=visit.start_url,
-                    steps=12,
-                )
-                end = await served.site.outcome(problem, session, answer="")
-                assert falsehood(end, done.ended, await truth(Answer())) == "", str(done)
-            assert done.false == "", str(done)
-            assert done.broken == "", str(done)
+async def test_no_actions_earn_a_reward_but_for_the_task_s_own_problem(served: Served) -> None:
+    for seed in range(WALKS):
+        async with served.visited(seed) as (visit, session):
+            problem = await served.site.begin(visit, session)
+            truth = await served.watch(session)
+            done = await walk(
+                Random(seed),
+                served.site,
+                session,
+                problem,
+                truth=truth,
+                own=visit.start_url,
+                steps=12,
+            )
+            end = await served.site.outcome(problem, session, answer="")
+            assert falsehood(end, done.ended, await truth(Answer())) == "", str(done)
+        assert done.false == "", str(done)
+        assert done.broken == "", str(done)
 
 
 async def pays(site: Site, problem: Problem, session: Session) -> bool:
@@ -367,28 +375,26 @@ async def pays(site: Site, problem: Problem, session: Session) -> bool:
     return outcome.done and (outcome.reward or 0) > 0
 
 
-async def test_no_two_visits_have_one_problem(serving: Serving) -> None:
-    async with serving() as served:
-        problems = []
-        for _ in range(2):
-            async with served.visited(3) as (visit, session):
-                problems.append(await served.site.begin(visit, session))
-            async with served.visited(3) as (_, other):
-                assert not await pays(served.site, problems[-1], other)
+async def test_no_two_visits_have_one_problem(served: Served) -> None:
+    problems = []
+    for _ in range(2):
+        async with served.visited(3) as (visit, session):
+            problems.append(await served.site.begin(visit, session))
+        async with served.visited(3) as (_, other):
+            assert not await pays(served.site, problems[-1], other)
 
     assert problems[0].nonce != problems[1].nonce
 
 
 async def test_a_repeatable_site_gives_the_same_document_for_the_same_seed(
-    serving: Serving,
+    served: Served,
 ) -> None:
     documents: list[str | None] = []
-    async with serving() as served:
-        assert served.site.repeatable
-        for _ in range(2):
-            async with served.visited(3) as (visit, session):
-                await served.site.begin(visit, session)
-                documents.append((await session.observe()).page.dom_sha256)
+    assert served.site.repeatable
+    for _ in range(2):
+        async with served.visited(3) as (visit, session):
+            await served.site.begin(visit, session)
+            documents.append((await session.observe()).page.dom_sha256)
 
     assert documents[0] is not None
     assert documents[0] == documents[1]

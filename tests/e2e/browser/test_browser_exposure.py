@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 from support.browsers.html_site import HOST, ORIGIN, handler, spec
 from support.browsers.one_browser import processes
+from support.browsers.ways_out_run import own_network
 from support.runs.commands import GLANCE
 
 from flows.job.provenance import provenance
@@ -99,6 +100,7 @@ async def test_what_is_stated_of_a_browser_is_true_of_the_browser_that_runs(
     users = {status["Uid"].split()[0] for status in statuses}
     renderers = [status for status in statuses if status["Seccomp"] == "2"]
     assert stated == probe()
+    assert not (stated.namespace and own_network()), "this machine allows network namespaces"
     assert bool(stated.sandbox) == ("--no-sandbox" in argv)
     assert bool(stated.sandbox) == (not renderers), "a renderer has a filter of system calls"
     assert users == {str(os.geteuid() if stated.user else UNPRIVILEGED_USER)}

@@ -7,7 +7,11 @@ from generators.browser.keyboard import _NAMED, parse_chord
 from generators.browser.session import ChromiumSession
 from schemas.action import Key, TypeText
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 PAGE = (
     "<textarea id=t autofocus></textarea><script>log=[];"

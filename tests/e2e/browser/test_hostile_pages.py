@@ -24,7 +24,9 @@ pytestmark = [
     pytest.mark.timeout(240),
 ]
 
-TRIED = [name for name, fault in FAULTS.items() if fault.quick or THOROUGH]
+QUICK = [name for name, fault in FAULTS.items() if fault.quick]
+TRIED = [[name] for name in FAULTS] if THOROUGH else [QUICK]
+"""Each by itself, or a few at once where there is little time."""
 
 
 @pytest.fixture(autouse=True)
@@ -35,28 +37,32 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def alone() -> Mapping[str, Mapping[str, Any]]:
-    """What the innocent pages come to in a browser of their own."""
-    async with open_arena() as arena:
-        return {name: likeness(await arena.attempt(name)) for name in INNOCENTS}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def arena() -> AsyncIterator[Arena]:
     """One browser for all pages, as a run has it."""
     async with open_arena() as opened:
         yield opened
 
 
-@pytest.mark.parametrize("name", TRIED)
-async def test_a_page_does_its_worst_and_its_neighbours_notice_nothing(
-    name: str, arena: Arena, alone: Mapping[str, Mapping[str, Any]]
-) -> None:
-    ended, innocents = await arena.beside_innocents([name])
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def alone(arena: Arena) -> Mapping[str, Mapping[str, Any]]:
+    """What the innocent pages come to in a browser that has met no other page."""
+    return {name: likeness(await arena.attempt(name)) for name in INNOCENTS}
 
-    assert re.match(FAULTS[name].ends, ending(ended[name]), re.DOTALL), ending(ended[name])
-    assert ended[name].tries is None, "a page would do again what it did"
-    assert picture_sizes(ended[name]) <= {VIEWPORT}
+
+@pytest.mark.parametrize("names", TRIED, ids=",".join)
+async def test_a_page_does_its_worst_and_its_neighbours_notice_nothing(
+    names: list[str],
+    arena: Arena,
+    alone: Mapping[str, Mapping[str, Any]],
+    subtests: pytest.Subtests,
+) -> None:
+    ended, innocents = await arena.beside_innocents(names)
+
+    for name in names:
+        with subtests.test(msg=name):
+            assert re.match(FAULTS[name].ends, ending(ended[name]), re.DOTALL), ending(ended[name])
+            assert ended[name].tries is None, "a page would do again what it did"
+            assert picture_sizes(ended[name]) <= {VIEWPORT}
     assert {ending(episode) for episode in innocents} == {"finished 1.0"}
     for episode in innocents:
         assert likeness(episode) == alone[str(episode.capsule["template_id"])]

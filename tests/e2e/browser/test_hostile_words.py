@@ -6,9 +6,10 @@ ones.
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from deltalake import DeltaTable
@@ -25,6 +26,17 @@ from schemas.truncation import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, 
 
 pytestmark = pytest.mark.browser
 
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def shared(test: Test) -> Test:
+    """Mark a test of pages in the worker's browser."""
+    marks = (pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("one_browser"))
+    for mark in marks:
+        test = mark(test)
+    return test
+
+
 PAGE = """<!DOCTYPE html><html><head><title>odd</title><script src="../core/core.js"></script>
 <link rel="stylesheet" type="text/css" href="../core/core.css">
 <script>
@@ -36,7 +48,7 @@ var won = function() {{ core.endEpisode(1.0, false); }};
 <button style="width:150px;height:100px" onclick="{clicked}; won()">go</button></div></div></body>
 </html>"""
 
-GOAL, TITLE = (5_000_000, 10_000_000) if THOROUGH else (1_000_000, 2_000_000)
+GOAL, TITLE = (5_000_000, 10_000_000) if THOROUGH else (300_000, 600_000)
 """Characters of a page that says far too much."""
 
 ODD: Mapping[str, str] = {
@@ -54,6 +66,8 @@ ODD: Mapping[str, str] = {
         clicked="",
     ),
 }
+
+FAMILIES = [*ODD, "click-test"]
 
 
 @pytest.fixture(scope="module")
@@ -102,37 +116,56 @@ def by_family(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_half_a_character_in_a_goal_is_a_row_and_costs_no_neighbour(
-    tmp_path: Path, odd_pages: dict[str, str]
-) -> None:
-    families = ["odd-half", "odd-throw", "click-test"]
-    said = generate(tmp_path, families, odd_pages)
-    again = generate(tmp_path, families, odd_pages)
-    found = by_family(tmp_path)
+@dataclass(frozen=True)
+class Made:
+    """A run over the odd families, and an innocent one among them."""
 
+    folder: Path
+    said: Said
+    found: Mapping[str, Mapping[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, odd_pages: dict[str, str]) -> Made:
+    """Make the run."""
+    folder = tmp_path_factory.mktemp("odd")
+    said = generate(folder, FAMILIES, odd_pages)
     assert said.code == 0, said.err
+    return Made(folder, said, by_family(folder))
+
+
+def test_odd_pages_are_rows_like_others_and_cost_no_neighbour(made: Made) -> None:
+    said, innocent = made.said, made.found["click-test"]
+
     assert "Traceback" not in said.err
-    assert (said.answer["episodes"], said.answer["accepted"]) == (3, 2)
-    assert found["odd-half"]["instruction"] == "half \ufffd"
-    assert found["odd-half"]["steps"][0]["result_text"] == "The page said: \ufffd"
-    assert found["odd-throw"]["failure_kind"] == "page"
-    assert found["odd-throw"]["failure_message"].startswith("the page threw: Error: half \ufffdxxx")
-    assert len(found["odd-throw"]["failure_message"]) < 500
-    assert (found["click-test"]["done"], found["click-test"]["reward"]) == (True, 1.0)
+    assert (said.answer["episodes"], said.answer["accepted"]) == (4, 3)
+    assert (innocent["done"], innocent["reward"]) == (True, 1.0)
+    assert called("audit", str(made.folder / "run"), "--deep").code == 0
+
+
+@pytest.mark.full
+def test_a_run_with_odd_rows_is_resumed_as_any_other(made: Made, odd_pages: dict[str, str]) -> None:
+    again = generate(made.folder, FAMILIES, odd_pages)
+
     assert (again.code, again.answer["rolled_out"]) == (0, 0)
-    assert called("audit", str(tmp_path / "run"), "--deep").code == 0
 
 
-def test_what_is_far_too_long_is_cut_in_every_row_and_replays(
-    tmp_path: Path, odd_pages: dict[str, str]
-) -> None:
-    said = generate(tmp_path, ["odd-huge", "click-test"], odd_pages)
-    huge = by_family(tmp_path)["odd-huge"]
+def test_half_a_character_is_a_mark_in_every_row(made: Made) -> None:
+    half, thrown = made.found["odd-half"], made.found["odd-throw"]
+
+    assert half["instruction"] == "half \ufffd"
+    assert half["steps"][0]["result_text"] == "The page said: \ufffd"
+    assert thrown["failure_kind"] == "page"
+    assert thrown["failure_message"].startswith("the page threw: Error: half \ufffdxxx")
+    assert len(thrown["failure_message"]) < 500
+
+
+def test_what_is_far_too_long_is_cut_in_every_row_and_replays(made: Made) -> None:
+    huge = made.found["odd-huge"]
     url = "http://miniwob.localhost/miniwob/odd-huge.html?" + "u" * 1_900_000
-    [task] = [task for task in rows(tmp_path, "tasks") if task["template_id"] == "odd-huge"]
+    [task] = [task for task in rows(made.folder, "tasks") if task["template_id"] == "odd-huge"]
 
-    assert said.code == 0, said.err
-    assert (said.answer["accepted"], said.answer["reproduced"]) == (2, 2)
+    assert made.said.answer["reproduced"] == 3
     assert huge["instruction"] == task["instruction"] == truncate("Q" * GOAL, GOAL_BYTES)
     for step in huge["steps"]:
         assert step["title"] == truncate("T" * TITLE, TITLE_BYTES)
@@ -140,7 +173,7 @@ def test_what_is_far_too_long_is_cut_in_every_row_and_replays(
     told = huge["steps"][0]["result_text"]
     assert told.startswith("The page said: AAA")
     assert len(told.encode()) <= 2_000
-    assert all(len(row["elements"]) < 10_000 for row in rows(tmp_path, "observations"))
+    assert all(len(row["elements"]) < 10_000 for row in rows(made.folder, "observations"))
 
 
 def test_what_is_far_too_long_is_cut_in_every_prompt(
@@ -177,6 +210,7 @@ TEXTS = (
 """Texts around the bound of a thousand bytes."""
 
 
+@shared
 async def test_a_text_is_cut_in_the_page_as_it_is_cut_here() -> None:
     async with opened({"/": "one"}) as session:
         for text in TEXTS:
@@ -186,6 +220,7 @@ async def test_a_text_is_cut_in_the_page_as_it_is_cut_here() -> None:
             )
 
 
+@shared
 async def test_names_that_pages_make_up_are_bounded_wherever_they_are_read() -> None:
     page = """<script>
       const made = document.createElement("x" + "-y".repeat(2e4));
@@ -226,6 +261,7 @@ async def test_names_that_pages_make_up_are_bounded_wherever_they_are_read() -> 
         assert max(len(text.encode()) for text in texts) <= GOAL_BYTES
 
 
+@shared
 async def test_what_a_page_throws_is_cut_and_well_formed() -> None:
     async with opened({"/": "one"}) as session:
         with pytest.raises(RolloutFailure) as failure:

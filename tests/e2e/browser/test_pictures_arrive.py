@@ -8,6 +8,7 @@ import pytest
 from aiohttp import web
 from PIL import Image
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
+from support.browsers.one_browser import browser_and_gateway
 from support.browsers.visits import visit_to
 from support.episodes.factories import make_task
 
@@ -17,7 +18,11 @@ from generators.sites.gateway import Gateway, Handler
 from generators.sites.miniwob import MiniWob, start_url
 from schemas.action import Back, Click, Reload
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 LATE_SECONDS = 0.6
 
@@ -37,24 +42,26 @@ class SlowGateway(Gateway):
         super().mount(host, slow)
 
 
-async def first_look(gateway: Gateway) -> bytes:
+async def first_look(chromium: Chromium, gateway: Gateway) -> bytes:
     """Return the picture of a fresh session's first look."""
     template = "email-inbox-delete"
     task = make_task(template=template).model_copy(update={"start_url": start_url(template)})
-    async with gateway:
-        site = MiniWob(gateway)
-        visit = await visit_to(site, task)
-        spec = visit.session_spec(viewport_width=500, viewport_height=400)
-        async with Chromium(network=gateway) as chromium, chromium.session(spec) as page:
-            await page.open(visit.start_url)
-            await site.begin(visit, page)
-            return (await page.observe()).screenshot.bytes
+    site = MiniWob(gateway)
+    visit = await visit_to(site, task)
+    spec = visit.session_spec(viewport_width=500, viewport_height=400)
+    async with chromium.session(spec) as page:
+        await page.open(visit.start_url)
+        await site.begin(visit, page)
+        return (await page.observe()).screenshot.bytes
 
 
 async def test_the_first_look_shows_its_pictures_however_late_they_arrive() -> None:
-    slow = SlowGateway()
+    async with SlowGateway() as slow, Chromium(network=slow) as chromium:
+        late = await first_look(chromium, slow)
+    async with browser_and_gateway() as (chromium, gateway):
+        soon = await first_look(chromium, gateway)
 
-    assert await first_look(slow) == await first_look(Gateway())
+    assert late == soon
     assert slow.late > 0
 
 

@@ -1,53 +1,82 @@
 """The teacher on the real pages: every template it promises, by ordinary actions that each dialect has
-words for, with true thoughts.
+words for, with true thoughts, and what a dataset of its episodes shows.
 
-`make chaos` tries two seeds of each template.
+A template of each skill is played once, through the real sites and the real recorder, in the viewport that a
+run would draw for it; `make test-full` plays two seeds of every template. Those of the demo are published, and no
+split of the dataset has a copy of another's rows; `make test-full` publishes all. Pictures and splits are judged by
+code of their own (`task_pictures`, `split_copies`).
 """
 
 import asyncio
-import re
+import io
+import tomllib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+import numpy as np
 import pytest
 import pytest_asyncio
-from effort import THOROUGH
+from conftest import ROOT
+from effort import THOROUGH, TIMEOUT
+from PIL import Image
 from support.browsers.one_browser import browser_and_gateway
-from support.browsers.visits import visit_to
-from support.episodes.factories import make_step
+from support.browsers.task_pictures import (
+    COVER,
+    WatchedSite,
+    is_covered,
+    last_picture_faults,
+    pixels,
+)
+from support.episodes.factories import RUN_ID, make_verdict
+from support.episodes.untrue_thoughts import untrue
 from support.inputs.dialect_variants import framed
+from support.runs.memory_run import RULE, MemoryRun, published
+from support.stores.split_copies import SHARE, Shown, copies, group_counts, read_shown
 
-from generators.browser.chromium import Chromium
-from generators.browser.protocol import Session
+from flows.job.plan import PlannedAttempt, plan_units
+from flows.job.unit_runner import RolloutSetup
 from generators.policy.dialects.protocol import InexpressibleAction
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.factory import PolicyFactory
-from generators.policy.model.try_account import Account
-from generators.policy.protocol import PolicyInput
-from generators.policy.teacher.skill_table import (
-    HAND_SKILLS,
-    IMPOSSIBLE,
-    PAGE_SKILLS,
-    SKILLS,
-    UNRELIABLE,
-)
-from generators.sites.miniwob import MiniWob, start_url, template_paths
-from generators.sites.protocol import Problem
-from generators.verify.thoughts import contradiction, quotes
-from schemas.action import Action, Answer, Click, TypeText, target_point
-from schemas.base import sha256_hex
-from schemas.config import RunConfig
-from schemas.episode import Step, ThoughtSource
-from schemas.observation import Target
-from schemas.sections import PolicyName, PolicySection
-from schemas.task import Task
+from generators.policy.teacher.skill_table import SKILLS, UNRELIABLE
+from generators.sites.miniwob import NAME
+from generators.tasks.site_templates import make_template_task, site_offers
+from generators.verify.novelty import Novelty
+from generators.verify.panel import Panel
+from schemas.action import TypeText, target_point
+from schemas.config import RunConfig, resolve
+from schemas.episode import Episode
+from schemas.observation import Screenshot
+from schemas.task import SPLITS, Task
+
+DEMO = tomllib.loads((ROOT / "configs/demo.toml").read_text(encoding="utf-8"))
+TWINS = ("login-user", "login-user-popup")
+"""Two templates of one group: no two splits may have one each."""
+
+
+def _one_of_each_skill(preferred: Container[str]) -> list[str]:
+    """Return a template for each skill that is reliable, of those that are preferred where it does any."""
+    chosen = dict[str, str]()
+    for template in sorted(
+        SKILLS.keys() - UNRELIABLE.keys(), key=lambda name: (name not in preferred, name)
+    ):
+        chosen.setdefault(repr(SKILLS[template]), template)
+    return sorted(chosen.values())
+
+
+PLAYED = sorted(SKILLS if THOROUGH else {*_one_of_each_skill(DEMO["tasks"]["include"]), *TWINS})
+PUBLISHED = {*PLAYED} if THOROUGH else {*PLAYED} & {*DEMO["tasks"]["include"]}
+"""Templates whose pictures are looked at one by one, and whose episodes are published."""
 
 SEEDS = (0, 1) if THOROUGH else (0,)
 SESSIONS = 8
 MAX_STEPS = 40
+Test = TypeVar("Test", bound=Callable[..., object])
 PASSED = 1.0
-WIDTH, HEIGHT = 500, 400
+SHOWN = 0.75
+"""Of the last actions at least so many change the picture; a click on plain text may change nothing."""
 
 LOCATES = frozenset({"holo1"})
 """Dialects that only point, and do not act."""
@@ -62,194 +91,228 @@ LOST = {
 MAX_LOST = 0.03
 """Share of its episodes that a dialect may lose for want of words."""
 
+TEMPLATES = 40
+"""From so many templates on, the small splits hold enough to conclude from."""
 
-@dataclass
-class Attempt:
-    """What became of one task."""
 
-    template: str
-    seed: int
-    goal: str
-    steps: list[Step] = field(default_factory=list)
-    passed: bool = False
+def in_module(test: Test) -> Test:
+    """Mark a test of what was played in a browser, in the event loop of this module."""
+    marks = (pytest.mark.browser, pytest.mark.timeout(TIMEOUT))
+    for mark in (*marks, pytest.mark.asyncio(loop_scope="session")):
+        test = mark(test)
+    return test
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the teacher made of every task."""
+
+    episodes: Sequence[tuple[Task, Episode]]
+    """By template and seed."""
+    site: WatchedSite
+    """What served the pages, and looked at them."""
 
     @property
-    def actions(self) -> list[Action]:
-        return [step.action for step in self.steps]
+    def published(self) -> Sequence[tuple[Task, Episode]]:
+        """Those of the templates that are published."""
+        return [(task, one) for task, one in self.episodes if task.template_id in PUBLISHED]
 
-    def __str__(self) -> str:
-        thoughts = [step.thought for step in self.steps]
-        return f"{self.template} {self.seed}: {self.goal} {thoughts}"
-
-
-_JARGON = re.compile(
-    r"\b(?:div|span|li|ul|ol|td|tr|th|svg|img|input|textarea|href|css|html|dom|class|id|px|null"
-    r"|undefined|element|node)\b|(?<=\w )(?-i:None)\b|[#.]\w+-\w|rgb\(",
-    re.IGNORECASE,
-)
-"""What only who reads the document says."""
-
-_OPENS = re.compile(r"\b(?:open|unfold|look (?:into|under)|turn it over)\b")
-"""What a thought says of an action after which something else is seen."""
-
-
-def _untrue(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what is wrong about the thoughts of steps that follow each other."""
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
-        thought = bare = step.thought or ""
-        for quoted in quotes(thought):
-            bare = bare.replace(quoted, "")
-        if not thought:
-            yield f"step {step.step} has no thought"
-        if (word := _JARGON.search(bare)) is not None:
-            yield f"{thought} says {word[0]}"
-        if (wrong := contradiction(step)) is not None:
-            yield f"{thought} is denied: {wrong}"
-        same = after is not None and after.screenshot_sha256 == step.screenshot_sha256
-        if same and _OPENS.search(bare):
-            yield f"{thought} opens nothing"
-
-
-def _task(template: str, seed: int) -> Task:
-    return Task(
-        task_id=f"{template}-{seed}",
-        template_id=template,
-        source="test",
-        site="miniwob",
-        start_url=start_url(template),
-        instruction="",
-        seed=seed,
-        split="train",
-    )
-
-
-async def _drive(
-    problem: Problem, site: MiniWob, session: Session, attempt: Attempt, section: PolicySection
-) -> None:
-    """Act until the page is done, the policy has had enough, or too much was done."""
-    task = _task(attempt.template, attempt.seed)
-    policy = PolicyFactory(RunConfig()).make(section, seed="test", task=task, account=Account())
-    threshold = site.threshold(attempt.template)
-    for _ in range(MAX_STEPS):
-        seen = await session.observe()
-        decision = await policy.act(PolicyInput(attempt.goal, [], seen, session.reader))
-        effect = await session.act(decision.action)
-        taken = make_step(len(attempt.steps), picture=0, action=decision.action)
-        told = {
-            "thought": decision.thought,
-            "thought_source": decision.thought_source,
-            "target": effect.target,
-            "elements": seen.elements,
-            "sights": seen.sights,
-            "screenshot_sha256": sha256_hex(seen.screenshot.bytes),
-        }
-        attempt.steps.append(taken.model_copy(update=told))
-        assert effect.error is None, f"{attempt}: {effect.error}"
-        outcome = await site.outcome(problem, session)
-        if outcome.done or isinstance(decision.action, Answer):
-            reward = 0.0 if outcome.reward is None else outcome.reward
-            attempt.passed = outcome.done and reward >= (
-                PASSED if threshold is None else threshold.reward
-            )
-            return
-
-
-async def _attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> Attempt:
-    visit = await visit_to(site, _task(template, seed))
-    spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
-    async with chromium.session(spec) as session:
-        await session.open(visit.start_url)
-        problem = await site.begin(visit, session)
-        attempt = Attempt(template, seed, problem.goal)
-        await _drive(problem, site, session, attempt, PolicySection(name=PolicyName.TEACHER))
-    return attempt
+    def has_passed(self, task: Task, episode: Episode) -> bool:
+        """Return whether an episode did its task."""
+        threshold = self.site.threshold(task.template_id)
+        reward = 0.0 if episode.reward is None else episode.reward
+        return episode.done and reward >= (PASSED if threshold is None else threshold.reward)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def attempts(one_browser: None) -> AsyncIterator[list[Attempt]]:
+async def played(one_browser: None) -> Played:
+    """Every task, done once in the viewport that a run would draw for it."""
     del one_browser  # is at hand
-    made: list[Attempt] = []
+    limits = {"steps": MAX_STEPS, "seconds": 600.0, "stuck_steps": MAX_STEPS}
+    config: RunConfig = resolve([("test", {"limits": limits})])
+    offer = site_offers()[NAME]
+    tasks = [
+        make_template_task(offer, template, seed=seed, source=NAME)
+        for template in PLAYED
+        for seed in SEEDS
+    ]
+    episodes: list[tuple[Task, Episode]] = []
     limit = asyncio.Semaphore(SESSIONS)
-
-    async def attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> None:
-        async with limit:
-            made.append(await _attempt(chromium, site, template, seed))
-
     async with browser_and_gateway() as (chromium, gateway):
-        site = MiniWob(gateway)
+        site = WatchedSite(gateway)
+        setup = RolloutSetup.of(
+            config,
+            RUN_ID,
+            tasks,
+            sites={NAME: site},
+            sessions=chromium,
+            policies=PolicyFactory(config),
+        )
+
+        async def play(unit_id: str, planned: PlannedAttempt) -> None:
+            async with limit:
+                episodes.append((planned.task, await setup.roll_out(unit_id, planned)))
+
         async with asyncio.TaskGroup() as group:
-            for template in sorted(SKILLS):
-                for seed in SEEDS:
-                    group.create_task(attempt(chromium, site, template, seed))
-    yield made
+            for unit in plan_units(config, tasks, run_id=RUN_ID):
+                for planned in unit.attempts:
+                    group.create_task(play(unit.unit_id, planned))
+    episodes.sort(key=lambda made: (made[0].template_id, made[0].seed))
+    return Played(episodes, site)
 
 
-@pytest.mark.browser
-def test_the_teacher_solves_every_family_it_promises(attempts: list[Attempt]) -> None:
-    assert len(attempts) == len(SKILLS) * len(SEEDS)
-    failed = [each for each in attempts if not each.passed and each.template not in UNRELIABLE]
-    assert [str(each) for each in failed] == []
-    assert {each.template: wrong for each in attempts for wrong in _untrue(each.steps)} == {}
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def dataset(played: Played, tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
+    """What is published of it, where all but copies is accepted."""
+    run, to = MemoryRun(), tmp_path_factory.mktemp("published") / "to"
+    made = [(task, one) for task, one in played.published if played.has_passed(task, one)]
+    run.commit([task for task, _ in made], [one for _, one in made])
+    others = [name for name in RULE.passed if name != Novelty.name]
+    panel = Panel([Novelty()], RULE)
+    for task, one in made:
+        run.judge([make_verdict(one, verifier=name) for name in others])
+        run.judge(await panel.judge(task, one))
+    await asyncio.to_thread(published, run.seal(), to)
+    return await asyncio.to_thread(read_shown, to)
 
 
-@pytest.mark.parametrize(
-    ("said", "thought", "picture"),
-    [
-        ("has no thought", "", 0),
-        ("says div", "It is out of view, so I scroll to the div.", 0),
-        ("says class", "There is no button of class red.", 0),
-        ("says .ui-t", "I click .ui-tabs-anchor.", 0),
-        ("says None", "The name of it is None.", 0),
-        ("says rgb(", "This is rgb(1, 2, 3).", 0),
-        ("points at 'Submit'", "I click 'Cancel'.", 0),
-        ("opens nothing", "The link is not in sight, so I look under the 1st tab.", 1),
-        ("opens nothing", "'Submit' is folded, so I unfold it.", 1),
-    ],
-)
-def test_an_untrue_thought_is_told(said: str, thought: str, picture: int) -> None:
-    target = Target(tag="button", text="Submit", bbox=(0, 0, 9, 9))
-    told = {"thought": thought, "thought_source": ThoughtSource.TEMPLATE, "target": target}
-    first = make_step(0, picture=1, action=Click(x=1, y=1)).model_copy(update=told)
-    last = make_step(1, picture=picture, action=Answer(text="")).model_copy(
-        update={"thought": "All is done."}
-    )
+@in_module
+async def test_the_teacher_solves_every_family_it_promises(played: Played) -> None:
+    lost = {task.template_id for task, one in played.episodes if not played.has_passed(task, one)}
 
-    [wrong] = _untrue([first, last])
-    assert said in wrong
+    assert len(played.episodes) == len(PLAYED) * len(SEEDS)
+    assert lost <= {*UNRELIABLE}
+    assert {
+        (task.template_id, step.action_error)
+        for task, one in played.episodes
+        for step in one.steps
+        if step.action_error is not None
+    } == set()
 
 
-@pytest.mark.browser
+@in_module
+async def test_its_thoughts_are_true(played: Played) -> None:
+    wrong = {task.template_id: [*untrue(one.steps)] for task, one in played.episodes}
+
+    assert {template: said for template, said in wrong.items() if said} == {}
+
+
+@in_module
 @pytest.mark.parametrize("name", sorted(DIALECTS.keys() - LOCATES))
-def test_a_dialect_has_words_for_what_the_teacher_does(attempts: list[Attempt], name: str) -> None:
+async def test_a_dialect_has_words_for_what_the_teacher_does(played: Played, name: str) -> None:
     dialect = make_dialect(name)
-    frame = framed(dialect, WIDTH, HEIGHT)
     lost = dict[str, str]()
-    for each in attempts:
-        for action in each.actions:
+    for task, one in played.episodes:
+        frame = framed(dialect, one.viewport_width, one.viewport_height)
+        for step in one.steps[:-1]:
             try:
-                said = dialect.format_action(action, frame)
+                said = dialect.format_action(step.action, frame)
             except InexpressibleAction:
-                lost[str(each)] = action.type
-                assert each.template in LOST.get(name, {}).get(action.type, ()), each
+                lost[one.episode_id] = step.action.type
+                assert task.template_id in LOST.get(name, {}).get(step.action.type, ()), str(task)
                 break
-            assert dialect.parse(said, frame).action.type == action.type
-    assert len(lost) < MAX_LOST * len(attempts), Counter(lost.values())
+            assert dialect.parse(said, frame).action.type == step.action.type
+    # Those that cannot do without are all among the skills, of which most templates are no more than variants.
+    assert len(lost) < MAX_LOST * len(SKILLS) * len(SEEDS), Counter(lost.values())
 
 
-@pytest.mark.browser
-def test_the_teacher_looks_at_a_field_before_it_types_into_it(attempts: list[Attempt]) -> None:
-    typed = [one for each in attempts for one in each.actions if isinstance(one, TypeText)]
+@in_module
+async def test_the_teacher_looks_at_a_field_before_it_types_into_it(played: Played) -> None:
+    actions = [step.action for _, one in played.episodes for step in one.steps]
+    typed = [action for action in actions if isinstance(action, TypeText)]
 
     assert len(typed) > len(SEEDS) * 30
     assert [one for one in typed if target_point(one) is not None or one.enter] == []
 
 
-def test_every_family_is_taken_on_or_said_to_be_impossible() -> None:
-    small = {name for name in template_paths() if not name.startswith("flight.")}
+@in_module
+async def test_the_task_fills_the_picture_and_points_fill_it_too(played: Played) -> None:
+    steps = [step for _, one in played.episodes for step in one.steps]
+    points = [(step.x_norm, step.y_norm) for step in steps if step.x_norm is not None]
 
-    assert PAGE_SKILLS.keys().isdisjoint(HAND_SKILLS)
-    assert set(SKILLS).isdisjoint(IMPOSSIBLE)
-    assert set(SKILLS) | set(IMPOSSIBLE) == set(template_paths())
-    assert set(UNRELIABLE) < set(SKILLS)
-    assert len(set(SKILLS) & small - set(UNRELIABLE)) >= 90
-    assert all(len(reason.split()) > 3 for reason in (IMPOSSIBLE | UNRELIABLE).values())
+    quarters = Counter((x < 0.5, (y or 0) < 0.5) for x, y in points)
+    assert float(np.mean(played.site.shares)) >= 0.9
+    assert len(quarters) == 4
+    assert min(quarters.values()) >= 0.07 * len(points)
+
+
+@in_module
+async def test_no_picture_shows_a_cover_or_a_panel(played: Played) -> None:
+    assert played.site.looked >= sum(one.n_steps + 1 for _, one in played.episodes)
+    assert played.site.panels == {}
+    for task, one in played.published:
+        for step in one.steps:
+            assert not is_covered(pixels(step.screenshot.bytes, every=4)), str(task)
+
+
+@in_module
+async def test_the_last_picture_shows_what_the_last_action_did(played: Played) -> None:
+    faults = {
+        str(task): last_picture_faults(task.template_id, one) for task, one in played.published
+    }
+    changed = [
+        one.steps[-1].screenshot.bytes != one.steps[-2].screenshot.bytes
+        for _, one in played.published
+    ]
+
+    assert {task: found for task, found in faults.items() if found} == {}
+    assert sum(changed) >= SHOWN * len(changed)
+
+
+@in_module
+async def test_a_last_picture_that_shows_nothing_new_is_found(played: Played) -> None:
+    episode = next(one for task, one in played.episodes if task.template_id == "click-button")
+    *steps, before, last = episode.steps
+    black = io.BytesIO()
+    Image.new("RGB", (40, 40), COVER).save(black, "PNG")
+    torn = {
+        "it is the one before the last action": before.screenshot,
+        "it is covered": Screenshot(bytes=black.getvalue(), path="black.png"),
+    }
+
+    assert last_picture_faults("click-button", episode) == []
+    for fault, screenshot in torn.items():
+        end = last.model_copy(update={"screenshot": screenshot})
+        other = episode.model_copy(update={"steps": (*steps, before, end)})
+        assert last_picture_faults("click-button", other) == [fault]
+
+
+@in_module
+async def test_no_split_has_a_copy_of_anothers_rows(dataset: list[Shown]) -> None:
+    counts = group_counts(dataset)
+
+    assert len({row.template for row in dataset}) >= TEMPLATES
+    assert copies(dataset) == set()
+    assert {split for split, count in counts.items() if SHARE * count >= sum(counts.values())} == {
+        *SPLITS
+    }
+
+
+@in_module
+async def test_a_row_that_moves_to_another_split_is_found(dataset: list[Shown]) -> None:
+    own = next(
+        row
+        for row in dataset
+        for others in [[one for one in dataset if one.template != row.template]]
+        if row.split == "train" and not copies([row.in_split("its own"), *others])
+    )
+    blank = np.full_like(own.first, 255)
+    shares = {
+        "trajectory": replace(own, goal=("else",), first=blank, pages=frozenset()),
+        "first picture": replace(own, goal=("else",), trajectory="", pages=frozenset()),
+        "goal": replace(own, first=blank, trajectory="", pages=frozenset()),
+        "page": replace(own, goal=("else",), first=blank, trajectory=""),
+    }
+    same = (own.template, own.template)
+
+    for what, moved in shares.items():
+        assert copies([*dataset, moved.in_split("test")]) == {(what, *same)}
+    assert {what for what, *_ in copies([*dataset, own.in_split("validation")])} == {*shares}
+
+
+@in_module
+async def test_a_template_that_moves_out_of_its_group_is_found(dataset: list[Shown]) -> None:
+    moved = [row.in_split("test") if row.template == TWINS[0] else row for row in dataset]
+
+    assert {row.split for row in dataset if row.template == TWINS[0]} == {"train"}
+    assert {found[1:] for found in copies(moved)} == {TWINS}

@@ -1,9 +1,12 @@
 """Cells of worlds' grids in Chromium: two clicks open one, it is left, refused and kept, and the page stays."""
 
+from collections.abc import AsyncIterator
+
 import pytest
+import pytest_asyncio
 
 from flows.job.world_pages import open_world
-from flows.resources.browsers import open_browsers
+from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.protocol import Node, Session
 from generators.worlds.content import draw_rows
 from generators.worlds.draw import draw_world
@@ -13,7 +16,13 @@ from schemas.field import DataField, Kind
 from schemas.patterns import Shape
 from schemas.world import View, World
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browsers() -> AsyncIterator[Browsers]:
+    async with open_browsers() as opened:
+        yield opened
 
 
 def a_grid(delivery: Delivery) -> tuple[World, View, DataField]:
@@ -44,12 +53,14 @@ async def two_clicks(session: Session, cell: Node) -> None:
 
 
 @pytest.mark.parametrize("delivery", [Delivery.SERVER, Delivery.SINGLE_PAGE])
-async def test_a_cell_is_opened_left_refused_and_kept_in_its_place(delivery: Delivery) -> None:
+async def test_a_cell_is_opened_left_refused_and_kept_in_its_place(
+    delivery: Delivery, browsers: Browsers
+) -> None:
     world, view, field = a_grid(delivery)
     column, row = view.columns.index(field.name), draw_rows(world)[view.entity][0]
     held, other = str(row[field.name]), str(field.least + 1)
     said = list[str]()
-    async with open_browsers() as browsers, open_world(browsers, world, f"/{view.name}") as session:
+    async with open_world(browsers, world, f"/{view.name}") as session:
         before = (await session.observe()).page.url
         for text, key in (("5", "Escape"), ("many", "Enter"), (other, "Enter")):
             cell = await cell_of(session, column)

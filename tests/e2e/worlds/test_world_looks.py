@@ -8,7 +8,11 @@ from support.browsers.html_site import HOST, opened
 from flows.job.world_look import LOOK, OPEN
 from schemas.action import Goto
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 BOX = "position:absolute;left:0;top:0;width:200px;height:100px"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from effort import THOROUGH
 from PIL import Image
 from sites.hostile.pages import INNOCENTS
 from sites.hostile.site import PAGES, Hostile, hostile_task
@@ -28,7 +29,7 @@ VIEWPORT = (500, 400)
 OF_ONE_STEP = {"at", "observe_ms", "think_ms", "act_ms"}
 """What no two equal steps share."""
 
-BREATH = 0.2
+BREATH = 0.2 if THOROUGH else 1.0
 """Seconds between two innocent attempts, which would otherwise keep a core busy by themselves."""
 
 

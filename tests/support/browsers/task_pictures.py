@@ -20,6 +20,16 @@ IN_SIGHT = f"""[...document.querySelectorAll("*")].filter(
 ).map(element => element.id)"""
 """Says in a page which of these are drawn."""
 
+OWN_SHARE = """(() => {
+  const wrap = document.getElementById("wrap");
+  if (!wrap) return 0;
+  const box = wrap.getBoundingClientRect();
+  const within = (from, to, end) => Math.max(0, Math.min(to, end) - Math.max(from, 0));
+  return within(box.left, box.right, innerWidth) * within(box.top, box.bottom, innerHeight)
+    / (innerWidth * innerHeight);
+})()"""
+"""The share of the picture that is the page's own content."""
+
 COVER = (0x11, 0x11, 0x11)
 """The colour of the sheet that MiniWoB++ lays over a task that is over."""
 
@@ -86,16 +96,21 @@ class WatchedSite(MiniWob):
         """How often it looked."""
         self.panels: defaultdict[str, set[str]] = defaultdict(set)
         """Those in sight, by template's page."""
+        self.shares: list[float] = []
+        """Of each picture: how much of it is the page's own content."""
 
     async def outcome(
         self, problem: Problem, session: Session, *, answer: str | None = None
     ) -> Outcome:
         """Return the outcome; the page stands still from here to the next picture."""
         outcome = await super().outcome(problem, session, answer=answer)
-        shown = await session.evaluate(IN_SIGHT)
-        where = await session.evaluate("location.pathname")
+        looked = await session.evaluate(f"[location.pathname, {IN_SIGHT}, {OWN_SHARE}]")
+        assert isinstance(looked, list)
+        where, shown, share = looked
         assert isinstance(shown, list)
+        assert isinstance(share, float | int)
         self.looked += 1
+        self.shares.append(share)
         if shown:
             self.panels[str(where)] |= {*map(str, shown)}
         return outcome

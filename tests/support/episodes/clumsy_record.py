@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from support.browsers.one_browser import browser_and_gateway
+
 from generators.browser.chromium import Chromium
 from generators.policy.noisy import NoisyPolicy
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
-from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
 from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.episode import Episode
@@ -62,13 +63,11 @@ async def record_clumsy(templates: Sequence[str], seeds: Sequence[int]) -> list[
             )
         return Clumsy(task, episode)
 
-    async with Gateway() as gateway:
+    async with browser_and_gateway() as (browser, gateway), asyncio.TaskGroup() as group:
         site = MiniWob(gateway)
-        async with Chromium(network=gateway) as browser:
-            async with asyncio.TaskGroup() as group:
-                made = [
-                    group.create_task(one(site, browser, name, seed))
-                    for name in templates
-                    for seed in seeds
-                ]
-            return [task.result() for task in made]
+        made = [
+            group.create_task(one(site, browser, name, seed))
+            for name in templates
+            for seed in seeds
+        ]
+    return [task.result() for task in made]
