@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from conftest import CopyRun
 from hub.faults import Fault
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
 from hub.state import Account
 from huggingface_hub import HfApi
 from source_tree import ROOT
-from support.episodes.factories import make_whole_run
 from support.runs.chaos import assert_whole
 from support.runs.commands import SECONDS, SMALL, Said, called, environment
 from support.runs.kill_at import Doom
@@ -42,9 +42,9 @@ def _here(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    at: Path = tmp_path_factory.mktemp("run")
-    asyncio.run(make_whole_run(at))
+def run(copy_run: CopyRun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    at: Path = tmp_path_factory.mktemp("run") / "run"
+    copy_run(at)
     before = fingerprint(at)
     yield at
     now = fingerprint(at)
@@ -220,7 +220,17 @@ def _meddle(hub: LocalHub) -> None:
     hub.edit(DATASET, "README.md", b"theirs")
 
 
-@pytest.mark.parametrize(("fault", "words"), MIDWAY.values(), ids=list(MIDWAY))
+FULL = {"unwell", "cut", "upload refused"}
+"""Of which `test_publish_hub` has the like, without a command."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(*one, id=name, marks=pytest.mark.full if name in FULL else ())
+        for name, one in MIDWAY.items()
+    ],
+)
 def test_what_is_refused_midway_is_said_and_published_later(
     hub: LocalHub, run: Path, fault: Fault, words: str
 ) -> None:

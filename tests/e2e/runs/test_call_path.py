@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from source_tree import PACKAGES, ROOT
-from support.runs.commands import called
+from support.runs.commands import UNREPLAYED, called
 
 from generators.browser.session import ChromiumSession
 
@@ -85,6 +85,7 @@ def test_a_page_is_opened_a_few_calls_after_the_command(
         f"--run={tmp_path / 'run'}",
         "--set=tasks.include=['click-test']",
         "--set=tasks.seeds=[0,0]",
+        *UNREPLAYED,
     )
 
     assert said.code == 0, said.err

@@ -193,7 +193,7 @@ def the_engine_refuses(world: World) -> None:
     world.engine.mood = denying(indiscreet, spare=3, only="/chat/completions")
     failed = world.command(*by_key, f"--run={world.short}", to, OPENAI_API_KEY=ENGINE_KEY)
     world.engine.mood = denying(indiscreet)
-    refused = world.command(*by_key, f"--run={world.short}2", OPENAI_API_KEY=ENGINE_KEY)
+    refused = world.here(*by_key, f"--run={world.short}2", OPENAI_API_KEY=ENGINE_KEY)
 
     assert failed.code in {0, 1}, failed.err
     assert failed.answer["failed"]
