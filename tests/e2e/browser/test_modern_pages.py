@@ -9,6 +9,7 @@ import time
 
 import pytest
 from aiohttp import web
+from pydantic import JsonValue
 from source_tree import ROOT
 from support.browsers.html_site import opened
 
@@ -51,6 +52,13 @@ def _middle(seen: Observation, words: str) -> tuple[float, float]:
         one.bbox for one in seen.elements if words in (one.text or one.name)
     )
     return left + width / 2, top + height / 2
+
+
+def _point(said: JsonValue) -> tuple[float, float]:
+    """Return the point that a page has said."""
+    assert isinstance(said, list)
+    x, y = (float(str(one)) for one in said)
+    return x, y
 
 
 async def _play(session: ChromiumSession, button: str) -> Observation:
@@ -141,9 +149,7 @@ BEHIND_A_ROOT = pytest.mark.xfail(
 async def test_a_field_is_overwritten_hashed_and_listed_wherever_it_stands(field: str) -> None:
     async with opened({"/": _page("shadow")}) as session:
         before = await session.observe()
-        place = await session.evaluate(f"place('{field}')")
-        assert isinstance(place, list)
-        x, y = place
+        x, y = _point(await session.evaluate(f"place('{field}')"))
         effect = await session.act(TypeText(x=x, y=y, text="new", overwrite=True))
         after = await session.observe()
         value = await session.evaluate(f"field.{field}().value")
@@ -168,13 +174,11 @@ async def _choose(name: str, option: str) -> tuple[bool, object, object]:
     """Choose an option of a list; return whether that was refused, the list's value and its log."""
     box = f"document.querySelector('#{name}').getBoundingClientRect()"
     async with opened({"/": _page("select")}) as session:
-        place = await session.evaluate(f"(({{left, top}}) => [left + 10, top + 10])({box})")
-        assert isinstance(place, list)
-        x, y = place
+        x, y = _point(await session.evaluate(f"(({{left, top}}) => [left + 10, top + 10])({box})"))
         effect = await session.act(Select(x=x, y=y, option=option))
-        value, log = await session.evaluate(
-            f"[document.querySelector('#{name}').value, log.textContent]"
-        )
+        said = await session.evaluate(f"[document.querySelector('#{name}').value, log.textContent]")
+        assert isinstance(said, list)
+        value, log = said
     return effect.error is not None, value, log
 
 

@@ -6,7 +6,7 @@ whose subject is how a browser starts, dies, or is enclosed start browsers of th
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 
 import psutil
 
@@ -66,7 +66,7 @@ def processes() -> list[psutil.Process]:
     return found
 
 
-def _is_marked(process: psutil.Process, marks: Collection[str]) -> bool:
+def _is_marked(process: psutil.Process, marks: set[str]) -> bool:
     with contextlib.suppress(psutil.Error):
         return not marks.isdisjoint(process.cmdline())
     return False
