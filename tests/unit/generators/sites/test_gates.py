@@ -150,7 +150,10 @@ def test_a_probe_that_tells_success_from_all_else_passes_all_gates() -> None:
     ("probe", "answer", "gate", "because"),
     [
         ("pays", "", Gate.FLOOR_GAP, "what is expected is so before anything is done"),
-        ("yes", "Bremen", Gate.CANARY_FLOOR, "the answer 'yes' at once is rewarded"),
+        pytest.param(
+            *("yes", "Bremen", Gate.CANARY_FLOOR, "the answer 'yes' at once is rewarded"),
+            marks=pytest.mark.full,
+        ),
         ("strict", "Bremen", Gate.SPELLINGS, "the answer '  Bremen ' is not accepted"),
         ("breaks", "", Gate.ORACLE_MAX, "the probe 'breaks' of gate-probes 1.0"),
     ],
