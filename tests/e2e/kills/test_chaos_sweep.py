@@ -31,7 +31,7 @@ LUCK = 6
 """How many events fewer a run may have: who makes or removes a folder first is a matter of luck."""
 
 STANDS = re.compile(
-    r"before (create|write) \w+|(link|remove) run/(spool|tables/steps)|link run(/versions|/keeping)?"
+    r"before write \w+|before create (tasks|episodes)|(link|remove) run/(spool|tables/steps)|link run(/versions|/keeping)?"
     r"|link to|rename to(/data/steps)?"
 )
 """Events before which a kill leaves what it leaves before the others.
