@@ -49,9 +49,12 @@ def test_every_family_has_tasks_that_are_done() -> None:
     assert all(done.count(family) >= 3 for family in FAMILIES)
 
 
-def test_some_kinds_are_in_some_families_alone() -> None:
-    for kind in NEEDS:
-        assert 0 < sum(kind in kinds_of(family) for family in FAMILIES) < len(FAMILIES)
+@pytest.mark.parametrize("kind", NEEDS)
+def test_a_kind_on_a_pattern_is_drawn_in_every_family_that_has_it(kind: str) -> None:
+    having = [family for family in FAMILIES if kind in kinds_of(family)]
+
+    assert 0 < len(having) < len(FAMILIES)
+    assert [family for family in having if drawn.task(family, kind, 0) is None] == []
 
 
 async def test_in_a_shop_every_kind_of_near_miss_is_tried_and_rejected() -> None:
