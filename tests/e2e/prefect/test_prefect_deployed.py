@@ -1,6 +1,6 @@
 """What `make prefect` starts on a server of its own: deployments that run, nothing left behind.
 
-On a server that is there already it is in `test_prefect.py`.
+On a server that is there already it is in `test_prefect_pages.py`.
 """
 
 import signal

@@ -1,4 +1,4 @@
-"""What Prefect keeps of runs, what its pages make of them, and deployments on a server that is there already.
+"""What Prefect keeps of runs and its pages show of them, and deployments on a server that is there already.
 
 One server sees all of it; what starts and kills servers of its own is in `test_prefect_deployed.py`.
 """
