@@ -40,7 +40,7 @@ FEW = (
 """Tricks of every kind: by mouse and by key, into another document, another problem, another tab; with code; with time."""
 
 SEEDS = range(3 if THOROUGH else 1)
-GUESSES = 100 if THOROUGH else 12
+GUESSES = 100 if THOROUGH else 8
 """Of a template whose chance is known."""
 
 

@@ -176,6 +176,7 @@ def test_what_is_far_too_long_is_cut_in_every_row_and_replays(made: Made) -> Non
     assert all(len(row["elements"]) < 10_000 for row in rows(made.folder, "observations"))
 
 
+@pytest.mark.full
 def test_what_is_far_too_long_is_cut_in_every_prompt(
     tmp_path: Path, odd_pages: dict[str, str]
 ) -> None:
