@@ -81,7 +81,7 @@ def _wrong(clumsy: Clumsy, *, succeeded: bool) -> set[int]:
 @pytest.mark.usefixtures("one_browser")
 async def test_steps_finds_what_the_clumsy_teacher_knows_it_did_wrong() -> None:
     templates = sorted(SKILLS.keys() - UNTOLD.keys()) if THOROUGH else FEW
-    made = await record_clumsy(templates, (0, 1, 2) if THOROUGH else (1, 2))
+    made = await record_clumsy(templates, (0, 1, 2))
     found, wrong = set[tuple[int, int]](), set[tuple[int, int]]()
     drawn, told = Counter[InjectedMistake](), Counter[InjectedMistake]()
     async with Gateway() as gateway:
