@@ -317,7 +317,10 @@ asyncio.run(publish_stored(Path(sys.argv[1]), Path(sys.argv[2]), Parrot()))
 """
 
 
-@pytest.mark.parametrize("writes", [0, 5, 16])
+@pytest.mark.parametrize(
+    "writes",
+    [5, *(pytest.param(writes, marks=pytest.mark.full) for writes in (0, 16))],
+)
 def test_a_killed_publication_is_completed_by_the_next(
     run: Path, dataset: Path, tmp_path: Path, writes: int
 ) -> None:
