@@ -222,6 +222,7 @@ def test_a_uv_of_the_locked_version_is_taken_as_it_is(machine: Path, tmp_path: P
     assert (said.returncode, said.stdout, said.stderr) == (0, "uv\n", "")
 
 
+@pytest.mark.full
 def test_a_uv_of_another_version_decides_nothing(machine: Path, tmp_path: Path) -> None:
     _program(machine / "uv", f"#!/bin/sh\necho 'uv {PINNED}1 (it only begins like it)'\n")
     checkout = _checkout(tmp_path / "checkout")
@@ -238,6 +239,7 @@ def test_a_uv_of_another_version_decides_nothing(machine: Path, tmp_path: Path) 
     assert (again.stdout, again.stderr) == (".uv/bin/uv\n", "")
 
 
+@pytest.mark.full
 def test_a_uv_that_is_not_the_locked_one_is_not_installed(machine: Path, tmp_path: Path) -> None:
     checkout = _checkout(tmp_path / "checkout")
     lock = checkout / "requirements" / "uv.txt"

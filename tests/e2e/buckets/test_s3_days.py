@@ -239,6 +239,7 @@ def test_a_run_that_is_denied_everything_midway_says_why_and_goes_on_later(
     finish(trial, carry_out)
 
 
+@pytest.mark.full
 def test_credentials_that_are_renewed_midway_are_used_from_then_on(
     trial: Trial, days: Days, tmp_path: Path
 ) -> None:

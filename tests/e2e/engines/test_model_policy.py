@@ -66,7 +66,8 @@ def assert_pictures_leave_in_blocks(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "dialect", ["holotron", "holo1_5", pytest.param("holo2", marks=pytest.mark.full)]
+    "dialect",
+    ["holotron", *(pytest.param(name, marks=pytest.mark.full) for name in ("holo1_5", "holo2"))],
 )
 def test_what_the_teacher_does_is_done_through_a_models_mouth(tmp_path: Path, dialect: str) -> None:
     run, dataset = tmp_path / "run", tmp_path / "dataset"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from effort import THOROUGH
+import pytest
 from source_tree import ROOT
 from support.runs.memory_run import ONE_HEAP, TRAIN, MemoryRun, commit_unit
 
@@ -31,10 +31,10 @@ TOKENS = [*range(1_000_000, 1_000_500)]
 UNIT_BYTES = 24 * len(PADDING)
 """Of a unit's pictures: eight episodes of three rows."""
 
-SMALL, LARGE = (4, 40) if THOROUGH else (3, 11)
+SMALL, LARGE = 4, 40
 """Units; the small run too is several of the pieces that are read together."""
 
-NOTICED = 0.25 if THOROUGH else 0.5
+NOTICED = 0.25
 """Of what the large run has more: what a peak may be higher by, and tell nothing. Of a run that is held whole it
 is higher by all of it."""
 
@@ -114,6 +114,7 @@ def peak_of(run: Path, to: Path) -> int:
     return int(done.stdout) * 1_024
 
 
+@pytest.mark.full
 def test_many_times_the_episodes_take_no_more_memory(tmp_path: Path) -> None:
     runs = [write_run(tmp_path / f"run-{units}", units=units) for units in (SMALL, LARGE)]
     few, many = (peak_of(run, tmp_path / f"to-{run.name}") for run in runs)

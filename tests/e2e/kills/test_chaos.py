@@ -119,6 +119,7 @@ async def test_killed_at_a_random_moment_and_run_again_it_is_whole(
     await finish(trial, mark)
 
 
+@pytest.mark.full
 @pytest.mark.prefect
 async def test_killed_alone_it_leaves_no_server_and_no_browser_to_the_next_start(
     tmp_path: Path,

@@ -185,7 +185,7 @@ FULL = {
     "the dataset": Instant(name="open to/data/*"),
 }
 
-WRITTEN_AS_OTHERS = ("a shard", "a verdict")
+WRITTEN_AS_OTHERS = ("a shard", "a verdict", "a version")
 """Objects that are written as one in the spool is, and fail where a commit does."""
 
 

@@ -41,7 +41,7 @@ def in_bucket(request: pytest.FixtureRequest) -> Trial:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("workers", "killed"), CROWDS)
-@pytest.mark.parametrize("make", [in_folder, in_bucket])
+@pytest.mark.parametrize("make", [pytest.param(in_folder, marks=pytest.mark.full), in_bucket])
 def test_every_unit_is_committed_once_whoever_works_on_it(
     request: pytest.FixtureRequest,
     make: Callable[[pytest.FixtureRequest], Trial],

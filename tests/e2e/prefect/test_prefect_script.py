@@ -63,6 +63,7 @@ def _scripted(folder: Path, *arguments: str, **settings: str) -> subprocess.Comp
     )
 
 
+@pytest.mark.full
 def test_a_script_waits_for_a_flow_and_gets_its_report(tmp_path: Path, shared_folder: Path) -> None:
     home = prefect_home(shared_folder, tmp_path / "state" / "stepmill" / "prefect")
     arguments = (f"{tmp_path}/data",) if THOROUGH else ("", *FEW)

@@ -86,7 +86,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
-either = pytest.mark.parametrize("served", ["xet", "lfs"], indirect=True)
+either = pytest.mark.parametrize(
+    "served", ["xet", pytest.param("lfs", marks=pytest.mark.full)], indirect=True
+)
 """Marks what is asked of a Hub without Xet where there is little time, too."""
 
 
@@ -185,6 +187,7 @@ def test_the_token_is_nowhere(run: Path, served: tuple[LocalHub, dict[str, str]]
     assert not [path for path in kept if TOKEN.encode() in path.read_bytes()]
 
 
+@pytest.mark.full
 def test_a_run_publishes_itself_when_it_ends(
     served: tuple[LocalHub, dict[str, str]], tmp_path: Path
 ) -> None:

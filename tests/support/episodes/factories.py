@@ -8,6 +8,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ WIDTH, HEIGHT = 64, 48
 """Of the pictures and their viewport, px."""
 
 
+@cache
 def make_screenshot(seed: int, *, width: int = WIDTH, height: int = HEIGHT) -> Screenshot:
     """Return a JPEG that differs from that of any other seed."""
     picture = Image.new("RGB", (width, height), ((seed * 37) % 256, (seed * 91) % 256, 200))
@@ -96,6 +98,11 @@ def make_task(
     )
 
 
+@cache
+def _hash_of(picture: bytes) -> str:
+    return read_picture(picture).difference_hash
+
+
 def make_step(
     number: int, *, picture: int, action: Action, at: datetime = START, title: str = "Click Test"
 ) -> Step:
@@ -106,7 +113,7 @@ def make_step(
         step=number,
         screenshot=screenshot,
         screenshot_sha256=sha256_hex(screenshot.bytes),
-        screenshot_phash=read_picture(screenshot.bytes).difference_hash,
+        screenshot_phash=_hash_of(screenshot.bytes),
         width=WIDTH,
         height=HEIGHT,
         page=PageState(
@@ -141,6 +148,7 @@ def make_step(
     )
 
 
+@cache
 def make_steps(
     n_steps: int, *, seed: int = 0, at: datetime = START, title: str = "Click Test"
 ) -> tuple[Step, ...]:
