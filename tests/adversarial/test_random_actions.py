@@ -21,6 +21,7 @@ from schemas.action import Action
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.full,
     pytest.mark.timeout(TIMEOUT),
     pytest.mark.usefixtures("one_browser"),
     pytest.mark.asyncio(loop_scope="session"),

@@ -13,7 +13,7 @@ from support.runs.commands import called
 
 from generators.sites.miniwob import THRESHOLDS, template_paths
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
+pytestmark = [pytest.mark.browser, pytest.mark.full, pytest.mark.timeout(TIMEOUT)]
 
 TEMPLATES = (
     sorted(template_paths())

@@ -297,6 +297,7 @@ def _write_probed(folder: Path) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.full
 def test_its_probe_judges_a_task_of_an_application(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

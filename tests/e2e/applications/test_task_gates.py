@@ -13,7 +13,7 @@ from support.servers.ledger_site import command
 
 from schemas.base import JsonObject
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.full, pytest.mark.timeout(600)]
 
 SEEN_BY_ATTEMPTS = (
     "never pays",

@@ -37,12 +37,19 @@ ASKING = (
 )
 
 
+def _argv(process: psutil.Process) -> list[str]:
+    """Return the arguments of a process; none, if it has ended meanwhile."""
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
 def _arguments(chromium: Chromium) -> list[str]:
     """Return the arguments of a browser that runs, and not of its children."""
     assert chromium.process is not None
     return next(
         argv
-        for argv in (process.cmdline() for process in processes())
+        for argv in map(_argv, processes())
         if chromium.process._mark in argv
         and any(argument.startswith("--user-data-dir=") for argument in argv)
         and not any(argument.startswith("--type=") for argument in argv)

@@ -29,6 +29,7 @@ def _generated(name: str, run: Path, *settings: str, code: int = 0) -> None:
     assert said.code == code, said.err
 
 
+@pytest.mark.full
 def test_the_shipped_configuration_runs_without_a_gpu(tmp_path: Path) -> None:
     _generated("simulator", tmp_path / "run", "--set=tasks.seeds=[0,1]")
 

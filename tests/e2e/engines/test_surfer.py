@@ -74,6 +74,7 @@ def test_what_the_teacher_does_is_done_where_the_localizer_points(tmp_path: Path
     assert called("audit", str(run), "--deep", "--json").code == 0
 
 
+@pytest.mark.full
 def test_answers_are_looked_at_twice_at_most_before_one_stands(tmp_path: Path) -> None:
     run = tmp_path / "run"
     generate(

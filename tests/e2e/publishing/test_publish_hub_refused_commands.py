@@ -220,7 +220,7 @@ def _meddle(hub: LocalHub) -> None:
     hub.edit(DATASET, "README.md", b"theirs")
 
 
-FULL = {"unwell", "cut", "upload refused"}
+FULL = {"rights taken", "token taken", "unwell", "cut", "upload refused"}
 """Of which `test_publish_hub` has the like, without a command."""
 
 

@@ -59,7 +59,7 @@ def test_only_the_difference_is_written(bucket_url: str) -> None:
 
 @pytest.mark.parametrize(
     "share",
-    [0.0, 0.6, 1.0, *(pytest.param(share, marks=pytest.mark.full) for share in (0.3, 0.8, 0.9))],
+    [0.6, *(pytest.param(one, marks=pytest.mark.full) for one in (0.0, 0.3, 0.8, 0.9, 1.0))],
 )
 def test_cut_and_run_again_it_ends_in_the_same_objects(bucket_url: str, share: float) -> None:
     snapshot, terms = two_versions()[1], PublishSection()

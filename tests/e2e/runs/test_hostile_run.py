@@ -17,7 +17,7 @@ from support.runs.run_comparison import OF_ONE_RUN
 
 from schemas.tables import Row
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(0 if THOROUGH else 300)]
+pytestmark = [pytest.mark.browser, pytest.mark.full, pytest.mark.timeout(0 if THOROUGH else 300)]
 
 QUICK = (
     *("script-spin", "history-storm", "prototype", "outcome-nan", "outcome-bigint"),

@@ -93,6 +93,7 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
     assert called("audit", run.url, "--deep").code == 0
 
 
+@pytest.mark.full
 def test_interrupted_twice_it_stops_at_once(run: Place) -> None:
     command = ("generate", "--no-prefect", "--json", *SMALL, *UNREPLAYED, f"--run={run.url}")
     first = start(*command)

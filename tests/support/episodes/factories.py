@@ -72,9 +72,8 @@ def make_task(
 ) -> Task:
     """Return a task of a template, with the goal of the template unless one is given."""
     if instruction is None:
-        instruction = "Click the button."
-        if template != "click-test":
-            instruction = f"Click the button of {template}."
+        which = "" if template == "click-test" else f" of {template}"
+        instruction = f"Click the button{which}."
     url = f"http://miniwob.localhost/miniwob/{template}.html"
     return Task(
         task_id=task_id(
@@ -98,11 +97,6 @@ def make_task(
     )
 
 
-@cache
-def _hash_of(picture: bytes) -> str:
-    return read_picture(picture).difference_hash
-
-
 def make_step(
     number: int, *, picture: int, action: Action, at: datetime = START, title: str = "Click Test"
 ) -> Step:
@@ -113,7 +107,7 @@ def make_step(
         step=number,
         screenshot=screenshot,
         screenshot_sha256=sha256_hex(screenshot.bytes),
-        screenshot_phash=_hash_of(screenshot.bytes),
+        screenshot_phash=read_picture(screenshot.bytes).difference_hash,
         width=WIDTH,
         height=HEIGHT,
         page=PageState(
