@@ -8,8 +8,8 @@ VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
 TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trainers/*.in))
-# For two cores: about half of a test's time is waiting, for a page, a disk or another process.
-WORKERS ?= 3
+# For two cores: much of a test's time is waiting, for a page, a disk or another process.
+WORKERS ?= 4
 # A module's tests stay on one worker, which starts what the module shares once; modules go in the
 # order of their folders, so that the short ones of `unit` are left for the end.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
