@@ -13,8 +13,6 @@ WORKERS ?= 4
 # A module's tests stay on one worker, which starts what the module shares once; modules go in the
 # order of their folders, so that the short ones of `unit` are left for the end.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# `make test KEEP=suite` keeps what the run took in bench/results/suite.json.
-KEEP ?=
 # What `make test-full` runs: pytest's flags, or the paths of some tests; and one shard of them.
 TESTS ?=
 SHARD ?=
@@ -72,7 +70,7 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
 test: ready ## every test but those of a real vLLM, of trainers and of fossil and MediaWiki, at its small size
-	@$(BIN)/python tests/suite.py test $(if $(KEEP),--keep $(KEEP)) $(SPREAD) $(TESTS)
+	@$(BIN)/python tests/suite.py test $(SPREAD) $(TESTS)
 
 test-full: ready ## the same at the large size, hours long: goes on where it stopped; SHARD=3 runs one shard, TESTS=… some tests
 	@$(BIN)/python tests/suite.py full $(if $(SHARD),--only $(SHARD)) $(SPREAD) $(TESTS)

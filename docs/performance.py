@@ -157,6 +157,9 @@ LINES = (
          "of the clumsy policy whatever became of them: lower end of the 95 % interval", "%",
          _key("difference", "low"), "min_difference"),
     Line("flywheel", "from the rows to these figures", "s", _key("seconds"), "max_seconds"),
+    Line("suite", "`make test`, on two cores with nothing beside it", "min", _key("wall_minutes"),
+         "max_wall_minutes"),
+    Line("suite", "the CPU of its whole process tree", "min", _key("cpu_minutes"), "max_cpu_minutes"),
 )  # fmt: skip
 """Every figure that a bench holds to a limit, but those of `republish`, which have a table."""
 

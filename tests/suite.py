@@ -1,6 +1,6 @@
 """Runs the tests for `make test` and `make test-full`, and says what the run took.
 
-    python tests/suite.py test [--keep NAME] [PYTEST FLAG …]
+    python tests/suite.py test [PYTEST FLAG …]
     python tests/suite.py full [--shards N] [--only K] [PYTEST FLAG …]
 
 Both print the wall-clock time and the CPU of the whole process tree: this process adopts every
@@ -57,17 +57,6 @@ class Run:
     load: float
     """The load average of a minute, before it began."""
 
-    def figures(self) -> dict[str, object]:
-        """Return what is kept of it."""
-        return {
-            "bench": "suite",
-            "wall_minutes": round(self.wall / 60, 2),
-            "cpu_minutes": round(self.cpu / 60, 2),
-            "load_before": round(self.load, 2),
-            "max_wall_minutes": CEILING_MINUTES,
-            "max_cpu_minutes": 2 * CEILING_MINUTES,
-        }
-
     def sentence(self) -> str:
         """Return what a person reads of it."""
         return (
@@ -112,7 +101,7 @@ def _tree() -> str:
     return digest.hexdigest()[:16]
 
 
-def run_small(keep: str | None, flags: Sequence[str]) -> int:
+def run_small(flags: Sequence[str]) -> int:
     """Run every test at its small size; return pytest's exit code."""
     ran = run([sys.executable, "-m", "pytest", *flags])
     _say(f"make test: {ran.sentence()}")
@@ -121,11 +110,6 @@ def run_small(keep: str | None, flags: Sequence[str]) -> int:
             f"make test: WARNING: expected at most {CEILING_MINUTES:.0f} minutes on two idle cores; "
             "move what is larger to `make test-full`, and leave at most 20 s of it here"
         )
-    if keep is not None and not ran.code:
-        sys.path.insert(0, str(ROOT))
-        from bench.measuring.result import RESULTS, write_result  # noqa: PLC0415 - of the project
-
-        write_result(RESULTS, keep, ran.figures())
     return ran.code
 
 
@@ -170,13 +154,12 @@ def main() -> int:
     """Run what was asked for; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("size", choices=("test", "full"))
-    parser.add_argument("--keep", help="the file in bench/results/ that the figures go to")
     parser.add_argument("--shards", type=int, default=SHARDS)
     parser.add_argument("--only", type=int, help="the number of one shard, from 1")
     given, flags = parser.parse_known_args()
     if given.size == "full":
         return run_full(given.shards, given.only, flags)
-    return run_small(given.keep, flags)
+    return run_small(flags)
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def test_a_run_past_its_ceiling_warns(
     slow = suite.Run(code=0, wall=60 * suite.CEILING_MINUTES + 1, cpu=1.0, load=0.0)
     monkeypatch.setattr(suite, "run", lambda *_, **__: slow)
 
-    assert suite.run_small(None, []) == 0
+    assert suite.run_small([]) == 0
     assert "WARNING: expected at most 8 minutes" in capsys.readouterr().err
 
 
