@@ -43,6 +43,23 @@ from schemas.action import (
 )
 from schemas.episode import Step
 
+ESCAPED = (
+    "it's",
+    'a "quote"',
+    "'",
+    '"',
+    "\\",
+    "ends in \\",
+    "\\'",
+    "C:\\new\\table",
+    "{braces} (and) [others]",
+    "one, two='three'",
+    "<tag> & more",
+    "100 %",
+)
+"""Texts with whatever some family quotes, escapes or ends a text with."""
+
+
 ACTIONS: tuple[Action, ...] = (
     Click(x=100, y=50),
     Hover(x=100, y=50),
@@ -128,6 +145,22 @@ def test_what_it_says_is_read_back(dialect: Dialect) -> None:
         understood = dialect.parse(said, frame)
         assert understood.canonical_reply == said
         assert understood.action.type == action.type
+
+
+def test_texts_that_need_escapes_are_said_and_read_as_they_are(
+    dialect: Dialect, subtests: pytest.Subtests
+) -> None:
+    frame = framed(dialect)
+    for text in ESCAPED:
+        for action in (TypeText(text=text), Answer(text=text)):
+            try:
+                said = dialect.format_action(action, frame, Rationale(thought=text, element=text))
+            except InexpressibleAction:
+                continue
+            with subtests.test(msg=f"{action.type} {text!r}"):
+                understood = dialect.parse(said, frame)
+                assert understood.action == action
+                assert understood.canonical_reply == said
 
 
 def test_a_reply_may_be_fenced_and_wrapped_in_words(asking: Dialect) -> None:
