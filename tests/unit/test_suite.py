@@ -65,7 +65,7 @@ def _ran(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the suite's program in a process of its own, which adopts what it leaves behind."""
     code = (
         "import sys; from pathlib import Path; import suite\n"
-        f"suite.PASSED = Path({str(folder / 'passed')!r}); suite._tree = lambda: 'tree'\n"
+        f"suite.PASSED = Path({str(folder / 'passed')!r}); suite._tree = lambda asked: asked.replace('/', '-')[-200:]\n"
         "sys.exit(suite.main())"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -159,3 +159,17 @@ def test_a_shard_that_does_not_exist_is_refused(only: str, tmp_path: Path) -> No
 
     assert ran.returncode == 1
     assert f"--only takes 1 to 2, got {only}" in ran.stderr
+
+
+def test_shards_of_some_tests_say_nothing_of_others_and_an_empty_one_is_no_failure(
+    tmp_path: Path,
+) -> None:
+    one, other = tmp_path / "test_one.py", tmp_path / "test_other.py"
+    one.write_text("def test_one(): pass")
+    other.write_text("def test_other(): assert False")
+
+    first = _ran("full", "--shards=2", str(one), folder=tmp_path)
+    second = _ran("full", "--shards=2", str(one), str(other), folder=tmp_path)
+
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert "has passed before" not in second.stderr
