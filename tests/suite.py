@@ -27,7 +27,7 @@ import psutil
 
 ROOT = Path(__file__).parents[1]
 DURATIONS = ROOT / "tests" / "durations.json"
-"""Seconds by test at the large size, as `pytest-split` keeps them."""
+"""Seconds by test, as `pytest-split` keeps them; `--store-durations` measures them anew."""
 
 PASSED = ROOT / ".pytest_cache" / "full"
 """Where a file stands for each shard that has passed, in a folder named after the tree."""
