@@ -1,8 +1,9 @@
 """The pointer and the keyboard: actions carried out as input events.
 
 The events go over DevTools, in one burst where possible. Each carries the time of its page's own clock,
-because an event that is older than its page crashes the page's process. Nothing here looks at the page
-or waits for it to settle.
+because an event that is older than its page crashes the page's process, and no two carry the same: of keys
+of one and the same moment an open native list heeds the first alone, where the machine is slow. Nothing
+here looks at the page or waits for it to settle.
 """
 
 import contextlib
@@ -17,6 +18,9 @@ from schemas.base import canonical_json
 
 MAX_TYPED_CHARACTERS = 400
 """The longest text that is typed key by key; a longer one is pasted as a whole."""
+
+BETWEEN_EVENTS_SECONDS = 1e-5
+"""How much later than the event before it an event is at least: those of the longest text take 8 ms."""
 
 DRAG_MOVES = 8
 """Pointer moves between the two ends of a drag."""
@@ -49,6 +53,7 @@ class PageInput:
         self._keyboard = Keyboard()
         self._drag_data: dict[str, Any] | None = None
         self._at: tuple[float, float] | None = None
+        self._last = 0.0
         channel.on("Input.dragIntercepted", self._on_drag_intercepted)
 
     async def move(self, x: float, y: float) -> None:
@@ -202,5 +207,11 @@ class PageInput:
 
     async def _send(self, method: str, events: list[dict[str, Any]]) -> None:
         """Send events in order without waiting between them."""
-        now = {} if self._clock is None else {"timestamp": self._clock.event_seconds}
-        await self._channel.burst(method, [{**event, **now} for event in events])
+        await self._channel.burst(method, [{**event, **self._moment()} for event in events])
+
+    def _moment(self) -> dict[str, float]:
+        """Return the time of the next event; nothing in real time, which the browser reads itself."""
+        if self._clock is None:
+            return {}
+        self._last = max(self._clock.event_seconds, self._last + BETWEEN_EVENTS_SECONDS)
+        return {"timestamp": self._last}

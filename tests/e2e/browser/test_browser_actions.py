@@ -1,9 +1,12 @@
 """Every action of the contract, carried out on real pages in a real browser."""
 
+from typing import Any
+
 import pytest
 from aiohttp import web
 from support.browsers.html_site import ORIGIN, opened
 
+from generators.browser.channel import Channel
 from generators.sites.gateway import Handler
 from schemas.action import (
     Answer,
@@ -145,6 +148,35 @@ async def test_an_option_is_chosen_by_its_text() -> None:
         assert await session.evaluate("log") == ["2"]
         assert missing.error == "the list has no option 'Three'"
         assert beside.error == "there is no list at that point"
+
+
+async def test_a_name_that_is_typed_is_what_an_open_list_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("Samoa", "Senegal", "Serbia", "Solomon Islands", "Somalia", "Spain", "Sudan", "Syria")
+    page = (
+        "<select id=list style='position:absolute;left:20px;top:20px;width:150px'>"
+        + "".join(f"<option>{name}</option>" for name in names)
+        + "</select>"
+    )
+    moments: list[float] = []
+    burst = Channel.burst
+
+    async def watched(channel: Channel, method: str, events: list[dict[str, Any]]) -> None:
+        moments.extend(event["timestamp"] for event in events)
+        await burst(channel, method, events)
+
+    monkeypatch.setattr(Channel, "burst", watched)
+    async with opened({"/": page}) as session:
+        for name in reversed(names):
+            await session.act(Click(x=60, y=30))
+            await session.act(TypeText(text=name))
+            await session.act(Key(key="Enter"))
+
+            assert await session.evaluate("list.value") == name
+
+    assert len(moments) > sum(map(len, names))
+    assert moments == sorted(set(moments))
 
 
 async def test_chords_and_held_keys_modify_what_follows() -> None:
