@@ -234,7 +234,8 @@ class EngineSection(Record):
     requests: int = Field(default=256, ge=1, le=65_536)
     """The most requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
-    """How long to wait for one reply, however often the request is repeated; then the call fails."""
+    """How long to wait for one reply, however often the request is repeated. Then the episode fails if the server
+    replies to others; if it does not, it is asked no more, and without another one the run stops."""
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
     """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the newest one, which
     is code that nobody has read where `args` have `--trust-remote-code`."""

@@ -62,6 +62,11 @@ def total_lines(summary: Summary) -> Iterator[str]:
         f"episodes {summary.episodes} of {summary.tasks} tasks: {summary.accepted} accepted, "
         f"{summary.rejected} rejected, {summary.unjudged} unjudged; {summary.failed} failed"
     )
+    if (outside := summary.outside) is not None:
+        yield (
+            f"outside  {outside.episodes} failed for reasons outside the policy; "
+            f"{outside.times} by {outside.kind.value}: {outside.reason}"
+        )
     if summary.rejected_by:
         counts = ", ".join(f"{count} by {name}" for name, count in summary.rejected_by.items())
         yield f"rejected {counts}"

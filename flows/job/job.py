@@ -28,6 +28,9 @@ from storage.publish.publish import PublishReport
 MAX_UNITS = 64
 """Units in flight at the same time, whatever their size."""
 
+MAX_FAILED_OUTSIDE = 0.1
+"""The share of a run's episodes that may fail for reasons outside the policy in a run that is no problem."""
+
 RECALL_UNITS = 1_000
 """Units whose verdicts of earlier commands are read together."""
 
@@ -114,6 +117,11 @@ class RunJob:
         """Do the work after the last unit; return what went wrong, in sentences."""
         return []
 
+    def _problems_of(self, summary: Summary) -> list[str]:
+        """Return what is wrong with what the run holds, in sentences."""
+        del summary
+        return []
+
     async def _publish(self) -> tuple[list[PublishReport], list[str]]:
         """Publish the sealed version; return the reports, and what went wrong, in sentences."""
         return [], []
@@ -157,6 +165,7 @@ class RunJob:
                 return Summary(version=0), [], problems
             verdicts = await lake.verdicts(version=version)
             summary = await summarise(await lake.snapshot(version), verdicts, self._context.rule)
+            problems += self._problems_of(summary)
         except StepmillError as error:
             return Summary(version=0), [], [str(error)]
         publications, unpublished = await self._publish()
@@ -201,9 +210,8 @@ class GenerateJob(RunJob):
             yield self._count_judged()
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
-        """Stop at once when the run's own engine is given up: no reply would ever come."""
+        """Begin nothing new when the run's own engine is given up; what waits for it ends without a row."""
         self._context.stopping.ask(await runtime.wait_until_given_up())
-        self.pool.cancel()
 
     async def _count_judged(self) -> None:
         """Count the verdicts of judged units, which no work waits for."""
@@ -233,6 +241,17 @@ class GenerateJob(RunJob):
         for unit_id in self._state.stale_spool:
             await self._context.spool.discard(unit_id)
         return problems
+
+    @override
+    def _problems_of(self, summary: Summary) -> list[str]:
+        outside = summary.outside
+        if outside is None or outside.episodes <= MAX_FAILED_OUTSIDE * summary.episodes:
+            return []
+        problem = (
+            f"{outside.episodes} of {summary.episodes} episodes failed for reasons outside the policy, "
+            f"{outside.times} of them by {outside.kind.value}: {outside.reason}"
+        )
+        return [problem]
 
     @override
     async def _publish(self) -> tuple[list[PublishReport], list[str]]:

@@ -6,6 +6,7 @@ that what is shown and what is published agree.
 
 import asyncio
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -24,6 +25,7 @@ from schemas.acceptance import (
 )
 from schemas.base import Record
 from schemas.episode import BlockedRequests, ConnectionKind, StopReason
+from schemas.errors import FailureKind
 from schemas.sections import AcceptSection
 from schemas.tables import Row
 from schemas.verdict import Verdict
@@ -35,6 +37,7 @@ _EPISODES = (
     "policy",
     "stop_reason",
     "failure_kind",
+    "failure_message",
     "n_steps",
     "blocked",
     "prompt_tokens",
@@ -54,6 +57,8 @@ class TaskKind(NamedTuple):
     template: str
     """Their template there."""
 
+
+_NUMBER = re.compile(r"[0-9]+")
 
 UNKNOWN = TaskKind("?", "?")
 """That of a task without a row."""
@@ -87,6 +92,19 @@ class GroupCount(Record):
         return 100.0 * self.accepted / self.episodes
 
 
+class OutsideFailures(Record):
+    """Episodes that failed for reasons outside the policy, and the commonest reason."""
+
+    episodes: int
+    """How many failed so."""
+    kind: FailureKind
+    """The kind of the commonest reason."""
+    reason: str
+    """The commonest reason, as one of its episodes states it; reasons that differ in numbers alone are one."""
+    times: int
+    """How many failed for that reason."""
+
+
 class Summary(Record):
     """What a version of a run holds."""
 
@@ -108,6 +126,8 @@ class Summary(Record):
     """Accepted episodes that are near copies of another one."""
     failed: int = 0
     """Episodes that failed."""
+    outside: OutsideFailures | None = None
+    """Of those, the ones that failed for reasons outside the policy; None: none did."""
     steps: int = 0
     """Actions taken."""
     blocked: tuple[BlockedRequests, ...] = ()
@@ -203,6 +223,7 @@ async def summarise(
             for one in judged.values()
         ),
         failed=_count_failed(episodes),
+        outside=_outside_failures(episodes),
         steps=sum(row["n_steps"] for row in episodes),
         blocked=_sum_blocked(episodes),
         prompt_tokens=sum(row["prompt_tokens"] for row in episodes),
@@ -237,6 +258,25 @@ def _sum_blocked(rows: Sequence[Row]) -> tuple[BlockedRequests, ...]:
 
 def _count_failed(rows: Sequence[Row]) -> int:
     return sum(row["stop_reason"] == StopReason.FAILED.value for row in rows)
+
+
+def _outside_failures(rows: Sequence[Row]) -> OutsideFailures | None:
+    """Return the failures outside the policy among rows of `episodes`; None: there are none."""
+    by_reason = defaultdict[tuple[str, str], list[str]](list)
+    for row in rows:
+        kind = row["failure_kind"]
+        if kind not in (None, FailureKind.POLICY.value):
+            reason = row.get("failure_message") or "no reason is known"
+            by_reason[kind, _NUMBER.sub("", reason)].append(reason)
+    if not by_reason:
+        return None
+    (kind, _), reasons = max(by_reason.items(), key=lambda one: (len(one[1]), one[0]))
+    return OutsideFailures(
+        episodes=sum(map(len, by_reason.values())),
+        kind=FailureKind(kind),
+        reason=min(reasons),
+        times=len(reasons),
+    )
 
 
 def _groups(

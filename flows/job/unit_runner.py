@@ -4,7 +4,7 @@ An episode is put into the spool the moment it ends, and judged at once. When ev
 unit is in the spool, the unit is committed and the verdicts follow. Its rows are made from what
 the spool holds and not from memory, because another worker may have made some of the episodes or
 committed all of them. What cannot be read fails the unit and no other; where nothing can be
-written, or no browser starts, no further unit is begun. Running the same command again goes on
+written, no browser starts or no engine is left, no further unit is begun. Running the same command again goes on
 from there. A job that is asked to stop lets rollouts in flight end and begins nothing new.
 """
 
@@ -27,7 +27,7 @@ from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
 from schemas.config import RunConfig
 from schemas.episode import Episode
-from schemas.errors import Conflict, StepmillError
+from schemas.errors import Conflict, NoEngine, StepmillError
 from schemas.sections import LimitsSection
 from schemas.task import Task
 from schemas.verdict import Verdict
@@ -161,7 +161,7 @@ class UnitRunner:
     async def _finish(
         self, unit_id: str, planned: PlannedAttempt, spooled: set[str]
     ) -> FinishedAttempt | None:
-        """Roll out, store and judge an attempt; None if the job was stopped before it began.
+        """Roll out, store and judge an attempt; None if the job was stopped before it began or no engine is left.
 
         Raises:
             Unwritable: the episode cannot be stored.
@@ -177,7 +177,11 @@ class UnitRunner:
                     async with self._live.hold(), context.slots.hold():
                         if context.stopping.asked:
                             return None
-                        made = await self._setup.roll_out(unit_id, planned)
+                        try:
+                            made = await self._setup.roll_out(unit_id, planned)
+                        except NoEngine as error:  # those that ask no engine go on to their ends
+                            context.stopping.ask(str(error))
+                            return None
                     episode = await self._store(made)
             except Missing:  # another worker has committed the unit meanwhile
                 return FinishedAttempt("", ())

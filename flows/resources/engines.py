@@ -35,19 +35,27 @@ LOG = logging.getLogger(__name__)
 class PolicyRuntime:
     """The policies of a run, and the vLLM that the run started for them, if any."""
 
-    def __init__(self, policies: PolicyFactory, vllm: VllmServer | None = None) -> None:
+    def __init__(
+        self, policies: PolicyFactory, own: "tuple[VllmServer, OpenAIEngine] | None" = None
+    ) -> None:
+        """`own` is the vLLM that the run started, and what asks it; None: it started none."""
         self.policies = policies
         """Makes the policy of every episode."""
-        self._vllm = vllm
+        self._own = own
 
     async def wait_until_given_up(self) -> str:
-        """Wait until the run's own vLLM is given up, and return why; wait for ever if there is none."""
-        if self._vllm is None:
+        """Wait until the run's own vLLM is given up, and return why; wait for ever if there is none.
+
+        Whoever waits for a reply of it gets `NoEngine` from then on.
+        """
+        if self._own is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - nobody sets it
+        vllm, engine = self._own
         try:
-            await self._vllm.wait_given_up()
+            await vllm.wait_given_up()
         except NoEngine as error:
+            engine.give_up(str(error))
             return str(error)
 
 
@@ -79,12 +87,12 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         policies = PolicyFactory(config, EngineSet(main, others), queue_reply=queue_reply)
         for model in policies.models:
             await preflight(model)
-        yield PolicyRuntime(policies, vllm)
+        yield PolicyRuntime(policies, None if vllm is None else (vllm, main))
 
 
 async def _main_engine(
     config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
-) -> tuple[Engine, QueueReply | None]:
+) -> "tuple[OpenAIEngine, QueueReply | None]":
     engine = config.engine
     if engine.kind is EngineKind.SCRIPTED:
         command = simulator_command(engine)

@@ -27,7 +27,7 @@ from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.base import JsonObject
-from schemas.errors import NoEngine, RolloutFailure, StepmillError
+from schemas.errors import FailureKind, NoEngine, RolloutFailure, StepmillError
 from schemas.observation import PageState
 from schemas.sections import MODEL_VIEWPORT
 from schemas.viewport import Viewport
@@ -109,7 +109,10 @@ class CheckedEndpoint:
                     raise NoEngine(f"{self.card.endpoints[0]} has gone away; start it again")
         finally:
             task.cancel()
-        return await task
+        try:
+            return await task
+        except NoEngine as error:  # which this question found, as far as a check is concerned
+            raise RolloutFailure(FailureKind.ENGINE, str(error)) from error
 
     async def metrics(self) -> EngineMetrics | None:
         """Return the server's metrics; None: it has none."""

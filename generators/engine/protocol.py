@@ -182,6 +182,7 @@ class Engine(Protocol):
         is live. Cancelling ends the request at the server too.
 
         Raises:
-            RolloutFailure: the server refuses the request for good, or none answered in time.
+            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole reply in time.
+            NoEngine: no server is left to ask.
         """
         ...

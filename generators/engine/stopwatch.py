@@ -1,14 +1,14 @@
-"""Seconds that count against an episode: those spent waiting for a dead engine or for a turn do not.
+"""Seconds that count against an episode: those spent waiting for an engine or for a turn do not.
 
-An episode has a limit of wall seconds. When its engine dies and is started again, or its page waits until other
-pages have had their turn, that is not the policy's fault; so who waits pauses the stopwatch meanwhile, and
-the limit moves with it.
+An episode has a limit of wall seconds. When its engine has other work, dies or never answers, or its page waits until
+other pages have had their turn, that is not the policy's fault; so who waits pauses the stopwatch meanwhile, and
+the limit moves with it. What an engine took to write a reply is the policy's time, and is charged once it is known.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 LEAST_WAIT_SECONDS = 0.05
@@ -25,6 +25,8 @@ class Stopwatch:
         self._held_seconds = 0.0
         self._held_since: float | None = None
         self._holders = 0
+        self._checks = set[Callable[[], None]]()
+        """What looks whether a limit is reached, of each block that has one."""
 
     @property
     def seconds(self) -> float:
@@ -56,6 +58,12 @@ class Stopwatch:
                 self._held_seconds += time.perf_counter() - self._held_since
                 self._held_since = None
 
+    def charge(self, seconds: float) -> None:
+        """Count seconds that went by while it was paused; whoever has a limit looks at it at once."""
+        self._held_seconds -= seconds
+        for check in tuple(self._checks):
+            check()
+
     @contextlib.asynccontextmanager
     async def limit(self, seconds: float) -> AsyncIterator[None]:
         """Run the block until `seconds` that count have gone by since the start.
@@ -68,15 +76,19 @@ class Stopwatch:
 
         def check() -> None:
             """End the block, or look again when its time is over at the earliest."""
+            for timer in timers:
+                timer.cancel()
             left = seconds - self.seconds
             if left > 0 or self._holders:
                 timers[:] = [loop.call_later(max(left, LEAST_WAIT_SECONDS), check)]
-            else:
+            elif not deadline.expired():
                 deadline.reschedule(loop.time())
 
         async with asyncio.timeout(None) as deadline:
             timers.append(loop.call_later(max(0.0, seconds - self.seconds), check))
+            self._checks.add(check)
             try:
                 yield
             finally:
+                self._checks.remove(check)
                 timers[0].cancel()

@@ -10,7 +10,8 @@ The rollout checks them before each decision; the first that holds is the stop r
 6. `token_limit`: `tokens` were used, prompts and completions together.
 
 If the time runs out while the policy is deciding, the attempt ends at once. A page that is still busy a
-moment later fails the attempt. Neither waiting for a turn nor for an engine that is started again counts.
+moment later fails the attempt. Waiting does not count: for a turn, in a queue, for an engine that is started again or
+never answers. What an engine took to write a reply counts once the reply is there.
 """
 
 from collections.abc import Sequence

@@ -32,7 +32,7 @@ ENVIRONMENT_TRIES = 3
 """The most tries of an attempt whose browser or site fails."""
 
 GRACE_SECONDS = 1.0
-"""How long after its time limit a try may still use its page; closing the session comes on top."""
+"""How long after its time limit a try may still use its page; reading the site's state and closing come on top."""
 
 LOG = logging.getLogger(__name__)
 
@@ -126,8 +126,7 @@ class _Runner:
         stopwatch = self.account.stopwatch
         try:
             with while_waiting(stopwatch.paused):
-                async with stopwatch.limit(self.begun + self.limits.seconds + GRACE_SECONDS):
-                    self.record.stop = await self._run()
+                self.record.stop = await self._run()
         except RolloutFailure as failure:
             self.record.failure = failure
         except TimeoutError:  # of the limit: all others have become failures
@@ -157,28 +156,36 @@ class _Runner:
         )
 
     async def _run(self) -> StopReason:
+        """Return why the try ended, with the site's state before and after it recorded."""
+        late = self.begun + self.limits.seconds + GRACE_SECONDS
         async with contextlib.AsyncExitStack() as stack:
-            with boundary(FailureKind.SITE, "visiting"):
-                visit = await stack.enter_async_context(self.site.open(self.attempt.task))
-            self.record.visit = visit
-            spec = self.record.spec = visit.session_spec(
-                viewport_width=self.attempt.viewport_width,
-                viewport_height=self.attempt.viewport_height,
-                device_scale_factor=self.attempt.device_scale_factor,
-            )
-            session = await stack.enter_async_context(self.sessions.session(spec))
-            stack.callback(self._keep_blocked, session)
-            self.record.browser_version = session.browser_version
-            await session.open(visit.start_url)
-            problem = await self.site.begin(visit, session)
-            self.record.instruction = problem.goal
-            before = await self.site.state(problem)
-            self.record.before = await self.site.outcome(problem, session)
-            stop = await self._loop(session, problem)
+            async with self.account.stopwatch.limit(late):
+                session, problem = await self._begin(stack)
+                before = await self.site.state(problem)
+                self.record.before = await self.site.outcome(problem, session)
+                stop = await self._loop(session, problem)
             after = await self.site.state(problem)
             if before is not None and after is not None:
                 self.record.change = await StateChange.between(before, after)
             return stop
+
+    async def _begin(self, stack: contextlib.AsyncExitStack) -> tuple[Session, Problem]:
+        """Return the session at the task's start page, and the problem there."""
+        with boundary(FailureKind.SITE, "visiting"):
+            visit = await stack.enter_async_context(self.site.open(self.attempt.task))
+        self.record.visit = visit
+        spec = self.record.spec = visit.session_spec(
+            viewport_width=self.attempt.viewport_width,
+            viewport_height=self.attempt.viewport_height,
+            device_scale_factor=self.attempt.device_scale_factor,
+        )
+        session = await stack.enter_async_context(self.sessions.session(spec))
+        stack.callback(self._keep_blocked, session)
+        self.record.browser_version = session.browser_version
+        await session.open(visit.start_url)
+        problem = await self.site.begin(visit, session)
+        self.record.instruction = problem.goal
+        return session, problem
 
     def _keep_blocked(self, session: Session) -> None:
         self.record.blocked = session.blocked()
@@ -221,6 +228,8 @@ class _Runner:
                         reader,
                     )
                 )
+        if self.account.stopwatch.seconds - self.begun >= self.limits.seconds:
+            raise TimeoutError  # a reply took it, which counts when it is there
         if isinstance(decision.action, NoAction):
             raise RolloutFailure(FailureKind.POLICY, "expected an action from the policy, got none")
         return decision

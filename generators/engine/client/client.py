@@ -105,7 +105,12 @@ class OpenAIEngine:
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
             )
             self._pool = await stack.enter_async_context(
-                EndpointPool(endpoints, self._card, self._probe_timings)
+                EndpointPool(
+                    endpoints,
+                    self._card,
+                    self._probe_timings,
+                    patience=self._timeout_seconds,
+                )
             )
             self._stack = stack.pop_all()
         return self
@@ -124,7 +129,8 @@ class OpenAIEngine:
         """Return the reply to `prompt`; see `Engine`.
 
         Raises:
-            RolloutFailure: the server refuses the request for good, or none answered in time.
+            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole reply in time.
+            NoEngine: no endpoint is left: each refuses every request, or has answered none for as long as one may wait.
         """
         pool = self._open_pool
         request = Request(
@@ -136,17 +142,26 @@ class OpenAIEngine:
             random=self._random,
             timeout_seconds=self._timeout_seconds,
         )
-        deadline = asyncio.timeout(self._timeout_seconds)
-        try:
-            async with deadline:
-                return await request.run(logprobs_mode=self._logprobs_mode)
-        except TimeoutError as error:
-            if not deadline.expired():
-                raise
-            why = request.last_failure or pool.problems or "nothing came back"
-            raise RolloutFailure(
-                FailureKind.ENGINE, f"no whole reply in {self._timeout_seconds:g} s: {why}"
-            ) from error
+        while True:
+            deadline = asyncio.timeout(self._timeout_seconds)
+            try:
+                async with deadline:
+                    return await request.run(logprobs_mode=self._logprobs_mode)
+            except TimeoutError as error:
+                if not deadline.expired():
+                    raise
+                if await request.may_go_on():
+                    continue
+                why = request.last_failure or pool.problems or "nothing came back"
+                raise RolloutFailure(
+                    FailureKind.ENGINE, f"no whole reply in {self._timeout_seconds:g} s: {why}"
+                ) from error
+
+    def give_up(self, reason: str) -> None:
+        """Ask no endpoint any more: whoever waits for a reply, and whoever asks for one, gets `NoEngine`."""
+        pool = self._open_pool
+        for endpoint in pool.endpoints:
+            pool.lose(endpoint, reason, abandons=True)
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return the metrics of each endpoint; None: it has none."""
@@ -192,7 +207,8 @@ class OpenAIEngine:
             LOG.warning(
                 "%s does not answer and is left out until it does: %s", transport.name, result
             )
-            endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=result)
+            now = asyncio.get_running_loop().time()
+            endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=result, dead_since=now)
         else:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
         return endpoint

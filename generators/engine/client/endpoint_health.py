@@ -14,9 +14,12 @@ server and reads no clock. The rules:
    endpoints are live, and short where all conversations wait for this one.
 5. While requests wait for it, a live endpoint is probed too. When several probes in a row fail, it
    hangs or its host is gone, and its requests are abandoned.
+6. An endpoint that fails every request for good, a small one too, is lost: it is asked and probed no
+   more. One that has been dead for as long as callers have patience counts as lost, and may come back.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,6 +40,8 @@ class Phase(StrEnum):
     """It does not answer; it is probed now and then and gets no requests."""
     RECOVERING = "recovering"
     """It answers again; its conversations return one by one."""
+    LOST = "lost"
+    """It refuses or breaks on every request; it is not asked again."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class EndpointHealth:
     """Failed probes in a row."""
     recovered_at: float | None = None
     """When it last answered again after it was dead; None: never."""
+    dead_since: float | None = None
+    """When a probe first found it dead; None: it is not."""
     reason: str = ""
     """The last problem; empty: none."""
 
@@ -81,22 +88,33 @@ class EndpointHealth:
 
     def after_failure(self, reason: str) -> "EndpointHealth":
         """Return the health after a request failed there."""
-        if self.phase in {Phase.DEAD, Phase.SUSPECT}:
+        if self.phase in {Phase.DEAD, Phase.SUSPECT, Phase.LOST}:
             return self
         return replace(self, phase=Phase.SUSPECT, reason=reason)
+
+    def after_loss(self, reason: str) -> "EndpointHealth":
+        """Return the health after a small request failed as all others do."""
+        return replace(self, phase=Phase.LOST, reason=reason)
 
     def after_probe(
         self, problem: str | None, *, now: float, timings: ProbeTimings
     ) -> "EndpointHealth":
         """Return the health after a probe that found `problem`, or none."""
+        if self.phase is Phase.LOST:
+            return self
         if problem is None:
             revived = self.phase is Phase.DEAD
             phase = Phase.RECOVERING if revived or self.is_recovering(now, timings) else Phase.LIVE
             return EndpointHealth(phase, recovered_at=now if revived else self.recovered_at)
         failures = self.failures + 1
         dead = self.phase in {Phase.SUSPECT, Phase.DEAD} or failures >= timings.failures
+        since = now if self.dead_since is None else self.dead_since
         return replace(
-            self, phase=Phase.DEAD if dead else self.phase, failures=failures, reason=problem
+            self,
+            phase=Phase.DEAD if dead else self.phase,
+            failures=failures,
+            reason=problem,
+            dead_since=since if dead else None,
         )
 
     def is_recovering(self, now: float, timings: ProbeTimings) -> bool:
@@ -107,8 +125,16 @@ class EndpointHealth:
         """Return whether its waiting requests will never be answered."""
         return self.failures >= timings.failures
 
+    def lost_at(self, patience: float) -> float:
+        """Return the time from which it counts as lost to callers with so many seconds of patience."""
+        if self.phase is Phase.LOST:
+            return -math.inf
+        return math.inf if self.dead_since is None else self.dead_since + patience
+
     def next_probe(self, timings: ProbeTimings, *, has_requests: bool) -> float | None:
         """Return the seconds until the next probe; None: not before the next event."""
+        if self.phase is Phase.LOST:
+            return None
         if self.phase is Phase.SUSPECT:
             return 0.0
         if self.phase is Phase.DEAD:

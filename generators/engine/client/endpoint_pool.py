@@ -3,7 +3,9 @@
 The rules are those of `endpoint_health`; this module applies them to the clock and the servers. Every
 endpoint has a watcher, which probes it when the rules say so and abandons the requests at one that
 is gone. An endpoint that was down when the engine was opened, or went down since, is discovered
-again before it is asked: it must serve what the engine's card says.
+again before it is asked: it must serve what the engine's card says. One that fails a request for good
+is asked something small: where it fails that too, it is lost. When none is left, whoever waits or asks is
+told so, because no further request would fare better.
 """
 
 import asyncio
@@ -20,14 +22,16 @@ from generators.engine.client.endpoint_health import (
     ProbeTimings,
     choose_endpoint,
 )
-from generators.engine.client.request_body import ServerQuirks
+from generators.engine.client.request_body import RequestBody, ServerQuirks
+from generators.engine.client.response import InvalidCompletion, error_message, read_completion
+from generators.engine.client.retry_policy import StatusMeaning, status_meaning
 from generators.engine.client.transport import (
     HttpResponse,
     IncompleteResponse,
     ResponseTooLarge,
     Transport,
 )
-from generators.engine.protocol import EngineCard
+from generators.engine.protocol import EngineCard, EnginePrompt, Message, Role, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import NoEngine
 
@@ -41,6 +45,22 @@ _POLL_SECONDS = 0.1
 """How often a conversation looks whether its turn at a recovering endpoint has come."""
 _IDLE_SECONDS = 60.0
 """How long a watcher or a conversation sleeps where nothing happens."""
+_EXAMINATION = "examination"
+"""The conversation of a small request."""
+_EXAMINATION_SECONDS = 60.0
+"""How long an endpoint has for a small request at most."""
+_SMALL_PROMPT = EnginePrompt(messages=(Message(role=Role.USER, parts=("Say anything.",)),))
+_SMALL_SAMPLING = Sampling(max_tokens=16)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a small request brought no whole reply."""
+
+    reason: str
+    """On one line."""
+    status: int | None = None
+    """Of the answer; None: none came, or it was no reply."""
 
 
 class AbandonedRequest(IncompleteResponse):
@@ -65,6 +85,10 @@ class Endpoint:
     """What ends the requests that wait for it."""
     probe_path: str = _HEALTH
     """The path of its health check."""
+    replied_at: float | None = None
+    """When its last whole reply arrived, by the loop's clock; None: never."""
+    examination: asyncio.Task[Fault | None] | None = None
+    """The last small request to it, which may be under way; None: there was none."""
 
     @property
     def name(self) -> str:
@@ -103,8 +127,15 @@ class EndpointPool:
     """The endpoints of one engine; an async context manager that watches over them."""
 
     def __init__(
-        self, endpoints: Sequence[Endpoint], card: EngineCard, timings: ProbeTimings
+        self,
+        endpoints: Sequence[Endpoint],
+        card: EngineCard,
+        timings: ProbeTimings,
+        *,
+        patience: float,
     ) -> None:
+        """`patience` is how many seconds an endpoint may be dead before it counts as lost."""
+        self._patience = patience
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
         self._timings = timings
@@ -121,6 +152,9 @@ class EndpointPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for endpoint in self.endpoints:
+            if endpoint.examination is not None:
+                endpoint.examination.cancel()
         for watcher in self._watchers:
             watcher.cancel()
         await self._tasks.__aexit__(None, None, None)
@@ -144,13 +178,22 @@ class EndpointPool:
     async def select(
         self, session: str, *, stopwatch: Stopwatch | None, avoid: frozenset[str]
     ) -> Endpoint:
-        """Return the endpoint that a conversation asks now, once there is one."""
+        """Return the endpoint that a conversation asks now, once there is one.
+
+        Raises:
+            NoEngine: every endpoint is lost.
+        """
         endpoint = self._choose(session, avoid)
         if endpoint:
             return endpoint
         with _paused(stopwatch):
             while not (endpoint := self._choose(session, avoid)):
-                await _is_set_within(self._changed, _POLL_SECONDS if self.live_count else None)
+                left = self._seconds_left()
+                if left <= 0:
+                    raise NoEngine(
+                        f"no engine is left to ask ({self.problems}); mend the server, its key or engine.urls"
+                    )
+                await _is_set_within(self._changed, _POLL_SECONDS if self.live_count else left)
         return endpoint
 
     async def pause(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
@@ -162,6 +205,55 @@ class EndpointPool:
         """Record that a request failed at an endpoint."""
         self._set_health(endpoint, endpoint.health.after_failure(reason))
         endpoint.wake.set()
+
+    async def is_lost(self, endpoint: Endpoint, *, status: int | None) -> bool:
+        """Return whether an endpoint that failed a request for good fails every request.
+
+        `status` is that of its answer; None: it gave no whole reply. It is asked something as small as a preflight,
+        once for all who want to know at a time. Where that fails in the same way it is asked no more.
+        """
+        if endpoint.health.phase is Phase.LOST:
+            return True
+        if endpoint.examination is None or endpoint.examination.done():
+            endpoint.examination = self._tasks.create_task(self._examine(endpoint))
+        fault = await asyncio.shield(endpoint.examination)
+        if fault is None or not _is_same(status, fault.status):
+            return False
+        self.lose(endpoint, fault.reason, abandons=status is None)
+        return True
+
+    def lose(self, endpoint: Endpoint, reason: str, *, abandons: bool) -> None:
+        """Ask an endpoint no more; with `abandons`, end what waits for it."""
+        self._set_health(endpoint, endpoint.health.after_loss(reason))
+        if abandons:
+            endpoint.abandon()
+
+    async def _examine(self, endpoint: Endpoint) -> Fault | None:
+        """Return why an endpoint does not reply to a small request; None: it does."""
+        body = RequestBody(_SMALL_PROMPT, _SMALL_SAMPLING, model=self._card.model)
+        seconds = min(_EXAMINATION_SECONDS, self._patience)
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await endpoint.transport.post_chat(
+                    body.encode(endpoint.quirks), session=_EXAMINATION, seconds=seconds
+                )
+        except TimeoutError:
+            return Fault(
+                f"no reply in {self._patience:g} s, nor to a small request in {seconds:g} s"
+            )
+        except (IncompleteResponse, ResponseTooLarge) as error:
+            return Fault(str(error))
+        if not answer.ok:
+            return Fault(f"HTTP {answer.status}: {error_message(answer.body)}", answer.status)
+        try:
+            read_completion(answer.body)
+        except InvalidCompletion as error:
+            return Fault(str(error))
+        return None
+
+    def _seconds_left(self) -> float:
+        """Return after how many seconds every endpoint counts as lost, if none comes back."""
+        return max(end.health.lost_at(self._patience) for end in self.endpoints) - _now()
 
     def _choose(self, session: str, avoid: frozenset[str]) -> Endpoint | None:
         name = choose_endpoint(
@@ -178,7 +270,7 @@ class EndpointPool:
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:
             return
-        if Phase.DEAD in {before.phase, health.phase}:
+        if {Phase.DEAD, Phase.LOST} & {before.phase, health.phase}:
             LOG.warning("%s is %s: %s", endpoint.name, health.phase, health.reason or "it answers")
         self._changed.set()
         self._changed = asyncio.Event()
@@ -214,6 +306,14 @@ class EndpointPool:
         return f"it came back with another {difference}" if difference else None
 
 
+def _is_same(status: int | None, small: int | None) -> bool:
+    """Return whether a request and a small one failed in the same way: refused alike, or neither refused."""
+    refused = [
+        one is not None and status_meaning(one) is StatusMeaning.REFUSED for one in (status, small)
+    ]
+    return status == small if any(refused) else True
+
+
 async def find_probe_path(transport: Transport, *, seconds: float) -> str:
     """Return the path of a server's health check."""
     try:
@@ -224,9 +324,11 @@ async def find_probe_path(transport: Transport, *, seconds: float) -> str:
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Wait for an event, at most so long or `_IDLE_SECONDS`; return whether it came."""
+    """Wait for an event, at most so long and `_IDLE_SECONDS`; return whether it came."""
     try:
-        async with asyncio.timeout(_IDLE_SECONDS if seconds is None else seconds):
+        async with asyncio.timeout(
+            _IDLE_SECONDS if seconds is None else min(seconds, _IDLE_SECONDS)
+        ):
             await event.wait()
     except TimeoutError:
         return False

@@ -32,6 +32,12 @@ from generators.engine.stopwatch import Stopwatch
 from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
+_ABORTED = frozenset({"abort", "cancelled"})
+"""Finish reasons of a reply that the server ended, as a trainer's pause makes it do: vLLM, SGLang; TensorRT-LLM."""
+
+_MAX_FULL_IN_A_ROW = 3
+"""An endpoint that has had no room for one request so often in a row is suspect."""
+
 _MAX_BROKEN_AT_ENDPOINT = 3
 """A request that broke so often at one endpoint is sent to another, if there is one."""
 
@@ -52,6 +58,10 @@ class FailedSend:
     """The tokens that the part of a reply reports; None: it reports none."""
     pause: float | None = None
     """The pause that the server requests, seconds; None: it requests none."""
+    full: bool = False
+    """The server has no room (503), which says nothing against it, unless it has none again and again."""
+    refused: int | None = None
+    """The status by which the server refuses it, whatever is left out; None: it does not refuse it."""
 
 
 @dataclass
@@ -62,11 +72,14 @@ class FailedSends:
     """In order."""
     broken_at: dict[str, int] = field(default_factory=dict)
     """By endpoint, the tries of which the request itself may be the cause."""
+    full_in_a_row: int = 0
+    """The last tries for which the server had no room."""
 
     def add(self, failed: FailedSend, endpoint: str) -> None:
         """Add one that failed at an endpoint."""
         self.tries.append(failed)
         self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + failed.broken
+        self.full_in_a_row = self.full_in_a_row + 1 if failed.full else 0
 
     @property
     def broken(self) -> int:
@@ -96,6 +109,7 @@ class FailedSends:
 LOG = logging.getLogger(__name__)
 
 _SERVER_BROKE = 500
+_NO_ROOM = 503
 
 
 class Request:
@@ -121,6 +135,7 @@ class Request:
         self._timeout_seconds = timeout_seconds
         self._failed_sends = FailedSends()
         self._quirks: dict[str, ServerQuirks] = {}
+        self._endpoint: Endpoint | None = None
 
     @property
     def last_failure(self) -> str:
@@ -132,10 +147,11 @@ class Request:
         """Send the request until a whole reply arrives.
 
         Raises:
-            RolloutFailure: a server refuses it for good, or breaks on it again and again.
+            RolloutFailure: a server that replies to others refuses it for good, or breaks on it again and again.
+            NoEngine: no endpoint is left to ask.
         """
         while True:
-            endpoint = await self._pool.select(
+            endpoint = self._endpoint = await self._pool.select(
                 self._session,
                 stopwatch=self._stopwatch,
                 avoid=self._failed_sends.endpoints_to_avoid,
@@ -148,6 +164,20 @@ class Request:
                 return result
             if result:
                 await self._pause_after(endpoint, result)
+
+    async def may_go_on(self) -> bool:
+        """Return whether this request, to which no whole reply came in time, may be asked anew.
+
+        It may where no endpoint is up, which the pool ends in its own time, and where the one it was sent to replies to
+        nobody any more and is lost. Otherwise the fault is the request's.
+        """
+        endpoint = self._endpoint
+        if endpoint is None or not endpoint.health.is_live:
+            return True
+        begun = asyncio.get_running_loop().time() - self._timeout_seconds
+        if endpoint.replied_at is not None and endpoint.replied_at > begun:
+            return False
+        return await self._pool.is_lost(endpoint, status=None)
 
     async def _send(
         self, endpoint: Endpoint, logprobs_mode: str | None
@@ -171,8 +201,7 @@ class Request:
             raise _failure(endpoint, str(error)) from error
         endpoint.health = endpoint.health.after_answer()
         if status_meaning(answer.status) is StatusMeaning.REFUSED:
-            self._adapt_to(endpoint, quirks, answer)
-            return None
+            return self._adapt_to(endpoint, quirks, answer)
         if status_meaning(answer.status) is not StatusMeaning.DONE:
             return _failed_send(answer)
         try:
@@ -180,6 +209,11 @@ class Request:
         except InvalidCompletion as error:
             tokens = partial_usage(answer.body)
             return FailedSend(str(error), reached_server=True, broken=True, tokens=tokens)
+        endpoint.replied_at = now()
+        if completion.finish_reason in _ABORTED:
+            reason = f"the server ended the reply ({completion.finish_reason})"
+            tokens = partial_usage(answer.body)
+            return FailedSend(reason, reached_server=True, tokens=tokens)
         schema = self._body.canonical_schema
         if endpoint.name in self._quirks:
             LOG.warning("%s is asked in another way from now on: %s", endpoint.name, quirks)
@@ -193,31 +227,43 @@ class Request:
         )
 
     async def _pause_after(self, endpoint: Endpoint, failed: FailedSend) -> None:
-        """Record a failed try and wait before the next one."""
-        self._failed_sends.add(failed, endpoint.name)
-        if failed.endpoint_suspect:
+        """Record a failed try and wait before the next one.
+
+        Raises:
+            RolloutFailure: the endpoint refuses or breaks on this request for good, and replies to a small one.
+        """
+        sends = self._failed_sends
+        if failed.refused is not None:
+            if not await self._pool.is_lost(endpoint, status=failed.refused):
+                raise _failure(endpoint, failed.reason)
+            return
+        sends.add(failed, endpoint.name)
+        if failed.endpoint_suspect or sends.full_in_a_row >= _MAX_FULL_IN_A_ROW:
+            sends.full_in_a_row = 0
             self._pool.report_failure(endpoint, failed.reason)
-        if self._failed_sends.broken >= self._retry_policy.max_broken:
-            raise _failure(
-                endpoint, f"asked {self._failed_sends.broken} times in vain: {failed.reason}"
-            )
+        if sends.broken >= self._retry_policy.max_broken:
+            if not await self._pool.is_lost(endpoint, status=None):
+                raise _failure(endpoint, f"asked {sends.broken} times in vain: {failed.reason}")
+            sends.broken_at.pop(endpoint.name)
         seconds = self._retry_policy.pause(
             len(self._failed_sends.tries), self._random, requested=failed.pause
         )
         await self._pool.pause(seconds, stopwatch=self._stopwatch)
 
-    def _adapt_to(self, endpoint: Endpoint, quirks: ServerQuirks, answer: HttpResponse) -> None:
+    def _adapt_to(
+        self, endpoint: Endpoint, quirks: ServerQuirks, answer: HttpResponse
+    ) -> FailedSend | None:
         """Leave out what the server refuses; other requests do so too once a reply has come.
 
-        Raises:
-            RolloutFailure: the server refuses something that cannot be left out.
+        Return the failure where it refuses something that cannot be left out.
         """
         message = error_message(answer.body)
         adapted = quirks.after_refusal(message, schema=self._body.canonical_schema)
         if adapted is None or answer.status not in {400, 422}:
-            raise _failure(endpoint, f"HTTP {answer.status}: {message}")
+            return FailedSend(f"HTTP {answer.status}: {message}", refused=answer.status)
         LOG.info("%s refuses: %s", endpoint.name, message)
         self._quirks[endpoint.name] = adapted
+        return None
 
     def _reply(
         self,
@@ -259,7 +305,8 @@ def _failed_send(answer: HttpResponse) -> FailedSend:
         f"HTTP {answer.status}: {error_message(answer.body)}",
         reached_server=broke and answer.status >= _SERVER_BROKE,
         broken=broke,
-        endpoint_suspect=answer.status >= _SERVER_BROKE,
+        endpoint_suspect=broke and answer.status >= _SERVER_BROKE,
+        full=answer.status == _NO_ROOM,
         pause=requested_pause(answer.headers, now=datetime.now(UTC)),
     )
 

@@ -196,7 +196,7 @@ class ChatHandler:
         entry.finish_reason = reply.finish
         entry.status = 200
         entry.outcome = "whole" if whole else "broken"
-        reason = "length" if reply.finish == "length" else "stop"
+        reason = reply.finish if reply.finish in {"length", "abort"} else "stop"
         self.counters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager

@@ -44,6 +44,8 @@ class FaultKind(StrEnum):
     """The schema is ignored in silence, in `fields` only if those are given."""
     TRUNCATED = "truncated"
     """Half of the reply, with the finish reason `length`."""
+    ABORTED = "aborted"
+    """Half of the reply, with the finish reason `abort`, as when a trainer pauses the server."""
     EMPTY = "empty"
     """A reply without text."""
     HUGE = "huge"

@@ -63,6 +63,9 @@ class QueuedReplies:
 BEYOND = 1.5
 """How far outside a picture the fault `outside` points, in parts of it."""
 
+_CUT = {FaultKind.TRUNCATED: "length", FaultKind.ABORTED: "abort"}
+"""The finish reason of a reply that a fault breaks off."""
+
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
 
 
@@ -74,8 +77,8 @@ class GeneratedReply:
     """Every character of it, a tool call's too."""
     call: tuple[str, str] | None = None
     """A tool's name and its arguments as JSON, in place of text."""
-    whole: bool = True
-    """It ends by itself; False: it is broken off."""
+    cut: str | None = None
+    """The finish reason of a reply that is broken off; None: it ends by itself."""
     verbatim: bool = False
     """It is a queued text, unaltered."""
 
@@ -179,6 +182,7 @@ def _apply_faults(reply: GeneratedReply, chat: ChatRequest, faults: ActiveFaults
         reply = GeneratedReply("")
     if huge := faults.get(FaultKind.HUGE):
         reply = GeneratedReply(("far too much " * (huge.size // 13 + 1))[: huge.size])
-    if FaultKind.TRUNCATED in faults:
-        return replace(reply, text=reply.text[: len(reply.text) // 2], call=None, whole=False)
+    if (cut := faults.get(FaultKind.TRUNCATED, FaultKind.ABORTED)) is not None:
+        half = reply.text[: len(reply.text) // 2]
+        return replace(reply, text=half, call=None, cut=_CUT[cut.kind])
     return reply

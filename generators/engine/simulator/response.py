@@ -106,9 +106,9 @@ def tokenize_reply(
     texts = (*pieces(content.text), END_TEXT)
     ids = (*tokenizer.ids(content.text), END)
     finish = "tool_calls" if content.call else "stop"
-    if not content.whole or (max_tokens is not None and len(ids) > max_tokens):
+    if content.cut or (max_tokens is not None and len(ids) > max_tokens):
         last = len(ids) - 1 if max_tokens is None else min(max_tokens, len(ids) - 1)
-        texts, ids, finish = texts[:last], ids[:last], "length"
+        texts, ids, finish = texts[:last], ids[:last], content.cut or "length"
     return TokenizedReply(number, content, texts, ids, finish)
 
 

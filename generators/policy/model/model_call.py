@@ -41,16 +41,18 @@ class RecordedEngine:
     ) -> Reply:
         """Return the reply to `messages`, and record the call.
 
+        Of the time that it took, what the server worked on the reply counts; turns, queues, lost tries and silence do not.
+
         Raises:
             RolloutFailure: the engine gives no reply.
+            NoEngine: no engine is left to ask.
         """
         model, sent_at, sampling = self._model, self._account.stopwatch.now, self._sampling()
-        with model.time.measure_reply() as share:
+        with model.time.measure_reply() as share, self._account.stopwatch.paused():
             reply = await model.engine.reply(
                 EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
                 sampling,
                 session=self._session,
-                stopwatch=self._account.stopwatch,
             )
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
         call = Call(
@@ -89,6 +91,7 @@ class RecordedEngine:
             at=sent_at,
         )
         self._account.calls.append(call)
+        self._account.stopwatch.charge((reply.total_ms - (reply.queue_ms or 0.0)) / 1_000)
         if role != "repair":
             self._previous = segment, reply
         return reply

@@ -73,6 +73,7 @@ async def test_a_reply_says_all_that_the_server_says() -> None:
         (FaultKind.STREAM_ERROR, True),
         (FaultKind.CUT, True),
         (FaultKind.INVALID_UTF8, True),
+        (FaultKind.ABORTED, True),
     ],
 )
 async def test_what_did_not_arrive_whole_is_asked_again_and_counted(
@@ -114,7 +115,9 @@ async def test_a_refusal_is_final_and_says_what_the_server_said(
 
 async def test_a_refusal_that_nothing_helps_against_teaches_nothing() -> None:
     async with SimulatorServer() as server, engine([server.url]) as client:
-        server.add_fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=("messages",)))
+        server.add_fault(
+            Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=("messages",), session="s")
+        )
         with pytest.raises(RolloutFailure, match=r"HTTP 400: .*messages"):
             await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
         server.clear_faults()
@@ -130,7 +133,9 @@ async def test_a_request_that_breaks_a_living_server_each_time_is_given_up() -> 
     )
 
     with pytest.raises(RolloutFailure, match="asked 4 times in vain: HTTP 500"):
-        await asked(Fault(kind=FaultKind.HTTP_500, times=-1), retry_policy=retry_policy)
+        await asked(
+            Fault(kind=FaultKind.HTTP_500, times=-1, session="s"), retry_policy=retry_policy
+        )
 
 
 async def test_a_reply_that_never_ends_meets_the_deadline() -> None:

@@ -5,8 +5,9 @@ from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun
 
 from flows.cli.summary import total_lines, yield_table
-from flows.job.summary import summarise
+from flows.job.summary import OutsideFailures, summarise
 from schemas.episode import BlockedRequests, ConnectionKind, Episode
+from schemas.errors import FailureKind
 from schemas.verdict import Status, Verdict
 
 
@@ -43,6 +44,38 @@ async def test_executions_are_told_where_a_replay_was_tried_again(
     summary = await summarise(run.seal(), verdicts, RULE)
 
     assert line in total_lines(summary)
+
+
+async def test_failures_outside_the_policy_are_counted_with_the_commonest_reason() -> None:
+    run, task = MemoryRun(), make_task()
+    _, episodes = make_unit([task], attempts=6)
+    reasons = [
+        ("engine", "HTTP 500 after 3 tries"),
+        ("engine", "HTTP 500 after 12 tries"),
+        ("page", "the page crashed"),
+        ("policy", "no action"),
+        ("policy", "no action"),
+        (None, None),
+    ]
+    failed = [
+        one
+        if kind is None
+        else one.model_copy(
+            update={"stop_reason": "failed", "failure_kind": kind, "failure_message": message}
+        )
+        for one, (kind, message) in zip(episodes, reasons, strict=True)
+    ]
+    run.commit([task], failed)
+
+    summary = await summarise(run.seal(), [], RULE)
+
+    assert summary.outside == OutsideFailures(
+        episodes=3, kind=FailureKind.ENGINE, reason="HTTP 500 after 12 tries", times=2
+    )
+    assert (
+        "outside  3 failed for reasons outside the policy; 2 by engine: HTTP 500 after 12 tries"
+        in (list(total_lines(summary)))
+    )
 
 
 async def test_two_sites_with_a_template_of_one_name_are_counted_apart() -> None:

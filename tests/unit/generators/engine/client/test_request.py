@@ -78,7 +78,7 @@ async def test_a_request_cancelled_while_it_waits_for_its_turn_takes_none(
 ) -> None:
     async with AnsweringTransport() as transport:
         endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(1))
-        pool = EndpointPool([endpoint], EngineCard(model="m"), ProbeTimings())
+        pool = EndpointPool([endpoint], EngineCard(model="m"), ProbeTimings(), patience=60.0)
 
         async def ask() -> Reply:
             request = Request(
