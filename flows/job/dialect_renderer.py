@@ -272,9 +272,9 @@ def _reply_text(episode: Episode, step: Step, model: ModelConfig) -> str:
         own = dialect.parse(step.raw_reply, frame)
         if own.action == step.action:
             return own.canonical_reply
-    element = element_name(step.action, step.elements)
-    if not element and step.target is not None:
-        element = step.target.name or step.target.text
+    hit = step.target  # which an overlay may lie over others: their boxes hold the point too
+    element = None if hit is None else hit.name or hit.text
+    element = element or element_name(step.action, step.elements)
     rationale = Rationale(thought=step.thought, note=step.note, element=element)
     text = dialect.format_action(step.action, frame, rationale)
     return dialect.parse(text, frame).canonical_reply

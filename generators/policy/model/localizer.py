@@ -103,7 +103,7 @@ def element_to_locate(parsed: ParsedAction) -> str | None:
 
 
 def element_name(action: Action, elements: Iterable[Element]) -> str | None:
-    """Return the name of the smallest element under an action's point; None without one."""
+    """Return the name of the smallest element under an action's point that nothing covers; None without one."""
     point = target_point(action)
     if point is None:
         return None
@@ -111,7 +111,10 @@ def element_name(action: Action, elements: Iterable[Element]) -> str | None:
         (width * height, element.name)
         for element in elements
         for left, top, width, height in (element.bbox,)
-        if element.name and left <= point[0] < left + width and top <= point[1] < top + height
+        if element.name
+        and not element.covered
+        and left <= point[0] < left + width
+        and top <= point[1] < top + height
     ]
     return min(under)[1] if under else None
 
