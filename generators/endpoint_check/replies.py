@@ -15,7 +15,7 @@ from generators.endpoint_check.probe_images import TARGETS, ProbeTarget, target_
 from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
 from generators.policy.dialects.protocol import UnreadableReply
-from generators.policy.model.repair import COMPLETE_FINISH_REASONS
+from generators.policy.model.repair import COMPLETE_FINISH_REASONS, MISPLACED, is_misplaced
 from schemas.action import Action, target_point
 from schemas.base import JsonObject
 from schemas.sections import PolicySection
@@ -82,6 +82,13 @@ def _schema_result(endpoint: CheckedEndpoint, replies: list[Reply]) -> CheckResu
         way = "" if replies[0].structured else ", by the prompt alone"
         return CheckResult(
             name="structure", fitness=Fitness.FIT, found=f"{good} of {good} follow a schema{way}"
+        )
+    if any(map(is_misplaced, replies)):
+        return CheckResult(
+            name="structure",
+            fitness=Fitness.UNFIT,
+            found=f"{good} of {len(replies)} follow a schema",
+            remedy=MISPLACED,
         )
     needed = endpoint.dialect.reply_schema(endpoint.frame) is not None
     ended = sum(reply.finish_reason == "stop" for reply in replies)
@@ -156,6 +163,8 @@ async def _act(endpoint: CheckedEndpoint, target: ProbeTarget) -> Action | str:
     )
     if reply.finish_reason not in COMPLETE_FINISH_REASONS:
         return f"the reply ended early ({reply.finish_reason})"
+    if is_misplaced(reply):
+        return MISPLACED
     try:
         return endpoint.dialect.parse(reply.text, endpoint.frame).action
     except UnreadableReply as error:

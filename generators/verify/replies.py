@@ -240,11 +240,9 @@ def _step_defects(step: Step, own: Sequence[Question]) -> Iterator[str]:
         "note": value.note,
         "raw_reply": step.raw_reply and deciding[-1].calls[-1].reply,
         "parse_error": "; ".join(
-            question.problem
-            if question.role == conversation.ROLE
-            else f"{question.role}: {question.problem}"
+            problem if question.role == conversation.ROLE else f"{question.role}: {problem}"
             for question in own
-            if question.problem is not None
+            if (problem := question.problem or repair.dropped(question.value)) is not None
         )
         or None,
     }

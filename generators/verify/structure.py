@@ -55,7 +55,7 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "6"
+    version = "7"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and what could not be compared."""

@@ -46,6 +46,8 @@ class FaultKind(StrEnum):
     """Half of the reply, with the finish reason `length`."""
     ABORTED = "aborted"
     """Half of the reply, with the finish reason `abort`, as when a trainer pauses the server."""
+    MISPLACED = "misplaced"
+    """The text is null, and the whole reply stands in `reasoning_content`: the server took it for thinking."""
     EMPTY = "empty"
     """A reply without text."""
     HUGE = "huge"

@@ -182,6 +182,8 @@ class ResponseBody:
         }
 
     def _content(self, text: str) -> JsonObject:
+        if FaultKind.MISPLACED in self._faults:
+            return {"content": None, "reasoning_content": text}
         call = self._reply.content.call
         if call is None or self._reply.finish == "length":
             return {"content": self._with_bad_bytes(text)}

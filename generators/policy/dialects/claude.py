@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from generators.browser.keyboard import UnknownKey, key_name
+from generators.browser.keyboard import UnknownKey
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Bounded, PictureRule
 from generators.policy.dialects.protocol import (
@@ -28,7 +28,7 @@ from generators.policy.dialects.shared.computer_tool import (
     required_argument,
 )
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
-from generators.policy.dialects.shared.keys import keys_of_chord
+from generators.policy.dialects.shared.keys import keys_of_chord, read_chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
@@ -64,7 +64,6 @@ _XDOTOOL = {
     "+": "plus",
     "-": "minus",
 }
-_BROWSER = {name.lower(): key for key, name in _XDOTOOL.items()}
 
 
 class Claude(TextDialect):
@@ -165,8 +164,7 @@ def _notches(amount: int, scale: Scale) -> int:
 
 def _chord(text: object) -> str:
     try:
-        names = [_BROWSER.get(part.lower(), part) for part in str(text).split("+")]
-        return "+".join(key_name(name) for name in names)
+        return "+".join(read_chord(str(text)))
     except UnknownKey as error:
         raise UnreadableReply(f"{quote(str(text))} is not a key; give it as ctrl+a") from error
 

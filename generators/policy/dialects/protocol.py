@@ -43,6 +43,8 @@ class ParsedAction(Record):
     """A description of the element; None without one."""
     canonical_reply: str
     """The reply as it goes into the history, formatted again from the parsed parts."""
+    dropped: str | None = None
+    """What of the reply was left out, in words; None: nothing."""
 
     @property
     def rationale(self) -> Rationale:

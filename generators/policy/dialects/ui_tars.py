@@ -2,8 +2,8 @@
 
 Source: bytedance/UI-TARS, its prompts and coordinates guide. Version 1.5 gives pixels of the
 picture as it was sent (Qwen2.5-VL's processor, patches of 28 px); version 1.0 wrote
-`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` parses. `hover`, `keydown` and `keyup`
-are calls that its published parser carries out, and its prompts leave out.
+`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` parses. `hover`, `keydown`, `keyup`, `left_single` and
+`select` (a drag) are calls that its published parser carries out, and its prompts leave out.
 
 A scroll says where to and not how far: any of at most a page is said, and a page is read.
 """
@@ -15,7 +15,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 from typing_extensions import override
 
-from generators.browser.keyboard import UnknownKey, key_name
+from generators.browser.keyboard import UnknownKey
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import (
@@ -27,7 +27,7 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.shared.arguments import Scale, Text, quote
 from generators.policy.dialects.shared.json_reply import strip_thinking
-from generators.policy.dialects.shared.keys import keys_of_chord
+from generators.policy.dialects.shared.keys import keys_of_chord, read_chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
@@ -52,13 +52,20 @@ from schemas.action import (
     Wait,
 )
 
-_CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<inside>.*)\)\s*\Z", re.DOTALL)
-_PART = re.compile(r"\s*([a-z_]{1,20})\s*=\s*'((?:[^'\\]|\\.)*)'\s*(?:,|\Z)", re.DOTALL)
+_CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<rest>.*)\Z", re.DOTALL)
+_END = re.compile(r"\)[ \t]*(?=\n|\Z)")
+"""What may end a call: a bracket at the end of a line."""
+_MAX_ENDS = 20
+_PART = re.compile(
+    r"\s*([a-z_]{1,20})\s*=\s*(['\"])((?:[^\\]|\\.)*?)\2\s*(?:,(?=\s*[a-z_]{1,20}\s*=)|\Z)",
+    re.DOTALL,
+)
+"""An argument: its text ends with the quotation mark after which another argument or nothing follows."""
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
-_FUNCTION = re.compile(r"f\d{1,2}")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _POINTED: Mapping[str, Fields] = {
     "click": {"type": "click", "button": "left", "count": 1},
+    "left_single": {"type": "click", "button": "left", "count": 1},
     "left_double": {"type": "click", "button": "left", "count": 2},
     "right_single": {"type": "click", "button": "right", "count": 1},
     "hover": {"type": "hover"},
@@ -66,6 +73,7 @@ _POINTED: Mapping[str, Fields] = {
 _KEYS = {"hotkey": "key", "keydown": "key_down", "keyup": "key_up"}
 _KEYS_READ = {**_KEYS, "press": "key_down", "release": "key_up"}
 _WAITS_MS = 5_000
+_ACTION_LINE = re.compile(r"^[ \t]*Action:", re.MULTILINE)
 _MAX_KEYS = 3
 
 
@@ -91,12 +99,23 @@ class UITars(TextDialect):
             raise UnreadableReply("the reply must end with a line as Action: click(point='…')")
         thought = plain_thought(before.strip().removeprefix("Thought:"))
         scale = self._scale(frame)
-        action = build_action(_fields(call["name"], _parts(call["inside"]), scale))
+        parts, length = _arguments(call["rest"])
+        action = build_action(_fields(call["name"], parts, scale))
         try:
             echo = _format(thought, _call(action, scale))
         except InexpressibleAction:
-            echo = _format(thought, replace_control_chars(after.strip()))
-        return ParsedAction(action=action, thought=thought, canonical_reply=echo)
+            echo = _format(
+                thought, replace_control_chars(after[: call.start("rest") + length].strip())
+            )
+        others = len(_ACTION_LINE.findall(before))
+        return ParsedAction(
+            action=action,
+            thought=thought,
+            canonical_reply=echo,
+            dropped=f"the reply has {others + 1} actions, and only the last is carried out"
+            if others
+            else None,
+        )
 
     @override
     def format_action(
@@ -110,13 +129,29 @@ def _format(thought: str | None, call: str) -> str:
     return f"Thought: {words}\nAction: {call}"
 
 
+def _arguments(rest: str) -> tuple[dict[str, str], int]:
+    """Return the arguments of a call, and where it ends; what stands in lines after it is no part of it.
+
+    Raises:
+        UnreadableReply: no bracket at the end of a line ends arguments that can be read.
+    """
+    ends = [match.span() for match in _END.finditer(rest)][-_MAX_ENDS:]
+    problem = UnreadableReply("the call's bracket is not closed; end the line with ')'")
+    for begin, end in reversed(ends):
+        try:
+            return _parts(rest[:begin]), end
+        except UnreadableReply as error:
+            problem = error
+    raise problem
+
+
 def _parts(inside: str) -> dict[str, str]:
     parts, at = {}, 0
     while at < len(inside.rstrip()):
         match = _PART.match(inside, at)
         if match is None:
             raise UnreadableReply("a call's arguments must be as name='text', with commas between")
-        parts[match[1]] = _ESCAPED.sub(lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[2])
+        parts[match[1]] = _ESCAPED.sub(lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[3])
         at = match.end()
     return parts
 
@@ -144,9 +179,9 @@ def _point(parts: Mapping[str, str], name: str, scale: Scale) -> list[JsonValue]
 def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
     fields: Fields
     match name:
-        case "click" | "left_double" | "right_single" | "hover":
+        case "click" | "left_single" | "left_double" | "right_single" | "hover":
             fields = {**_POINTED[name], **parse_point(_point(parts, "point", scale), scale)}
-        case "drag":
+        case "drag" | "select":
             start = parse_point(_point(parts, "start_point", scale), scale)
             ends = ("to_x", "to_y")
             end = parse_point(_point(parts, "end_point", scale), scale, names=ends)
@@ -175,8 +210,8 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
 
 def _chord(keys: str) -> str:
     try:
-        names = keys.split()[:_MAX_KEYS]
-        return "+".join(key_name(n.upper() if _FUNCTION.fullmatch(n) else n) for n in names)
+        names = [name for word in keys.split() for name in read_chord(word)]
+        return "+".join(names[:_MAX_KEYS])
     except UnknownKey as error:
         raise UnreadableReply(f"{quote(keys)} is not a key; give it as 'ctrl c'") from error
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from generators.engine.protocol import Message, Reply, Role
-from generators.policy.dialects.protocol import UnreadableReply
+from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
 from generators.policy.model.model_call import RecordedEngine
+from schemas.errors import FailureKind, RolloutFailure
 
 Parsed = TypeVar("Parsed")
 """The value of a parsed reply."""
@@ -21,6 +22,12 @@ COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None
 
 ROLE = "repair"
 """As in rows of `calls`."""
+
+MISPLACED = (
+    "the reply is empty, and its answer is in the reasoning: the server takes all that the model writes for thinking; "
+    "serve without --reasoning-parser, or with the model's own"
+)
+"""What a reply is that a server put into the wrong field."""
 
 MAX_QUOTED_CHARS = 4_000
 """Of an unreadable reply in the repair turn."""
@@ -37,7 +44,7 @@ class ParsedReply(Generic[Parsed]):
     prompt_tokens: int | None
     """Of the prompt without a repair turn; None if the engine does not report it."""
     problem: str | None
-    """Why the first reply could not be parsed; None if it could."""
+    """Why the first reply could not be parsed, or what of it was left out; None if neither."""
 
 
 class ReplyParser(Generic[Parsed]):
@@ -64,11 +71,12 @@ class ReplyParser(Generic[Parsed]):
 
         Raises:
             UnreadableReply: two replies could not be parsed; the text says why.
-            RolloutFailure: the engine gives no reply.
+            RolloutFailure: the engine gives no reply, or puts both into the wrong field.
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
-            return ParsedReply(self._parsed(first), first, first.prompt_tokens, None)
+            value = self._parsed(first)
+            return ParsedReply(value, first, first.prompt_tokens, dropped(value))
         except UnreadableReply as error:
             problem = str(error)
         repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
@@ -79,10 +87,22 @@ class ReplyParser(Generic[Parsed]):
         try:
             return ParsedReply(self._parsed(second), second, first.prompt_tokens, problem)
         except UnreadableReply as error:
+            if is_misplaced(first) and is_misplaced(second):
+                raise RolloutFailure(FailureKind.ENGINE, MISPLACED) from error
             raise UnreadableReply(twice_unreadable(problem, str(error))) from error
 
     def _parsed(self, reply: Reply) -> Parsed:
         return read_whole(reply.text, reply.finish_reason, self._read)
+
+
+def is_misplaced(reply: Reply) -> bool:
+    """Return whether a server put the JSON of a reply into the field for its reasoning, and left the text empty."""
+    return not reply.text.strip() and "{" in (reply.reasoning or "")
+
+
+def dropped(value: object) -> str | None:
+    """Return what the dialect left out of the reply that it read as `value`; None: nothing."""
+    return value.dropped if isinstance(value, ParsedAction) else None
 
 
 def read_whole(text: str, finish_reason: str | None, read: Callable[[str], Parsed]) -> Parsed:

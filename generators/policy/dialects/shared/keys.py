@@ -1,9 +1,10 @@
-"""Keys as arguments of tools: a single key, and keys that are pressed together.
+"""Keys as models name them: a single key, and keys that are pressed together.
 
-A model names keys as the browser does, or by a common spelling; it is offered those of an ordinary
-keyboard.
+A model is offered the keys of an ordinary keyboard by the browser's names. It may name them by other spellings too,
+which are the same in all dialects: those of X11's keysyms, as xdotool takes them, and those of pyautogui.
 """
 
+import re
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -22,6 +23,65 @@ NAMED_KEYS = (
     *(f"F{n}" for n in range(1, 13)),
 )
 """Keys by name, and the three characters that a grammar's pattern cannot hold."""
+
+_SPELLINGS = {
+    "pgup": "PageUp",
+    "pgdn": "PageDown",
+    "pgdown": "PageDown",
+    "prior": "PageUp",
+    "next": "PageDown",
+    "begin": "Home",
+    "super": "Meta",
+    "windows": "Meta",
+    "plus": "+",
+    "add": "+",
+    "minus": "-",
+    "subtract": "-",
+    "multiply": "*",
+    "asterisk": "*",
+    "divide": "/",
+    "slash": "/",
+    "decimal": ".",
+    "period": ".",
+    "dot": ".",
+    "comma": ",",
+    "separator": ",",
+    "equal": "=",
+    "equals": "=",
+    "underscore": "_",
+    "colon": ":",
+    "semicolon": ";",
+    "apostrophe": "'",
+    "quote": "'",
+    "quotedbl": '"',
+    "grave": "`",
+    "backquote": "`",
+    "asciitilde": "~",
+    "asciicircum": "^",
+    "exclam": "!",
+    "question": "?",
+    "at": "@",
+    "numbersign": "#",
+    "dollar": "$",
+    "percent": "%",
+    "ampersand": "&",
+    "bar": "|",
+    "backslash": "\\",
+    "less": "<",
+    "greater": ">",
+    "parenleft": "(",
+    "parenright": ")",
+    "bracketleft": "[",
+    "bracketright": "]",
+    "braceleft": "{",
+    "braceright": "}",
+}
+"""Other spellings than the browser's keyboard knows, in lower case and without `_`."""
+_SIDES = re.compile(r"(ctrl|control|shift|alt|option|meta|win|super|cmd|command)(?:l|r|left|right)")
+"""Modifiers of one side: there is one of each here."""
+_KEYPAD = re.compile(r"(?:kp|num|numpad)([0-9]|[a-z]{2,})")
+"""Keys of the keypad, which do what those of their names do."""
+_FUNCTION = re.compile(r"f[0-9]{1,2}")
 
 _KEY_REFERENCE: JsonObject = {"$ref": "#/$defs/key"}
 
@@ -81,6 +141,42 @@ class Chord(ArgumentType):
         return list(keys_of_chord(held, max_keys=self.max_keys))
 
 
+def read_key(name: str) -> str:
+    """Return the browser's name of a key, however a model spells it.
+
+    Raises:
+        UnknownKey: `name` is no key of the keyboard.
+    """
+    plain = name.replace("_", "").lower()
+    for spelling in (_SIDES, _KEYPAD):
+        if plain not in _SPELLINGS and (match := spelling.fullmatch(plain)):
+            plain = match[1]
+    if plain in _SPELLINGS:
+        return _SPELLINGS[plain]
+    if _FUNCTION.fullmatch(plain):
+        return key_name(plain.upper())
+    try:
+        return key_name(name)
+    except UnknownKey:
+        if plain == name.lower():
+            raise
+        return key_name(plain)
+
+
+def read_chord(chord: str) -> list[str]:
+    """Return the browser's names of keys that are joined by `+`.
+
+    Raises:
+        UnknownKey: the chord is empty or has an unknown key.
+    """
+    if chord == "+":
+        return ["+"]
+    parts = chord.split("+")
+    if parts[-2:] == ["", ""]:
+        parts = [*parts[:-2], "+"]
+    return [read_key(part) for part in parts]
+
+
 def _parse_key(value: JsonValue) -> str:
     """Return the browser's name of a key.
 
@@ -90,7 +186,7 @@ def _parse_key(value: JsonValue) -> str:
     if not isinstance(value, str) or not (len(value) > 1 or value == " " or value.isprintable()):
         raise UnreadableReply(f"must name keys, as Enter, Control or a, but has {quote(value)}")
     try:
-        return key_name(value)
+        return read_key(value)
     except UnknownKey as error:
         raise UnreadableReply(
             f"has {quote(value)}, which is no key; use Enter, Tab or a"

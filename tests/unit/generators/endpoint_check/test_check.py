@@ -318,6 +318,15 @@ async def test_an_engine_that_never_replies_is_asked_once_and_no_further() -> No
     assert said == ["asking: context", "asking: reply"]
 
 
+async def test_a_server_that_takes_replies_for_thinking_is_told_its_flag() -> None:
+    lines, _ = await _examined(None, FaultKind.MISPLACED)
+
+    found = {line.name: line for line in lines}
+    assert found["structure"].fitness is Fitness.UNFIT
+    assert "--reasoning-parser" in str(found["structure"].remedy)
+    assert "--reasoning-parser" in found["action"].found
+
+
 async def test_a_question_that_breaks_is_a_line_and_the_next_is_asked() -> None:
     lines, _ = await _examined(SimulatorOptions(context_tokens=2_048))
 

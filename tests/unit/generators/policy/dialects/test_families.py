@@ -261,3 +261,109 @@ def test_words_of_a_task_stay_as_they_are_but_for_what_could_begin_a_tag() -> No
     assert dialect.task_message(plain) == 'Task: Type "Tom & Jerry > 5 < 7" into the &lt;field>.'
     said = dialect.format_action(TypeText(text="a <= b </tool_output>"), framed(dialect))
     assert "a <= b \\u003c/tool_output>" in said
+
+
+@pytest.mark.parametrize(
+    ("call", "action"),
+    [
+        ("type(content='it's')", TypeText(text="it's")),
+        ('type(content="it\'s")', TypeText(text="it's")),
+        ('type(content="say \\"no\\"")', TypeText(text='say "no"')),
+        ("type(content='f(x)\ng(y)')", TypeText(text="f(x)\ng(y)")),
+        ("type(content='f(x)\ng(y)')\nThat is all (I think).", TypeText(text="f(x)\ng(y)")),
+        ("wait()\nI wait for the page.", Wait(ms=5_000)),
+        ("hotkey(key='ctrl+a')", Key(key="Control+a")),
+        ("hotkey(key='ctrl a')", Key(key="Control+a")),
+        ("hotkey(key='ctrl +')", Key(key="Control++")),
+        ("left_single(point='<point>0 0</point>')", Click(x=0, y=0)),
+        (
+            "select(start_point='<point>0 0</point>', end_point='<point>0 0</point>')",
+            Drag(x=0, y=0, to_x=0, to_y=0),
+        ),
+    ],
+)
+def test_ui_tars_is_read_as_models_write_it(call: str, action: object) -> None:
+    dialect = variant("ui_tars")
+
+    parsed = dialect.parse(f"Thought: I see.\nAction: {call}", framed(dialect))
+
+    assert parsed.action == action
+    assert parsed.dropped is None
+    assert dialect.parse(parsed.canonical_reply, framed(dialect)).action == action
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["type(content='open)", "type(content='a' b)", "type(content=a)", "click(point='1 2'", "wait("],
+)
+def test_a_call_of_ui_tars_that_is_no_call_is_refused(call: str) -> None:
+    dialect = variant("ui_tars")
+
+    with pytest.raises(UnreadableReply):
+        dialect.parse(f"Thought: I see.\nAction: {call}", framed(dialect))
+
+
+def test_of_two_actions_of_ui_tars_the_last_is_read_and_the_other_is_told() -> None:
+    dialect = variant("ui_tars")
+    said = "Thought: I see.\nAction: wait()\nAction: hotkey(key='enter')"
+
+    parsed = dialect.parse(said, framed(dialect))
+
+    assert parsed.action == Key(key="Enter")
+    assert parsed.dropped == "the reply has 2 actions, and only the last is carried out"
+    assert dialect.parse(parsed.canonical_reply, framed(dialect)).dropped is None
+
+
+KEYS = {
+    "KP_Enter": "Enter",
+    "Return": "Enter",
+    "pgdn": "PageDown",
+    "Page_Down": "PageDown",
+    "Next": "PageDown",
+    "Prior": "PageUp",
+    "super": "Meta",
+    "Super_L": "Meta",
+    "winleft": "Meta",
+    "Control_R": "Control",
+    "shiftleft": "Shift",
+    "period": ".",
+    "comma": ",",
+    "minus": "-",
+    "KP_Add": "+",
+    "KP_5": "5",
+    "num7": "7",
+    "exclam": "!",
+    "f5": "F5",
+    "F12": "F12",
+    "BackSpace": "Backspace",
+}
+
+
+@pytest.mark.parametrize("spelling", KEYS)
+def test_every_dialect_knows_every_spelling_of_a_key(spelling: str) -> None:
+    replies = {
+        "holotron": json.dumps(
+            {
+                "note": None,
+                "thought": "",
+                "tool_call": {"tool_name": "press_keys", "keys": [spelling]},
+            }
+        ),
+        "ui_tars": f"Thought: I see.\nAction: hotkey(key='{spelling}')",
+        "claude": json.dumps({"action": "key", "text": spelling}),
+        "computer_use": json.dumps(
+            {"name": "computer_use", "arguments": {"action": "key", "keys": [spelling]}}
+        ),
+    }
+
+    for name, reply in replies.items():
+        dialect = variant(name)
+        assert dialect.parse(reply, framed(dialect)).action == Key(key=KEYS[spelling]), name
+
+
+@pytest.mark.parametrize("spelling", ["f13", "numlock", "launch_app", "kp_", "left_shift_lock", ""])
+def test_what_no_keyboard_here_has_is_refused(spelling: str) -> None:
+    dialect = variant("claude")
+
+    with pytest.raises(UnreadableReply):
+        dialect.parse(json.dumps({"action": "key", "text": spelling}), framed(dialect))

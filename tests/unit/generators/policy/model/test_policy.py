@@ -106,6 +106,28 @@ async def test_an_unreadable_reply_gets_one_repair_turn_that_leaves_no_trace() -
     assert [call.call for call in acting.account.calls] == [0, 1, 2]
 
 
+async def test_replies_that_the_server_took_for_thinking_are_the_engines_failure() -> None:
+    engine = WrittenEngine()
+    misplaced = engine.reply_of("").model_copy(update={"reasoning": clicked(1, 2)})
+    engine.says(misplaced, misplaced)
+
+    with pytest.raises(RolloutFailure, match=r"in the reasoning: .* --reasoning-parser") as no:
+        await Acting(engine).act()
+
+    assert no.value.kind is FailureKind.ENGINE
+
+
+async def test_an_empty_reply_after_mere_thinking_is_the_policys_failure() -> None:
+    engine = WrittenEngine()
+    thinking = engine.reply_of("").model_copy(update={"reasoning": "Shall I click?"})
+    engine.says(thinking, thinking)
+
+    with pytest.raises(RolloutFailure, match="the reply is empty") as no:
+        await Acting(engine).act()
+
+    assert no.value.kind is FailureKind.POLICY
+
+
 async def test_two_unreadable_replies_are_the_policys_failure_and_both_calls_are_kept() -> None:
     engine = WrittenEngine()
     engine.says(GARBLED, called("fly"))
