@@ -13,6 +13,7 @@ from source_tree import ROOT
 
 from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
+from generators.engine.vllm.command import flag_value
 from generators.policy.dialects.registry import make_dialect
 from schemas.config import RunConfig
 from schemas.sections import LimitsSection
@@ -44,7 +45,12 @@ def _reply_seconds(config: RunConfig) -> float:
         slack_images=policy.slack_images,
     )
     tokens = tokens_per_step(dialect.image_tokens(*largest_viewport(config).picture), work)
-    return config.browser.sessions * tokens / TOKENS_PER_SECOND[dialect.name][0]
+    return _waiting(config) * tokens / TOKENS_PER_SECOND[dialect.name][0]
+
+
+def _waiting(config: RunConfig) -> int:
+    """Return how many episodes may wait for a reply at once."""
+    return config.limits.live_episodes or config.browser.sessions
 
 
 def _needed(reply_seconds: float) -> float:
@@ -66,7 +72,37 @@ def test_holotron_has_time_for_its_steps_at_the_latencies_that_were_simulated(
 ) -> None:
     config = _config("holotron-h100")
 
-    assert config.limits.seconds >= _needed(seconds * config.browser.sessions / 64)
+    assert config.limits.seconds >= _needed(seconds * _waiting(config) / 64)
+
+
+HELD_LIVE = 32
+"""Live episodes whose states an H100 holds beside Holotron-12B at 32 bits; measured, and 64 are too many."""
+
+
+def test_holotron_keeps_no_more_episodes_alive_than_its_cache_holds() -> None:
+    config = _config("holotron-h100")
+
+    assert flag_value(config.engine.args, "--mamba-ssm-cache-dtype") == "float32"
+    assert _waiting(config) <= HELD_LIVE
+    assert config.browser.sessions > _waiting(config), "replays wait for rollouts"
+
+
+BLOCK_TOKENS = {"holotron-h100": 1_312, "holo2-h100": 16}
+"""Tokens of a block of the prefix cache."""
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_a_step_of_the_engine_encodes_the_pictures_that_one_block_touches(name: str) -> None:
+    config = _config(name)
+    (policy,) = config.mix
+    picture = make_dialect(policy.dialect or "").image_tokens(*largest_viewport(config).picture)
+    touched = min(2 + (BLOCK_TOKENS[name] - 2) // picture, policy.keep_images + policy.slack_images)
+
+    budget = int(flag_value(config.engine.args, "--max-num-batched-tokens") or 0)
+
+    assert picture == {"holotron-h100": 1_280, "holo2-h100": 1_024}[name]
+    assert touched == {"holotron-h100": 3, "holo2-h100": 2}[name]
+    assert budget >= touched * picture
 
 
 @pytest.mark.parametrize("name", GPU)

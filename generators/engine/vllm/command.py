@@ -27,6 +27,10 @@ USAGE_FLAGS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
 long it waited and worked. vLLM has the first one in every version that may be installed, counts
 pictures since 0.24, and has the second one since 0.25."""
 
+CACHE_MODE_FLAG = "--mamba-cache-mode"
+"""When the states of Mamba layers are kept, with a value. vLLM 0.33 takes it without effect, and later versions refuse it:
+prefix caching alone decides there."""
+
 TRUST_FLAG = "--trust-remote-code"
 """Makes vLLM execute code that comes with a checkpoint."""
 
@@ -63,8 +67,10 @@ class ServeCommand(Record):
         return ServeCommand(argv=argv, host=self.host, port=self.port)
 
     def without_flags(self, flags: Collection[str]) -> "ServeCommand":
-        """Return the same command without these flags, which take no value."""
-        argv = tuple(arg for arg in self.argv if arg not in flags)
+        """Return the same command without these flags, of those that a vLLM may refuse."""
+        argv = tuple(arg for arg in self.argv if arg not in flags or arg == CACHE_MODE_FLAG)
+        if CACHE_MODE_FLAG in flags:
+            argv = without_flag(argv, CACHE_MODE_FLAG)
         return ServeCommand(argv=argv, host=self.host, port=self.port)
 
 

@@ -27,7 +27,12 @@ import aiohttp
 import psutil
 
 from generators import parent_guard
-from generators.engine.vllm.command import USAGE_FLAGS, ServeCommand, flag_value
+from generators.engine.vllm.command import (
+    CACHE_MODE_FLAG,
+    USAGE_FLAGS,
+    ServeCommand,
+    flag_value,
+)
 
 HEALTH_SECONDS = 20.0
 """The time-out of a health check; a busy server on few cores is slow."""
@@ -151,7 +156,7 @@ class StartupLog:
         self.max_sequences: int | None = None
         """The most requests at once that fit; None unless the server died because it was set to more."""
         self.refused_flags: set[str] = set()
-        """Flags of ours that the server named in an error."""
+        """Flags that not every version takes and that the server named in an error."""
 
     def read(self) -> Iterator[str]:
         """Read the new lines; yield the phases that they begin."""
@@ -184,7 +189,9 @@ class StartupLog:
         if found := _TOO_MANY.search(line):
             self.max_sequences = int(found[1])
         if _ERROR.search(line):
-            self.refused_flags.update(flag for flag in USAGE_FLAGS if flag in line)
+            self.refused_flags.update(
+                flag for flag in (*USAGE_FLAGS, CACHE_MODE_FLAG) if flag in line
+            )
             if len(self._errors) < FIRST_ERRORS:
                 self._errors.append(line[:MAX_LINE_CHARS])
         for number in range(self._phase + 1, len(PHASES)):
@@ -197,11 +204,16 @@ class StartupLog:
 
 def adapted_command(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, str] | None:
     """Return a command for the next start and why it differs; None: the log names no remedy."""
-    refused = sorted(startup.refused_flags & set(command.argv))
+    names = {arg.partition("=")[0] for arg in command.argv}
+    refused = sorted(startup.refused_flags & names)
     if refused:
+        lost = (
+            ", so its replies will not report token details or times"
+            if set(refused) & set(USAGE_FLAGS)
+            else ""
+        )
         return command.without_flags(refused), (
-            f"this vLLM does not take {' and '.join(refused)}; starting again without, so its replies "
-            "will not report token details or times"
+            f"this vLLM does not take {' and '.join(refused)}; starting again without{lost}"
         )
     limit, asked = startup.max_sequences, flag_value(command.argv, "--max-num-seqs")
     if limit and (asked is None or not asked.isdigit() or int(asked) > limit):

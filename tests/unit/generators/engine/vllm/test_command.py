@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from generators.engine.vllm.command import (
+    CACHE_MODE_FLAG,
     LOCAL_VLLM,
     TRUST_FLAG,
     USAGE_FLAGS,
@@ -18,7 +19,7 @@ from generators.engine.vllm.command import (
     trusted_code,
     without_flag,
 )
-from generators.engine.vllm.process import FIRST_ERRORS, LAST_LINES, StartupLog
+from generators.engine.vllm.process import FIRST_ERRORS, LAST_LINES, StartupLog, adapted_command
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
 from schemas.backoff import Backoff
 from schemas.errors import NoEngine
@@ -264,6 +265,8 @@ def test_last_words_hold_the_causes_that_came_long_before_the_end(tmp_path: Path
         ("ValueError: Error: --enable-per-request-metrics requires engine stat", {USAGE_FLAGS[1]}),
         ("usage: vllm serve [--enable-per-request-metrics]", set()),
         ("vllm: error: unrecognized arguments: --other", set()),
+        (f"vllm: error: unrecognized arguments: {CACHE_MODE_FLAG} align", {CACHE_MODE_FLAG}),
+        (f"WARNING {CACHE_MODE_FLAG} is deprecated and has no effect", set()),
     ],
 )
 def test_a_flag_of_ours_that_a_server_refuses_is_read_from_the_log(
@@ -276,6 +279,25 @@ def test_a_flag_of_ours_that_a_server_refuses_is_read_from_the_log(
     list(log.read())
 
     assert log.refused_flags == refused
+
+
+@pytest.mark.parametrize("given", [(CACHE_MODE_FLAG, "align"), (f"{CACHE_MODE_FLAG}=align",)])
+def test_a_server_that_no_longer_knows_the_mode_of_its_cache_is_started_without(
+    tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    args = ("--seed", "1", *given, "--enable-prefix-caching")
+    command = serve_command(NAMED.model_copy(update={"args": args}), 1)
+    path = tmp_path / "log"
+    path.write_text("")
+    log = StartupLog(path)
+    path.write_text(f"vllm: error: unrecognized arguments: {' '.join(given)}\n")
+    list(log.read())
+
+    adapted = adapted_command(command, log)
+
+    assert adapted is not None
+    assert adapted[0].argv[-4:] == (USAGE_FLAGS[1], "--seed", "1", "--enable-prefix-caching")
+    assert adapted[1] == f"this vLLM does not take {CACHE_MODE_FLAG}; starting again without"
 
 
 def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> None:
