@@ -11,11 +11,11 @@ from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 
-import psutil
-
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.orchestration.settings import HOME, has_profiles, private_home
+from flows.resources.machine import hold_against, look_at_machine
+from flows.resources.resources import session_limit
 from flows.terminal import ExitCode, print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.enclosure import Containment, probe
@@ -28,17 +28,12 @@ from generators.whole_folder import data_folder
 from generators.worlds.packages.lock import INSTALL, locked, not_here
 from registries.entry_points import Group, find_plugins
 from schemas.base import Record
+from schemas.config import RunConfig
 from schemas.errors import NoBrowser, NoEngine
 from schemas.sections import EngineSection
 
 MIN_PYTHON = (3, 11)
 """The oldest Python that the program runs on."""
-
-MIN_MEMORY = 2 << 30
-"""Free bytes of memory that 16 sessions need at most."""
-
-MIN_DISK = 1 << 30
-"""Free bytes of disk that a run of a few thousand episodes needs."""
 
 _OF_ITS_OWN = "run it as a user, or in a container, that may read nothing else; see SECURITY.md"
 _ALONE = "where others use this machine, run it in a container of its own; see SECURITY.md"
@@ -77,11 +72,10 @@ def run(args: Arguments) -> int:
     Raises:
         BadConfig: the configuration is refused.
     """
-    section = EngineSection()
+    config = RunConfig()
     if args.config or args.settings:
-        sources = Sources(config=args.config, settings=tuple(args.settings))
-        section = load(sources, os.environ).engine
-    lines = list(diagnose(section))
+        config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
+    lines = list(diagnose(config))
     if args.json:
         print_result(
             {"fit": is_fit(lines), "lines": [line.model_dump(mode="json") for line in lines]}
@@ -94,8 +88,8 @@ def run(args: Arguments) -> int:
     return ExitCode.DONE if is_fit(lines) else ExitCode.SHORT
 
 
-def diagnose(engine: EngineSection) -> Iterator[Diagnosis]:
-    """Yield a diagnosis of each thing a machine should have; `engine` is that of a run to come."""
+def diagnose(config: RunConfig) -> Iterator[Diagnosis]:
+    """Yield a diagnosis of each thing a machine should have for a run to come."""
     yield _python()
     yield _browser()
     yield from containment_lines(probe())
@@ -104,14 +98,10 @@ def diagnose(engine: EngineSection) -> Iterator[Diagnosis]:
     yield from plugin_lines()
     yield from _applications()
     yield _prefect()
-    free = psutil.virtual_memory().available
-    cores = f"; {os.cpu_count() or 1} cores"
-    yield _capacity("memory", free, MIN_MEMORY, cores, "set browser.sessions lower than 16")
-    free = psutil.disk_usage(str(Path.cwd())).free
-    yield _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
-    yield _engine(engine)
-    if code := trusted_code(engine):
-        pinned = engine.revision is not None
+    yield from machine_lines(config)
+    yield _engine(config.engine)
+    if code := trusted_code(config.engine):
+        pinned = config.engine.revision is not None
         yield Diagnosis(
             name="code",
             health=Health.GOOD if pinned else Health.POOR,
@@ -245,11 +235,21 @@ def _prefect() -> Diagnosis:
     return Diagnosis(name="prefect", health=Health.GOOD, found=found)
 
 
-def _capacity(name: str, free: int, minimum: int, more: str, remedy: str) -> Diagnosis:
-    found = f"{free / _GIB:.1f} GiB free{more}"
-    if free >= minimum:
-        return Diagnosis(name=name, health=Health.GOOD, found=found)
-    return Diagnosis(name=name, health=Health.POOR, found=found, remedy=remedy)
+def machine_lines(config: RunConfig) -> Iterator[Diagnosis]:
+    """Yield whether the machine allows what the configured sessions take."""
+    sessions, url = session_limit(config), config.run.url
+    machine = look_at_machine(sessions, None if "://" in url else Path(url))
+    short = {one.name: one for one in hold_against(sessions, machine)}
+    for name, free, more in (
+        ("memory", machine.memory, f"; {os.cpu_count() or 1} cores, for {sessions} sessions"),
+        ("disk", machine.disk, ""),
+    ):
+        if name not in short:
+            found = f"{free / _GIB:.1f} GiB free{more}"
+            yield Diagnosis(name=name, health=Health.GOOD, found=found)
+    for one in short.values():
+        health = Health.LACKING if one.fatal else Health.POOR
+        yield Diagnosis(name=one.name, health=health, found=one.found, remedy=one.remedy)
 
 
 def _engine(section: EngineSection) -> Diagnosis:

@@ -9,10 +9,12 @@ refuses the command before anything is written. Replays have a browser process o
 import logging
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Self
 
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from flows.resources.engines import PolicyRuntime, open_policies
+from flows.resources.machine import prepare_machine
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.enclosure import Confinement
 from generators.browser.slots import Slots, page_slots
@@ -86,13 +88,15 @@ class RunResources:
         Without `rollouts` only replays have a browser. Call it once.
 
         Raises:
-            BadConfig: an application does not start.
+            BadConfig: an application does not start, or the machine does not allow so many sessions.
             NoBrowser: no usable browser is found, or it does not start.
             NoEngine: a policy asks an engine, and it does not start or answer.
         """
         replays = "replay" in self._config.verify.verifiers
         if not rollouts and not replays:
             return None
+        url = self._config.run.url
+        prepare_machine(self.slots.limit, None if "://" in url else Path(url))
         await self._stack.enter_async_context(self._gateway)
         await enter_sites(self._stack, self.sites, sites)
         for number in range(self._config.browser.processes if rollouts else 0):

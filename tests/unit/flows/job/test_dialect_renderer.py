@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import json
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +25,7 @@ from schemas.action import Action, Button, Click, Drag, NoAction, Select, TypeTe
 from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.errors import BadConfig
-from schemas.observation import Element, Screenshot, Sight, Target
+from schemas.observation import Screenshot, Sight, Target
 from schemas.sections import BrowserSection, PolicyName, PolicySection, RowKind
 from storage.publish.training.placeholders import PLACEHOLDER
 from storage.publish.training.rows import RowMaker
@@ -202,41 +201,6 @@ def test_what_a_teacher_did_is_said_in_any_dialect_with_the_element_s_name() -> 
     assert '"element":"Save","x":500,"y":250' in str(said["holotron"]).replace(" ", "")
     assert "<point>140 70</point>" in str(said["ui_tars"])
     assert len(set(said.values())) >= 5
-
-
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        (Target(tag="button", name="Purchase book"), "Purchase book"),
-        (Target(tag="div", text="Dune"), "Dune"),
-        (Target(tag="svg"), "Close"),
-        (None, "Close"),
-    ],
-)
-def test_what_lies_under_an_overlay_gives_no_name_to_what_was_hit(
-    target: Target | None, said: str
-) -> None:
-    beneath, dialog = (
-        Element(
-            role="button",
-            name=name,
-            tag="button",
-            text=name,
-            bbox=bbox,
-            interactive=True,
-            visible=1,
-            covered=covered,
-        )
-        for name, bbox, covered in (
-            ("Instructions", (48, 23, 6, 6), True),
-            ("Close", (10, 10, 80, 80), False),
-        )
-    )
-    episode = taught(Click(x=50, y=25), target=target, elements=(beneath, dialog))
-
-    reply = make_renderer(RunConfig(), "holotron").render(episode).segments[0].turns[-1].parts[0]
-
-    assert json.loads(str(reply))["tool_call"]["element"] == said
 
 
 def test_a_picture_is_sent_at_the_dialect_s_size() -> None:

@@ -1,0 +1,242 @@
+"""What a run's sessions need of the machine, held against what the machine allows.
+
+A limit that is reached in the middle of a run looks like a browser that fails: at 256 descriptors half of all episodes
+did. So the limits are looked at before the first browser starts. That on descriptors is raised where it may be;
+`stepmill doctor` shows the others with the number to set.
+
+The needs are straight lines over what runs of 4 to 32 sessions were seen to take at most, with half as much again.
+"""
+
+import errno
+import logging
+import os
+import resource
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from schemas.errors import BadConfig
+
+LOG = logging.getLogger(__name__)
+
+_MIB = 1 << 20
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a number of sessions takes of something: a part of its own, and as much for each session."""
+
+    own: int
+    """Without any session."""
+    each: int
+    """For each session."""
+
+    def of(self, sessions: int) -> int:
+        """Return what so many sessions take."""
+        return self.own + self.each * sessions
+
+    def sessions(self, limit: int) -> int:
+        """Return how many sessions a limit is enough for; 0: not for any."""
+        return max(0, (limit - self.own) // self.each)
+
+
+DESCRIPTORS = Need(own=96, each=8)
+"""Open files of one process, this program or a browser's: 69 and 82 were seen at 4 sessions, 133 and 138 at 16."""
+
+THREADS = Need(own=300, each=18)
+"""Threads of this user, which Linux counts as processes: 243 were seen at 4 sessions, 379 at 16."""
+
+MEMORY = Need(own=1 * _GIB, each=40 * _MIB)
+"""Bytes: 766 MiB were seen at 4 sessions, 986 at 16."""
+
+SHARED_MEMORY = Need(own=16 * _MIB, each=1 * _MIB)
+"""Bytes of `/dev/shm`, through which a browser's processes hand over pictures and scripts."""
+
+PORTS = Need(own=64, each=16)
+"""Ports of loopback that connections of pages take."""
+
+DISK = 1 * _GIB
+"""Bytes that a run of a few thousand episodes takes, and bytes of temporary files."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a machine allows; None: it sets no limit, or does not say."""
+
+    descriptors: int | None
+    """Open files of a process at most, after raising."""
+    threads: int | None
+    """Threads of this user, or of its container, at most."""
+    memory: int
+    """Free bytes."""
+    shared_memory: int | None
+    """Free bytes of `/dev/shm`; None: there is none."""
+    ports: int | None
+    """Ports that connections may take."""
+    disk: int
+    """Free bytes where the run is, if that is a folder, or else in the working folder."""
+    temporary: int
+    """Free bytes of the folder for temporary files, where browsers keep their profiles."""
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Something of which sessions need more than the machine allows."""
+
+    name: str
+    """What it is."""
+    found: str
+    """What there is, and what is needed."""
+    remedy: str
+    """What to set."""
+    fatal: bool = False
+    """It cannot work so."""
+
+
+def hold_against(sessions: int, machine: Machine) -> Iterator[Shortage]:
+    """Yield everything of which so many sessions need more than a machine allows."""
+    limits = (
+        (machine.descriptors, DESCRIPTORS, "descriptors", "open files a process", "ulimit -n {}"),
+        (
+            machine.threads,
+            THREADS,
+            "processes",
+            "threads",
+            "ulimit -u {}, or pids.max of the container",
+        ),
+        (
+            machine.ports,
+            PORTS,
+            "ports",
+            "ports",
+            "sysctl net.ipv4.ip_local_port_range='1024 65535'",
+        ),
+    )
+    for limit, need, name, unit, setting in limits:
+        wanted = need.of(sessions)
+        if limit is not None and limit < wanted:
+            fits = need.sessions(limit)
+            lower = f", or browser.sessions = {fits} at most" if fits else ""
+            yield Shortage(
+                name,
+                f"{limit} {unit}; {sessions} sessions need {wanted}",
+                f"set {setting.format(wanted)}{lower}",
+                fatal=True,
+            )
+    yield from _scarce(sessions, machine)
+
+
+def _scarce(sessions: int, machine: Machine) -> Iterator[Shortage]:
+    """Yield what may run short, and is only told: it can come free, and needs differ from page to page."""
+    if machine.memory < (wanted := MEMORY.of(sessions)):
+        found = f"{machine.memory / _GIB:.1f} GiB free; {sessions} sessions take up to {wanted / _GIB:.1f}"
+        fits = max(1, MEMORY.sessions(machine.memory))
+        yield Shortage("memory", found, f"make room, or set browser.sessions = {fits}")
+    shared = machine.shared_memory
+    if shared is not None and shared < (wanted := SHARED_MEMORY.of(sessions)):
+        found = f"{shared // _MIB} MiB of /dev/shm free; {sessions} sessions take up to {wanted // _MIB}"
+        yield Shortage("shm", found, f"give a container --shm-size={wanted // _MIB}m")
+    for name, free in (("disk", machine.disk), ("temporary", machine.temporary)):
+        if free < DISK:
+            found = f"{free / _GIB:.1f} GiB free; a run takes up to {DISK / _GIB:.0f}"
+            place = "run.url" if name == "disk" else "TMPDIR"
+            yield Shortage(name, found, f"make room, or give a {place} elsewhere")
+
+
+def look_at_machine(sessions: int, folder: Path | None = None) -> Machine:
+    """Return what this machine allows, with the limit on descriptors raised for so many sessions if it may be.
+
+    Processes that this one starts inherit the limit. `folder` is where the run is; None: not in a folder.
+    """
+    return Machine(
+        descriptors=_raise_descriptors(DESCRIPTORS.of(sessions)),
+        threads=_threads(),
+        memory=_memory(),
+        shared_memory=_free(Path("/dev/shm")),  # noqa: S108 - Chromium's own
+        ports=_ports(),
+        disk=_free(folder or Path.cwd()) or 0,
+        temporary=_free(Path(tempfile.gettempdir())) or 0,
+    )
+
+
+def prepare_machine(sessions: int, folder: Path | None) -> None:
+    """Raise what may be raised for so many sessions, and warn of what may run short.
+
+    Raises:
+        BadConfig: they cannot work on this machine; the message has the numbers to set.
+    """
+    found = list(hold_against(sessions, look_at_machine(sessions, folder)))
+    if fatal := [one for one in found if one.fatal]:
+        raise BadConfig(*(f"browser.sessions: {one.found}; {one.remedy}" for one in fatal))
+    for one in found:
+        LOG.warning("%s: %s; %s", one.name, one.found, one.remedy)
+
+
+def _raise_descriptors(wanted: int) -> int | None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return soft
+
+
+def _threads() -> int | None:
+    limits = [] if os.geteuid() == 0 else [resource.getrlimit(resource.RLIMIT_NPROC)[0]]
+    limits += [limit for limit in (_number(place / "pids.max") for place in _cgroups()) if limit]
+    limits = [limit for limit in limits if limit != resource.RLIM_INFINITY]
+    return min(limits, default=None)
+
+
+def _memory() -> int:
+    free = [psutil.virtual_memory().available]
+    for place in _cgroups():
+        limit, used = _number(place / "memory.max"), _number(place / "memory.current")
+        if limit is not None and used is not None:
+            free.append(max(0, limit - used))
+    return min(free)
+
+
+def _cgroups() -> Iterator[Path]:
+    """Yield the folder of this process's control group (version 2) and those above it."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    root = Path("/sys/fs/cgroup")
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            own = root / path.lstrip("/")
+            yield from (own, *(above for above in own.parents if above.is_relative_to(root)))
+
+
+def _ports() -> int | None:
+    try:
+        text = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii")
+        first, last = map(int, text.split())
+    except (OSError, ValueError):
+        return None
+    return last - first + 1
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):  # "max" is no number, and no limit
+        return None
+
+
+def _free(folder: Path) -> int | None:
+    while True:
+        try:
+            return psutil.disk_usage(str(folder)).free
+        except OSError as error:
+            if error.errno != errno.ENOENT or folder == folder.parent:
+                return None
+            folder = folder.parent
