@@ -220,7 +220,9 @@ def _outcome_reason(rule: AcceptSection, outcome: Verdict) -> _Reason | None:
                 text = f"{named}, which does not tell whose threshold {before} is: {_AGAIN}"
                 return _Reason(text, final=False)
             whose = "`accept.min_reward`" if own is None else "the threshold of its template"
-            text = f"reward {reward} is below {min_reward:g}, {whose}"
+            unmet = outcome.evidence.get("unmet")
+            told = f": {'; '.join(map(str, unmet))}" if isinstance(unmet, list) and unmet else ""
+            text = f"reward {reward} is below {min_reward:g}, {whose}{told}"
             return _Reason(f"{_OUTCOME}: below the threshold: {text}", final=True)
         case Status.FAILED if reward is not None and outcome.evidence.get("done") is True:
             if before is not None and min_reward <= reward < before:

@@ -10,18 +10,26 @@ is read (`schemas/acceptance.py`).
 import math
 from collections.abc import Mapping
 
+from generators.sites.judging.judge import explain
+from generators.sites.judging.protocol import REASON_BYTES
 from generators.sites.protocol import Judge, Site
+from schemas.action import NoAction
 from schemas.base import JsonObject
-from schemas.episode import Episode, StopReason
+from schemas.delta import Delta
+from schemas.episode import Episode, Step, StopReason
 from schemas.task import Task
+from schemas.truncation import truncate
 from schemas.verdict import Finding, Status
+
+MAX_UNMET = 5
+"""Sentences about what was expected and not found, at most."""
 
 
 class OutcomeVerifier:
     """The `outcome` verifier."""
 
     name = "outcome"
-    version = "3"
+    version = "4"
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
         self._sites = sites
@@ -43,6 +51,9 @@ class OutcomeVerifier:
         }
         if site is not None and site.judge is Judge.SERVER:
             evidence["probed"] = True
+        unmet = _unmet(task, episode, enough=1.0 if own is None else own.reward)
+        if unmet:
+            evidence["unmet"] = [*unmet]
         if not is_number:
             status, reason = Status.FAILED, f"the reward is {reward}, which is no finite number"
         elif episode.failure_kind is not None or episode.stop_reason is StopReason.FAILED:
@@ -50,7 +61,34 @@ class OutcomeVerifier:
         elif reward is None:
             status, reason = Status.UNSUPPORTED, "the site says nothing"
         elif episode.done:
-            status, reason = Status.PASSED, f"done with reward {reward:g}"
+            told = f": {'; '.join(unmet)}" if unmet else ""
+            status, reason = (
+                Status.PASSED,
+                truncate(f"done with reward {reward:g}{told}", REASON_BYTES),
+            )
         else:
             status, reason = Status.FAILED, f"not done ({episode.stop_reason.value})"
         return Finding(status=status, reason=reason, evidence=evidence)
+
+
+def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
+    """Return what was expected of an attempt and what was found, a sentence for each thing that was not met.
+
+    Empty: its reward is enough, or nothing recorded tells why it is not.
+    """
+    reward = episode.reward
+    if not episode.done or reward is None or not reward < enough:
+        return ()
+    if task.expect is not None:
+        known = episode.delta is not None
+        found = explain(task.expect, delta=episode.delta or Delta(), answer=episode.answer)
+        return found[:MAX_UNMET] if known else ()
+    acted = [step for step in episode.steps if not isinstance(step.action, NoAction)]
+    last = f", the last of which was {_named(acted[-1])}" if acted else ""
+    return (f"expected a reward of {enough:g}, found {reward:g} after {len(acted)} actions{last}",)
+
+
+def _named(step: Step) -> str:
+    """Return a step's action in words: its type, and what it hit."""
+    hit = step.target and (step.target.name or step.target.text)
+    return f"{step.action.type} on {truncate(hit, 60)!r}" if hit else step.action.type

@@ -5,6 +5,7 @@ judged by itself, and every one gives a sentence, met or not. A rule about a tab
 state has is a mistake of the task and no failure of the policy, so it is an error.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -19,17 +20,20 @@ from generators.sites.judging.rules import (
     find_tables,
     fits_where,
     mismatches,
+    named_tables,
     row_name,
     show,
 )
 from generators.sites.judging.side_effects import side_effects
-from generators.sites.judging.tables import Place
+from generators.sites.judging.tables import Place, PlaceKind
 from schemas.delta import Change, ChangeOf, Delta
 from schemas.errors import BadExpectation
 from schemas.expectation import Expectation, Matcher, RowRule
-from schemas.json_pointer import ABSENT, find
+from schemas.json_pointer import ABSENT, Found, find
+from schemas.redaction import MASK, redact
 from schemas.truncation import truncate
 
+_SECRET = re.compile(r"(?i)passw|secret|token|credential|api_?key")
 _MAX_SHOWN = 5
 _MAX_COMPARED = 200
 
@@ -72,7 +76,7 @@ def judge(
             for rule in expectation.removed
         ),
         *(
-            _judge_value(at, matcher, before=before, after=after)
+            _judge_place(at, matcher, before=before, after=after)
             for at, matcher in expectation.values.items()
         ),
     ]
@@ -84,6 +88,65 @@ def judge(
         reward=float(all(finding.met for finding in findings)),
         reasons=tuple(truncate(finding.reason, REASON_BYTES) for finding in findings),
     )
+
+
+def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tuple[str, ...]:
+    """Return what of an expectation was not met, in sentences, as far as what differs and the answer tell.
+
+    The states themselves are gone by then, so a table is told by the rows of it that differ, and a value that does not
+    differ is not told. Empty: everything is met, a probe judges, or what differs does not tell.
+    """
+    if expectation.probe is not None:
+        return ()
+    rules = (*expectation.added, *expectation.changed, *expectation.removed)
+    changes = (*delta.added, *delta.changed, *delta.removed)
+    known = sorted({each.at for each in changes if each.of is ChangeOf.ROW})
+    tables = {rule.table: _known_table(rule.table, known) for rule in rules}
+    findings = [
+        *(_judge_rows(r, tables[r.table], delta.added, "added") for r in expectation.added),
+        *(_judge_changed(r, tables[r.table], delta) for r in expectation.changed),
+        *(_judge_rows(r, tables[r.table], delta.removed, "removed") for r in expectation.removed),
+        *(
+            _judge_value(each.at, expectation.values[each.at], each.after)
+            for each in changes
+            if each.of is ChangeOf.VALUE and each.at in expectation.values
+        ),
+    ]
+    if expectation.nothing_else:
+        findings.append(_judge_rest(side_effects(expectation, tables, delta=delta, after=None)))
+    if expectation.answer is not None:
+        findings.append(_judge_answer(expectation.answer, answer))
+    hidden = _secret_values(expectation, changes)
+    return tuple(
+        truncate(_masked(finding.reason, hidden), REASON_BYTES)
+        for finding in findings
+        if not finding.met
+    )
+
+
+def _known_table(name: str, known: Sequence[str]) -> Place:
+    """Return the table that a name means among those of which rows differ; none of them: one without rows."""
+    found = named_tables(name, known)
+    return Place(found[0] if len(found) == 1 else name, PlaceKind.ARRAY, None, None)
+
+
+def _secret_values(expectation: Expectation, changes: Sequence[Change]) -> set[str]:
+    """Return the texts of members whose names say that they are credentials."""
+    rules = (*expectation.added, *expectation.changed, *expectation.removed)
+    stated = [pair for rule in rules for pair in (*rule.where.items(), *rule.set.items())]
+    rows = [row for each in changes for row in (each.before, each.after) if isinstance(row, dict)]
+    members = [*stated, *(pair for row in rows for pair in row.items())]
+    return {
+        str(value)
+        for name, value in members
+        if _SECRET.search(name) and isinstance(value, str | int) and str(value)
+    }
+
+
+def _masked(reason: str, hidden: set[str]) -> str:
+    for value in sorted(hidden, key=len, reverse=True):
+        reason = reason.replace(value, MASK)
+    return redact(reason)
 
 
 def _judge_rows(rule: RowRule, table: Place, changes: Sequence[Change], verb: str) -> _Finding:
@@ -127,12 +190,16 @@ def _nearest(rule: RowRule, rows: Sequence[Change], verb: str) -> str:
     return f"; of the row {row_name(rows[best])} {' and '.join(map(str, misses[best]))}"
 
 
-def _judge_value(at: str, matcher: Matcher, *, before: JsonValue, after: JsonValue) -> _Finding:
+def _judge_place(at: str, matcher: Matcher, *, before: JsonValue, after: JsonValue) -> _Finding:
     value = find(after, at)
     if value is ABSENT and find(before, at) is ABSENT:
         raise BadExpectation(
             f"a value is expected at {at!r}, where the state has nothing, before or after"
         )
+    return _judge_value(at, matcher, value)
+
+
+def _judge_value(at: str, matcher: Matcher, value: Found) -> _Finding:
     met = value_matches(matcher, value)
     return _Finding(met, f"expected {describe(matcher)} at {at}, found {show(value)}")
 

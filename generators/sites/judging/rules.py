@@ -37,20 +37,22 @@ def find_tables(
     """
     names = {r.table for r in (*expectation.added, *expectation.changed, *expectation.removed)}
     tables = _tables(before, after) if names else {}
-    found = {name: _named(name, tables) for name in sorted(names)}
+    found = {name: named_tables(name, tables) for name in sorted(names)}
     if not all(
         found.values()
     ):  # one that a policy broke is in one of the states, and in no row's change
         tables = _tables(before, before) | _tables(after, after) | tables
-    return {name: _only(name, at or _named(name, tables), tables) for name, at in found.items()}
+    return {
+        name: _only(name, at or named_tables(name, tables), tables) for name, at in found.items()
+    }
 
 
 def _tables(before: JsonValue, after: JsonValue) -> dict[str, Place]:
     return {place.at: place for place in places(before, after) if place.is_table}
 
 
-def _named(name: str, tables: Iterable[str]) -> list[str]:
-    """Return the pointers of the tables that a pointer or a bare name means."""
+def named_tables(name: str, tables: Iterable[str]) -> list[str]:
+    """Return which of the pointers of tables a pointer or a bare name means."""
     if not name or name.startswith("/"):
         return [at for at in tables if at == name]
     return [at for at in tables if split_pointer(at)[-1:] == (name,)]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 from support.browsers.scripted_rollouts import (
     RUNNING,
     WON,
@@ -24,8 +25,10 @@ from generators.verify.replay import Replay
 from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import canonical_json
+from schemas.delta import Change, Delta
 from schemas.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
+from schemas.expectation import parse_expectation
 from schemas.sections import AcceptSection
 from schemas.task import Task
 from schemas.verdict import Finding, Status, Verdict
@@ -101,9 +104,49 @@ async def test_an_outcome_holds_the_sites_own_threshold_and_no_other() -> None:
     gone = await OutcomeVerifier({}).examine(scripted_task(), episode)
 
     facts = {"reward": 0.5, "done": True}
-    assert own.evidence == {**facts, "min_reward": 0.8, "min_reward_reason": "Pixels."}
-    assert none.evidence == {**facts, "min_reward": None, "min_reward_reason": None}
+    told = [
+        f"expected a reward of {enough}, found 0.5 after 3 actions, the last of which was click on 'Click Me!'"
+        for enough in ("0.8", "1")
+    ]
+    own_facts = {"min_reward": 0.8, "min_reward_reason": "Pixels.", "unmet": told[:1]}
+    assert own.evidence == {**facts, **own_facts}
+    assert none.evidence == {
+        **facts,
+        "min_reward": None,
+        "min_reward_reason": None,
+        "unmet": told[1:],
+    }
+    assert none.reason == f"done with reward 0.5: {told[1]}"
     assert gone == none
+
+
+async def test_an_outcome_says_what_was_expected_of_the_state_and_what_was_found() -> None:
+    rule: JsonValue = {"table": "orders", "where": {"id": 12}, "set": {"status": "shipped"}}
+    task = scripted_task().model_copy(
+        update={"expect": parse_expectation({"changed": [rule]}, "a task")}
+    )
+    row = {"id": 12, "status": "pending", "note": ""}
+    changed = Change(at="/orders", key=12, before=row, after=row | {"note": "x"}, fields=("note",))
+    lost = {"reward": 0.0, "done": True}
+
+    def ended(**more: object) -> Episode:
+        return whole().model_copy(update=lost | more)
+
+    verifier = OutcomeVerifier({})
+    found = await verifier.examine(task, ended(delta=Delta(changed=(changed,))))
+    won = await verifier.examine(task, ended(delta=Delta(changed=(changed,)), reward=1.0))
+    unknown = await verifier.examine(task, ended(delta=None))
+
+    assert found.evidence["unmet"] == [
+        (
+            'expected 1 row changed in /orders where id is 12 so that status becomes "shipped", found 0; '
+            'of the row 12 the new status is "pending", expected "shipped"'
+        ),
+        "expected nothing else to differ, found note of row 12 of /orders changed",
+    ]
+    assert found.reason.startswith("done with reward 0: expected 1 row changed in /orders")
+    assert "unmet" not in won.evidence
+    assert "unmet" not in unknown.evidence
 
 
 async def recorded() -> Episode:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from generators.sites.judging.compare import compare_states
-from generators.sites.judging.judge import judge
+from generators.sites.judging.judge import explain, judge
 from generators.sites.judging.protocol import REASON_BYTES, Judgement
 from schemas.errors import BadExpectation
 from schemas.expectation import parse_expectation
@@ -329,3 +329,73 @@ def test_a_reason_is_bounded_whatever_the_state_holds() -> None:
     judgement = _judged({"added": [BOUGHT]}, after, answer="y" * 10_000)
 
     assert all(len(reason.encode()) <= REASON_BYTES for reason in judgement.reasons)
+
+
+EXPLAINED: list[tuple[JsonValue, JsonValue, str | None, list[str]]] = [
+    (
+        {"changed": [PAID]},
+        _with(),
+        None,
+        [
+            (
+                'expected 1 row changed in orders where id is 1 so that status becomes "paid", found 0; '
+                "no row was changed there"
+            )
+        ],
+    ),
+    (
+        {"changed": [PAID]},
+        _with(orders=_orders({"id": 1, "status": "lost"})),
+        None,
+        [
+            (
+                'expected 1 row changed in /orders where id is 1 so that status becomes "paid", found 0; '
+                'of the row 1 the new status is "lost", expected "paid"'
+            ),
+            "expected nothing else to differ, found status of row 1 of /orders changed",
+        ],
+    ),
+    (
+        {"added": [BOUGHT], "values": {"/settings/lang": "de"}},
+        _with(settings={"lang": "fr", "page": 1}),
+        None,
+        [
+            (
+                'expected 1 row added in orders where item is "Chair" and qty is a number within 0 of 2, found 0; '
+                "no row was added there"
+            ),
+            'expected "de" at /settings/lang, found "fr"',
+        ],
+    ),
+    ({"answer": "42"}, _with(), "41", ['expected "42" as the answer, found "41"']),
+    ({"answer": "42"}, _with(), None, ['expected "42" as the answer, found none']),
+    ({"changed": [PAID]}, _with(orders=_orders({"id": 1, "status": "paid"})), None, []),
+]
+
+
+@pytest.mark.parametrize(("expect", "after", "answer", "told"), EXPLAINED)
+def test_what_was_not_met_is_told_from_what_differs_alone(
+    expect: JsonValue, after: JsonValue, answer: str | None, told: list[str]
+) -> None:
+    expectation = parse_expectation(expect, "a task")
+    delta = compare_states(BEFORE, after)
+
+    assert explain(expectation, delta=delta, answer=answer) == tuple(told)
+
+
+def test_what_explains_a_lost_attempt_is_bounded_and_shows_no_credential() -> None:
+    rule: JsonValue = {"table": "users", "where": {"name": "ann"}, "set": {"password": "hush-hush"}}
+    users: JsonValue = [{"name": "ann", "password": "old-secret", "bio": "x" * 5_000}]
+    changed: JsonValue = [{"name": "ann", "password": "wrong-one", "bio": "y" * 5_000}]
+    delta = compare_states({"users": users}, {"users": changed})
+
+    told = explain(
+        parse_expectation({"changed": [rule], "answer": "http://me:pass@shop/"}, "a task"),
+        delta=delta,
+        answer="y" * 5_000,
+    )
+
+    assert all(len(one.encode()) <= REASON_BYTES for one in told)
+    text = " ".join(told)
+    assert not any(word in text for word in ("hush-hush", "old-secret", "wrong-one", "me:pass"))
+    assert "the new password is" in text
