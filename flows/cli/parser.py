@@ -203,6 +203,11 @@ def _show(parser: argparse.ArgumentParser) -> None:
         "other", metavar="RUN2", nargs="?", help="another run, to compare the two by template"
     )
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="every template, by policy too, and how well each figure is known",
+    )
+    parser.add_argument(
         "--k",
         type=whole_number,
         metavar="N",

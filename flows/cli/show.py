@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from flows.cli.parser import Arguments
 from flows.cli.summary import (
+    SHOWN,
     comparison_lines,
     pass_rate_lines,
     total_lines,
     unjudged_lines,
+    worst_lines,
     yield_table,
 )
 from flows.job.config_loader import Sources
@@ -63,8 +65,8 @@ def run(args: Arguments) -> int:
             }
         )
     else:
-        print_lines(_lines(args.run, look.summary, look.made))
-        print_lines(pass_rate_lines(rates))
+        print_lines(_lines(args.run, look.summary, look.made, whole=args.all))
+        print_lines(pass_rate_lines(rate for rate in rates if args.all or rate.template is None))
     return ExitCode.DONE
 
 
@@ -110,8 +112,8 @@ async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
     return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
 
 
-def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]:
-    """Yield the summary, for people."""
+def _lines(url: str, summary: Summary, made: Completion | None, *, whole: bool) -> Iterator[str]:
+    """Yield the summary, for people: what fits a screen, or the whole of it."""
     version = f"version {summary.version}" if summary.version else "no version yet"
     more = ", and what was committed since" if made and summary.version and not made.sealed else ""
     yield f"run      {url}  ({version}{more})"
@@ -122,7 +124,10 @@ def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]
     yield from total_lines(summary)
     yield from unjudged_lines(summary.unjudged, url)
     reasons = ", ".join(f"{count} {reason}" for reason, count in summary.stop_reasons.items())
-    yield from (f"ended    {reasons}", "", *yield_table(summary.groups, policies=True))
+    yield from (f"ended    {reasons}", "")
+    yield from worst_lines(summary.templates, url, most=None if whole else SHOWN)
+    if whole:
+        yield from ("", *yield_table(summary.groups, policies=True))
 
 
 def _incomplete(made: Completion) -> Iterator[str]:

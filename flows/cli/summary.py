@@ -1,6 +1,6 @@
 """What a run holds, and the end of a command on it, in lines for people."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from flows.job.engine_usage import EngineUsage
 from flows.job.pass_rates import Comparison, PassRate
@@ -9,6 +9,12 @@ from flows.job.summary import GroupCount, Summary
 from flows.terminal import table
 from schemas.proportion import Estimate
 from storage.publish.publish import PublishReport
+
+SHOWN = 12
+"""Templates that are shown of a run, unless all are asked for: so many fit a screen with what stands around them."""
+
+REASON_CHARS = 90
+"""Of a reason in the table of templates."""
 
 _IDS = 3
 """Tasks of one run alone that a comparison names, of each template."""
@@ -32,8 +38,7 @@ def report_lines(report: Report) -> Iterator[str]:
         )
     if report.summary.templates:
         yield ""
-        yield "yield by template, worst first"
-        yield from yield_table(report.summary.templates)
+        yield from worst_lines(report.summary.templates, report.run)
     for publication in report.publications:
         yield ""
         yield from publication_lines(publication)
@@ -130,6 +135,44 @@ def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list
     )
 
 
+def worst_lines(
+    counts: Sequence[GroupCount], run: str, *, most: int | None = SHOWN
+) -> Iterator[str]:
+    """Yield the templates with the lowest yields, each with its commonest reason; `most` None: all of them."""
+    shown = counts[:most]
+    rest = len(counts) - len(shown)
+    of = f"the {len(shown)} lowest of {len(counts)}" if rest else "worst first"
+    yield f"yield by template, {of}, and why most were not accepted"
+    head, *kinds = _kinds(shown)
+    lines = table(
+        (head, "accepted", "yield", "steps"),
+        (
+            (
+                kind,
+                f"{count.accepted} of {count.episodes}",
+                f"{count.percent:.0f} %",
+                str(count.steps),
+            )
+            for kind, count in zip(kinds, shown, strict=True)
+        ),
+    )
+    reasons = ("reason", *map(_reason, shown))
+    yield from (f"{line}  {why}".rstrip() for line, why in zip(lines, reasons, strict=True))
+    if rest:
+        yield f"and {rest} more: `stepmill show {run} --all`"
+
+
+def _reason(count: GroupCount) -> str:
+    """Return the commonest reason of a group, and for how many it holds; empty: all were accepted."""
+    if not count.reasons:
+        return ""
+    text, times = count.reasons[0]
+    verifier, told, expected = text.partition(":")[0], *text.partition(": expected ")[1:]
+    text = f"{verifier}{told}{expected}" if told else text
+    words = text if len(text) <= REASON_CHARS else f"{text[: REASON_CHARS - 1]}…"
+    return f"{times} × {words}" if times > 1 else words
+
+
 def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:
     """Yield the head of the first column, then of what each figure is: where there are several sites, of which."""
     several = len({one.site for one in figures} - {None}) > 1
@@ -141,14 +184,17 @@ def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[st
             yield f"{one.site}  {one.template}" if several else one.template
 
 
-def pass_rate_lines(rates: Sequence[PassRate]) -> Iterator[str]:
-    """Yield how often each policy solved its tasks, over all of them and by template."""
+def pass_rate_lines(rates: Iterable[PassRate]) -> Iterator[str]:
+    """Yield how often each policy solved its tasks, over all of them and by template, as far as given."""
+    rates = list(rates)
     if not rates:
         return
     most = max(rate.k for rate in rates)
     with_k = ["pass@k", "95 %"] if most > 1 else []
     head, *kinds = _kinds(rates)
-    yield from ("", "success by template, worst first, and how well it is known (over tasks)")
+    by_template = any(rate.template is not None for rate in rates)
+    of = " by template, worst first," if by_template else ""
+    yield from ("", f"success{of} and how well it is known (over tasks)")
     yield from table(
         (head, "policy", "tasks", "attempts", "pass@1", "95 %", *with_k),
         (

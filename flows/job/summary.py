@@ -19,6 +19,7 @@ from flows.job.judging import by_episode
 from schemas.acceptance import (
     AcceptanceStatus,
     JudgedEpisode,
+    RunJudgement,
     accept_all,
     deciding_reason,
     latest_verdicts,
@@ -85,6 +86,9 @@ class GroupCount(Record):
     """Episodes that failed."""
     steps: int
     """Actions taken."""
+    reasons: tuple[tuple[str, int], ...] = ()
+    """Why episodes failed or were rejected, with how many did for that, the commonest first. Reasons that differ in
+    numbers alone are one."""
 
     @property
     def percent(self) -> float:
@@ -236,7 +240,7 @@ async def summarise(
         replays=sum(one.acceptance.replays or 0 for one in judged.values()),
         replays_agreed=sum(one.acceptance.replays_agreed or 0 for one in judged.values()),
         engine=engine_usage(calls, episodes, accepted=accepted),
-        groups=_groups(episodes, kinds, statuses),
+        groups=_groups(episodes, kinds, statuses, _reasons(episodes, judged)),
     )
 
 
@@ -262,25 +266,48 @@ def _count_failed(rows: Sequence[Row]) -> int:
 
 def _outside_failures(rows: Sequence[Row]) -> OutsideFailures | None:
     """Return the failures outside the policy among rows of `episodes`; None: there are none."""
-    by_reason = defaultdict[tuple[str, str], list[str]](list)
-    for row in rows:
-        kind = row["failure_kind"]
-        if kind not in (None, FailureKind.POLICY.value):
-            reason = row.get("failure_message") or "no reason is known"
-            by_reason[kind, _NUMBER.sub("", reason)].append(reason)
-    if not by_reason:
+    outside = [row for row in rows if row["failure_kind"] not in (None, FailureKind.POLICY.value)]
+    if not outside:
         return None
-    (kind, _), reasons = max(by_reason.items(), key=lambda one: (len(one[1]), one[0]))
-    return OutsideFailures(
-        episodes=sum(map(len, by_reason.values())),
-        kind=FailureKind(kind),
-        reason=min(reasons),
-        times=len(reasons),
-    )
+    by_kind = Counter[FailureKind](FailureKind(row["failure_kind"]) for row in outside)
+    told = {
+        kind: commonest(
+            row.get("failure_message") or "no reason is known"
+            for row in outside
+            if row["failure_kind"] == kind.value
+        )[0]
+        for kind in by_kind
+    }
+    kind, (reason, times) = max(told.items(), key=lambda one: (one[1][1], one[0].value))
+    return OutsideFailures(episodes=len(outside), kind=kind, reason=reason, times=times)
+
+
+def _reasons(episodes: Sequence[Row], judged: Mapping[str, RunJudgement]) -> dict[str, str]:
+    """Return why each episode failed or was rejected, by its id."""
+    out = dict[str, str]()
+    for row in episodes:
+        id_ = row["episode_id"]
+        if row["stop_reason"] == StopReason.FAILED.value:
+            out[id_] = f"{row['failure_kind']}: {row.get('failure_message') or ''}"
+        elif judged[id_].status is AcceptanceStatus.REJECTED:
+            out[id_] = deciding_reason(judged[id_].acceptance.rejected_because)
+    return out
+
+
+def commonest(reasons: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Return reasons with how often each occurs, the commonest first; those that differ in numbers alone are one."""
+    alike = defaultdict[str, list[str]](list)
+    for reason in reasons:
+        alike[_NUMBER.sub("", reason)].append(reason)
+    counted = ((min(own), len(own)) for own in alike.values())
+    return tuple(sorted(counted, key=lambda one: (-one[1], one[0])))
 
 
 def _groups(
-    episodes: Sequence[Row], kinds: Mapping[str, TaskKind], statuses: dict[str, AcceptanceStatus]
+    episodes: Sequence[Row],
+    kinds: Mapping[str, TaskKind],
+    statuses: dict[str, AcceptanceStatus],
+    reasons: Mapping[str, str],
 ) -> tuple[GroupCount, ...]:
     grouped: defaultdict[tuple[TaskKind, str], list[Row]] = defaultdict(list)
     for row in episodes:
@@ -299,6 +326,9 @@ def _groups(
                 unjudged=stands[AcceptanceStatus.UNJUDGED],
                 failed=_count_failed(rows),
                 steps=sum(row["n_steps"] for row in rows),
+                reasons=commonest(
+                    reasons[row["episode_id"]] for row in rows if row["episode_id"] in reasons
+                ),
             )
         )
     return tuple(sorted(counts, key=_worst_first))
@@ -317,7 +347,10 @@ def merge_policies(groups: Iterable[GroupCount]) -> tuple[GroupCount, ...]:
 def _sum(one: GroupCount, other: GroupCount) -> GroupCount:
     numbers = ("episodes", "accepted", "rejected", "unjudged", "failed", "steps")
     total = {name: getattr(one, name) + getattr(other, name) for name in numbers}
-    return GroupCount(site=one.site, template=one.template, policy="all", **total)
+    every = (text for group in (one, other) for text, times in group.reasons for _ in range(times))
+    return GroupCount(
+        site=one.site, template=one.template, policy="all", reasons=commonest(every), **total
+    )
 
 
 def _worst_first(count: GroupCount) -> tuple[float, str, str, str]:

@@ -35,6 +35,9 @@ from storage.objects.urls import open_store
 from storage.run_file import create_run
 from storage.spool import Spool, spool_key
 
+SCREEN_LINES = 40
+"""Lines of a run with many templates that its summary may take."""
+
 PLANNED = 8
 
 
@@ -236,7 +239,10 @@ def test_success_is_shown_by_template_with_its_interval(copy_run: CopyRun, tmp_p
     assert (total["template"], total["policy"], total["tasks"]) == (None, "model", 4)
     assert (total["attempts"], total["k"]) == (8, 2)
     assert total["pass_1"] == {"value": 1.0, "low": pytest.approx(0.510, abs=1e-3), "high": 1.0}
-    text = called("show", made.url).out
+    brief = called("show", made.url).out
+    text = called("show", made.url, "--all").out
+    assert "success by template, worst first" not in brief
+    assert len(brief.splitlines()) <= SCREEN_LINES
     assert "success by template, worst first" in text
     assert "@2 100.0 %" in text
     assert "pass@k" not in called("show", made.url, "--k=1").out

@@ -4,8 +4,8 @@ import pytest
 from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun
 
-from flows.cli.summary import total_lines, yield_table
-from flows.job.summary import OutsideFailures, summarise
+from flows.cli.summary import REASON_CHARS, SHOWN, total_lines, worst_lines, yield_table
+from flows.job.summary import GroupCount, OutsideFailures, commonest, merge_policies, summarise
 from schemas.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.errors import FailureKind
 from schemas.verdict import Status, Verdict
@@ -125,3 +125,53 @@ async def test_what_was_refused_to_pages_is_summed_over_episodes() -> None:
         "refused  7 connections of pages: evil.example (5 http), evil.example:443 (1 tls), "
         "other.example (1 http)"
     ) in total_lines(summary)
+
+
+def _count(template: str, policy: str, accepted: int, *reasons: tuple[str, int]) -> GroupCount:
+    lost = sum(times for _, times in reasons)
+    return GroupCount(
+        site="shop",
+        template=template,
+        policy=policy,
+        episodes=accepted + lost,
+        accepted=accepted,
+        rejected=lost,
+        unjudged=0,
+        failed=0,
+        steps=1,
+        reasons=reasons,
+    )
+
+
+def test_reasons_that_differ_in_numbers_alone_are_one_and_the_commonest_is_first() -> None:
+    found = commonest(["lost 3 rows", "no answer", "lost 12 rows", "lost 1 row", "no answer", "x"])
+
+    assert found == (("lost 12 rows", 2), ("no answer", 2), ("lost 1 row", 1), ("x", 1))
+
+
+def test_the_reasons_of_all_policies_are_added_up() -> None:
+    [whole] = merge_policies(
+        [_count("edit", "a", 1, ("x", 2), ("y", 1)), _count("edit", "b", 0, ("y", 3))]
+    )
+
+    assert whole.reasons == (("y", 4), ("x", 2))
+
+
+def test_what_fits_a_screen_is_shown_with_its_reason_and_the_rest_is_named() -> None:
+    lost = (
+        "outcome: below the threshold: reward 0.0 is below 1, `accept.min_reward`: expected 1 row"
+    )
+    counts = [_count(f"kind-{n:03}", "all", 1, (lost, 3)) for n in range(77)]
+    long = [_count("edit", "all", 0, ("seen: " + "x" * 500, 1)), _count("find", "all", 2)]
+
+    lines = list(worst_lines(counts, "runs/demo"))
+    [_, _, edit, find] = worst_lines(long, "runs/demo")
+
+    assert len(lines) == SHOWN + 3
+    assert lines[0].startswith(f"yield by template, the {SHOWN} lowest of 77")
+    assert lines[2].split()[:4] == ["kind-000", "1", "of", "4"]
+    assert lines[2].endswith("3 × outcome: expected 1 row")
+    assert lines[-1] == "and 65 more: `stepmill show runs/demo --all`"
+    assert len(list(worst_lines(counts, "runs/demo", most=None))) == 77 + 2
+    assert edit.endswith(f"{'x' * (REASON_CHARS - 7)}…")
+    assert find.endswith("1")
