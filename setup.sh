@@ -22,6 +22,24 @@ refuse() {
   exit 2
 }
 
+# Run a command that may take minutes, and say every ten seconds that it is still at it. Nothing of this holds
+# the standard output, which may be awaited, and its last sleep is over within a second.
+patiently() {
+  (
+    seconds=0
+    while sleep 1; do
+      seconds=$((seconds + 1))
+      [ $((seconds % 10)) -ne 0 ] || say "still at it after $seconds s"
+    done
+  ) >&2 &
+  clock=$!
+  code=0
+  "$@" || code=$?
+  kill "$clock" 2>/dev/null || true
+  wait "$clock" 2>/dev/null || true
+  return "$code"
+}
+
 # Print the command that is uv, of the version that requirements/uv.txt locks. One of that version on
 # PATH is taken as it is; another one decides nothing here. A private copy, proven by its hash, is
 # installed where there is none: `--target` works for any user, also where the distribution manages
@@ -31,7 +49,7 @@ find_uv() {
   is_uv uv && echo uv && return
   is_uv .uv/bin/uv && echo .uv/bin/uv && return
   say "installing uv $version into .uv"
-  PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .uv \
+  patiently env PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .uv \
     --require-hashes --requirement requirements/uv.txt >&2 ||
     refuse "pip could not install requirements/uv.txt; check the network, or install uv $version by hand"
   is_uv .uv/bin/uv || refuse "the uv $version that pip installed into .uv does not start"
@@ -54,7 +72,7 @@ environment() {
     $uv venv --quiet .venv || refuse "no environment could be made; Python 3.11 to 3.14 is needed"
   fi
   say "installing requirements/dev.txt into .venv"
-  $uv pip sync --quiet --python .venv/bin/python --require-hashes --compile-bytecode \
+  patiently $uv pip sync --quiet --python .venv/bin/python --require-hashes --compile-bytecode \
     requirements/dev.txt
   $uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
 }
@@ -84,7 +102,7 @@ beside_torch() {
   for place in ${TORCH_WHEELS:?names where a torch for CPUs is}; do
     set -- "$@" --find-links "$place"
   done
-  $uv pip sync --quiet --python $home/bin/python --require-hashes "$@" "$lock" || return
+  patiently $uv pip sync --quiet --python $home/bin/python --require-hashes "$@" "$lock" || return
   packages=$($home/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   cp generators/engine/vllm/cpu_patch.py "$packages/stepmill_cpu.py"
   echo "import stepmill_cpu; stepmill_cpu.install()" >"$packages/stepmill_cpu.pth"
@@ -113,7 +131,7 @@ verifiers() {
     $uv venv --quiet $home || refuse "no environment could be made; Python 3.11 to 3.14 is needed"
   fi
   say "installing requirements/verifiers.txt into $home"
-  $uv pip sync --quiet --python $home/bin/python --require-hashes requirements/verifiers.txt
+  patiently $uv pip sync --quiet --python $home/bin/python --require-hashes requirements/verifiers.txt
 }
 
 # The library that makes a program's clock stand still, for the tests of servers whose clock does.
@@ -121,7 +139,7 @@ libfaketime() {
   finds_faketime && return
   if command -v apt-get >/dev/null 2>&1; then
     say "installing the distribution's libfaketime"
-    as_root apt-get update --quiet >&2 || true
+    patiently as_root apt-get update --quiet >&2 || true
     apt_install libfaketime && finds_faketime && return
   fi
   refuse "no libfaketime; install your system's package of that name (needs root or sudo), then run make again"
@@ -153,7 +171,7 @@ as_root() {
 }
 
 apt_install() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$@" >&2
+  patiently as_root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends "$@" >&2
 }
 
 # Ask once for what would be downloaded. Playwright asks five times, with a stack trace each time,
@@ -197,7 +215,7 @@ download_shell() {
 package_shell() {
   command -v apt-get >/dev/null 2>&1 || return 1
   say "installing the distribution's Chromium"
-  as_root apt-get update --quiet >&2 || true
+  patiently as_root apt-get update --quiet >&2 || true
   # Without a font the pages' text would be boxes.
   apt_install chromium-headless-shell fonts-liberation && works chromium-headless-shell && return
   apt_install chromium fonts-liberation && works chromium

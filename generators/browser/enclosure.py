@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Self
 
 from generators.child_environment import SYSTEM, inherit
+from generators.process_folder import process_folder
 from schemas.base import Record
 from schemas.errors import NoBrowser
 from schemas.sections import UNPRIVILEGED_USER, BrowserSection, Sandbox
@@ -185,11 +186,10 @@ class Enclosure:
 
 @contextlib.contextmanager
 def _control() -> Iterator[tuple[socket.socket, Path]]:
-    prefix = "stepmill-browser-"
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
-    if len(str(folder)) > MAX_FOLDER_LENGTH:
-        folder.rmdir()
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    above = process_folder(Path(tempfile.gettempdir()))
+    if len(str(above)) > MAX_FOLDER_LENGTH - len("/b-12345678"):
+        above = process_folder(Path("/tmp"))  # noqa: S108 - a new folder of its own
+    folder = Path(tempfile.mkdtemp(prefix="b-", dir=above))
     try:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(folder / "control"))

@@ -31,6 +31,7 @@ from generators.browser.enclosure import Confinement, Containment, Enclosure
 from generators.browser.memory import MemoryWatch
 from generators.browser.websocket import Endpoint
 from generators.child_environment import BROWSER, inherit
+from generators.process_folder import process_folder
 from schemas.errors import NoBrowser
 
 START_SECONDS = 60.0
@@ -213,18 +214,21 @@ async def _start_driver() -> Playwright:
         _ENVIRONMENT_FUNCTION,
         lambda: {
             **inherit(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES)),
-            **_folder_for_profiles(),
+            "TMPDIR": str(_folder_for_profiles()),
         },
     )
     return await async_playwright().start()
 
 
-def _folder_for_profiles() -> dict[str, str]:
-    """Return where profiles go, if not to TMPDIR: root's browser is another user, who has to get there."""
+def _folder_for_profiles() -> Path:
+    """Return where profiles go, which a killed process leaves to the next: a folder of this process.
+
+    It is in TMPDIR, or in /tmp where another user cannot get there: root's browser is one.
+    """
     usual = Path(tempfile.gettempdir()).resolve()
     if os.geteuid() != 0 or all(one.stat().st_mode & 0o001 for one in (usual, *usual.parents)):
-        return {}
-    return {"TMPDIR": "/tmp"}  # noqa: S108 - the profile is a new folder of its own
+        return process_folder(usual)
+    return process_folder(Path("/tmp"))  # noqa: S108 - a new folder of its own
 
 
 async def _stop(

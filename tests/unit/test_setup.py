@@ -27,6 +27,7 @@ TOOLS = (
     "python3",
     "rm",
     "sed",
+    "sleep",
     "sort",
     "tail",
 )
@@ -251,3 +252,24 @@ def test_a_uv_that_is_not_the_locked_one_is_not_installed(machine: Path, tmp_pat
     assert said.returncode == 2
     assert "HASHES" in said.stderr
     assert not (checkout / ".uv/bin/uv").exists()
+
+
+def test_what_takes_long_is_said_to_go_on_and_packages_bring_no_recommended_ones(
+    machine: Path,
+) -> None:
+    _with_packages(machine)
+    (machine / "sleep").unlink()
+    _program(machine / "sleep", "#!/bin/sh\nexit 0\n")  # seconds go by at once
+    asked = machine.parent / "asked"
+    slow = (machine / "apt-get").read_text().replace("#!/bin/sh\n", "", 1)
+    _program(
+        machine / "apt-get",
+        f'#!/bin/sh\necho "$@" >>{asked}\n{sys.executable} -c "import time; time.sleep(1)"\n{slow}',
+    )
+
+    done = _set_up("browser", machine, PLAYWRIGHT_DOWNLOAD_HOST="http://127.0.0.1:1")
+
+    assert done.returncode == 0, done.stderr
+    assert "setup: still at it after 10 s" in done.stderr
+    [install] = [line for line in asked.read_text().splitlines() if "install" in line]
+    assert "--no-install-recommends" in install
