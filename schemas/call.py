@@ -86,7 +86,8 @@ class Call(Record):
     cached_tokens: Annotated[int | None, Int32] = None
     """Prompt tokens served from a cache; None where the server does not say."""
     cacheable_tokens: Annotated[int | None, Int32] = None
-    """Prompt tokens that a perfect cache would serve."""
+    """Prompt tokens that a perfect cache would serve: the longest beginning that any conversation of the run had sent to
+    the endpoint, in whole blocks. None where the server counts no tokens."""
     image_tokens: Annotated[int | None, Int32] = None
     """Prompt tokens of pictures, with the markers around them where the server counts those; None where
     it does not say."""

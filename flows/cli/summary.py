@@ -7,6 +7,7 @@ from flows.job.pass_rates import Comparison, PassRate
 from flows.job.report import Report
 from flows.job.summary import GroupCount, Summary
 from flows.terminal import table
+from generators.policy.model.seen_prefixes import CACHE_REMEDY, MIN_SERVED, WATCHED_CALLS
 from schemas.proportion import Estimate
 from storage.publish.publish import PublishReport
 
@@ -107,6 +108,10 @@ def _engine(did: EngineUsage) -> Iterator[str]:
         f"tokens   {did.prompt_tokens:,} prompt{f' ({details})' if details else ''}, "
         f"{did.completion_tokens:,} completion; {did.tokens_per_second:,.0f} a second"
     )
+    if did.calls >= WATCHED_CALLS and did.cached_tokens is not None and did.cacheable_tokens:
+        share = did.cached_tokens / did.cacheable_tokens
+        if share < MIN_SERVED:
+            yield f"cache    {100 * share:.0f} % of what it could serve: {CACHE_REMEDY}"
     yield (
         f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
         f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"

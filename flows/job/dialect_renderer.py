@@ -37,6 +37,7 @@ from generators.policy.model.context_window import Budget
 from generators.policy.model.localizer import element_name
 from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.seen_prefixes import SeenPrefixes
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from generators.verify.seen import missing_basis
@@ -164,6 +165,7 @@ class DialectRenderer(Renderer):
                 prompt=make_prompt(self._dialect, self._dialect.system_prompt(frame), schema),
                 schema=schema,
                 time=TimeShare(),
+                seen=SeenPrefixes(),
                 pricing=EngineSection(),
             )
         return self._configs[frame]

@@ -7,6 +7,7 @@ Implementations are `OpenAIEngine`, for any OpenAI-compatible server, and the st
 """
 
 import base64
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -42,6 +43,11 @@ class Picture:
     """As sent, px."""
     height: int
     """As sent, px."""
+
+    @cached_property
+    def content(self) -> bytes:
+        """A digest of its bytes, by which equal pictures are known."""
+        return hashlib.blake2b(self.jpeg, digest_size=16).digest()
 
     @cached_property
     def url(self) -> str:
@@ -129,6 +135,8 @@ class Reply(Record):
     """From its arrival in the server's queue to the first token, `queue_ms` included, ms."""
     total_ms: float
     """From the request that was answered to its reply, ms."""
+    block_tokens: int | None = None
+    """Tokens of a block of the server's prefix cache."""
     retries: int = 0
     """How often the request was sent again because a reply did not arrive whole."""
     wasted_tokens: int | None = None

@@ -15,7 +15,6 @@ from generators.policy.model import conversation, localizer, repair, validator
 from generators.verify.differences import quote
 from generators.verify.messages import message_defects
 from generators.verify.replies import (
-    Question,
     Unread,
     decision_defects,
     read_questions,
@@ -115,7 +114,7 @@ def _count_defects(call: Call) -> Iterator[str]:
         ids, number = getattr(call, f"{name}_token_ids"), getattr(call, f"{name}_tokens")
         if ids is not None and number is not None and len(ids) != number:
             yield f"{name}_tokens is {number}, and there are {len(ids)} ids"
-    for name in ("cached_tokens", "image_tokens"):
+    for name in ("cached_tokens", "cacheable_tokens", "image_tokens"):
         part = getattr(call, name)
         if part is not None and call.prompt_tokens is not None and part > call.prompt_tokens:
             yield f"{name} is {part}, of {call.prompt_tokens} tokens"
@@ -192,33 +191,10 @@ def reply_defects(episode: Episode) -> tuple[list[str], bool]:
         return [], False
     except Unread as error:
         return [str(error)], True
-    found = [*decision_defects(episode, questions), *_cache_defects(questions)]
+    found = [*decision_defects(episode, questions)]
     if all(0 <= question.step < len(episode.steps) for question in questions):
         found += message_defects(episode, questions)
     return found, True
-
-
-def _cache_defects(questions: Sequence[Question]) -> Iterator[str]:
-    """Yield counts of tokens that a cache could serve, where the question before makes them others."""
-    previous: dict[str, Call] = {}
-    for question in questions:
-        for call in question.calls:
-            expected = _cacheable(call, previous.get(question.role))
-            if call.cacheable_tokens != expected:
-                yield f"cacheable_tokens of call {call.call} is {call.cacheable_tokens}, not {expected}"
-            if call.role != repair.ROLE:
-                previous[question.role] = call
-
-
-def _cacheable(call: Call, previous: Call | None) -> int | None:
-    """Return how many tokens a perfect prefix cache would serve; None if unknown."""
-    if previous is None:
-        return 0
-    before, now = previous.prompt_token_ids, call.prompt_token_ids
-    if before is not None and now is not None:
-        pairs = enumerate(zip(before, now, strict=False))
-        return next((n for n, (one, two) in pairs if one != two), min(len(before), len(now)))
-    return previous.prompt_tokens if previous.segment == call.segment else None
 
 
 def call_time_defects(episode: Episode) -> Iterator[str]:

@@ -2,43 +2,22 @@
 
 A row of `calls` names its system prompt by hash and its pictures by step. Here both are filled in; a
 picture is a separate file that the message names, or stands in it.
-
-The tokens of a prompt come from the engine as one list, in which a picture is a run of one placeholder
-token. Nobody says which token that is. It is found if there is exactly one that has as many runs as the
-call has pictures, all of one length, since the pictures of a call have one size, and as many tokens as
-the server counted for pictures; where it did not count, the runs must be longer than any text repeats.
-Otherwise the ranges are None: a wrong range would have a trainer put a picture into words.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import groupby
 
 from pydantic import JsonValue
 
 from schemas.base import JsonObject
 from schemas.call import Call
 from schemas.episode import Episode, Step
+from schemas.picture_tokens import PictureTokens, find_picture_tokens
 from storage.export.chat import data_url
 from storage.export.protocol import File, picture_path
 from storage.export.registry import Pictures
 
 ROLES = ("policy", "repair")
 """The roles of calls that the policy's own words come from."""
-
-MIN_RUN = 16
-"""Tokens of a picture at least, where the server does not say how many there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class PictureTokens:
-    """The tokens of a call's pictures."""
-
-    token: int
-    """The placeholder."""
-    ranges: tuple[tuple[int, int], ...]
-    """The offset in the prompt and the length of each picture, in order; counted in tokens."""
 
 
 class RecordedCalls:
@@ -118,29 +97,8 @@ def has_tokens(call: Call) -> bool:
 def picture_tokens(call: Call) -> PictureTokens | None:
     """Return where the tokens of a call's pictures are; None if it has none, or they cannot be told."""
     number = len([*_shown_steps(call)])
-    runs: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    offset = 0
-    for token, run in groupby(call.prompt_token_ids or ()):
-        length = len(list(run))
-        runs[token].append((offset, length))
-        offset += length
-    fit = [
-        PictureTokens(token, tuple(ranges))
-        for token, ranges in runs.items()
-        if number and _fits(call, ranges, number)
-    ]
-    return fit[0] if len(fit) == 1 else None
-
-
-def _fits(call: Call, ranges: list[tuple[int, int]], number: int) -> bool:
-    lengths = {length for _, length in ranges}
-    if len(ranges) != number or len(lengths) != 1:
-        return False
-    total = sum(length for _, length in ranges)
-    if call.image_tokens is None:
-        return min(lengths) >= MIN_RUN
-    markers = 2 * number  # a server may count what stands before and after each
-    return call.image_tokens in (total, total + markers)
+    prompt = call.prompt_token_ids or ()
+    return find_picture_tokens(prompt, pictures=number, counted=call.image_tokens)
 
 
 def _shown_steps(call: Call) -> Iterator[int]:

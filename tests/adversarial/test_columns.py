@@ -142,7 +142,6 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "sampling",
             "prompt_tokens",
             "cached_tokens",
-            "cacheable_tokens",
             "image_tokens",
             "completion_tokens",
             "wasted_tokens",
@@ -229,6 +228,7 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
     },
     "calls": {
         "reasoning": "the server's own word",
+        "cacheable_tokens": "other conversations sent what a cache could serve; `structure` knows its bound",
         "retries": "a request that was repeated leaves nothing but this",
     },
 }

@@ -211,4 +211,6 @@ class OpenAIEngine:
             endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=result, dead_since=now)
         else:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
+            told = await fetch_metrics(transport, seconds=self._discovery_seconds)
+            endpoint.block_tokens = told and told.block_tokens
         return endpoint

@@ -85,6 +85,8 @@ class Endpoint:
     """What ends the requests that wait for it."""
     probe_path: str = _HEALTH
     """The path of its health check."""
+    block_tokens: int | None = None
+    """Tokens of a block of its prefix cache; None: it does not say."""
     replied_at: float | None = None
     """When its last whole reply arrived, by the loop's clock; None: never."""
     examination: asyncio.Task[Fault | None] | None = None

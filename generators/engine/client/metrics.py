@@ -18,6 +18,8 @@ from generators.engine.client.transport import IncompleteResponse, ResponseTooLa
 from schemas.base import Record
 
 _SAMPLE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$")
+_CACHE = "vllm:cache_config_info"
+_BLOCK = re.compile(r'(?:^|,)(?:mamba_)?block_size="([1-9][0-9]{0,6})"')
 _LE = re.compile(r'(?:^|,)le="([^"]*)"')
 
 
@@ -67,6 +69,8 @@ class EngineMetrics(Record):
     """From the request to the first token."""
     between_tokens: DurationHistogram | None = None
     """From one token to the next."""
+    block_tokens: int | None = None
+    """Tokens of a block of the prefix cache; of a model with states, those after which a state is kept."""
     whole: DurationHistogram | None = None
     """From the request to its end."""
     queue: DurationHistogram | None = None
@@ -138,8 +142,12 @@ def parse_metrics(page: str) -> EngineMetrics:
         for field, names in _NUMBERS.items()
         if (number := _number(samples, names, largest=field in _SHARES)) is not None
     }
+    block = max(
+        (int(size) for labels, _ in samples.get(_CACHE, ()) for size in _BLOCK.findall(labels)),
+        default=None,
+    )
     histograms = {field: _histogram(samples, names) for field, names in _HISTOGRAMS.items()}
-    return EngineMetrics.model_validate({**numbers, **histograms})
+    return EngineMetrics.model_validate({**numbers, **histograms, "block_tokens": block})
 
 
 async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | None:

@@ -291,6 +291,7 @@ class Request:
             queue_ms=completion.queue_ms,
             ttft_ms=completion.ttft_ms,
             total_ms=total_ms,
+            block_tokens=endpoint.block_tokens,
             retries=len(self._failed_sends.tries),
             wasted_tokens=self._failed_sends.wasted_tokens(completion.prompt_tokens),
             structured_mode=structured_mode,

@@ -34,7 +34,6 @@ class RecordedEngine:
         self._model = model
         self._account = account
         self._session = session
-        self._previous: tuple[int, Reply] | None = None
 
     async def ask(
         self, messages: Sequence[Message], *, step: int, role: str, segment: int = 0
@@ -48,12 +47,12 @@ class RecordedEngine:
             NoEngine: no engine is left to ask.
         """
         model, sent_at, sampling = self._model, self._account.stopwatch.now, self._sampling()
+        prompt, seen = (
+            EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
+            model.seen.now,
+        )
         with model.time.measure_reply() as share, self._account.stopwatch.paused():
-            reply = await model.engine.reply(
-                EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
-                sampling,
-                session=self._session,
-            )
+            reply = await model.engine.reply(prompt, sampling, session=self._session)
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
         call = Call(
             step=step,
@@ -75,7 +74,7 @@ class RecordedEngine:
             sampling=sampling_row(sampling),
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
-            cacheable_tokens=self._cacheable_tokens(reply, segment),
+            cacheable_tokens=model.seen.cacheable_tokens(prompt, reply, sent=seen),
             image_tokens=reply.image_tokens,
             completion_tokens=reply.completion_tokens,
             wasted_tokens=reply.wasted_tokens,
@@ -92,8 +91,6 @@ class RecordedEngine:
         )
         self._account.calls.append(call)
         self._account.stopwatch.charge((reply.total_ms - (reply.queue_ms or 0.0)) / 1_000)
-        if role != "repair":
-            self._previous = segment, reply
         return reply
 
     def _sampling(self) -> Sampling:
@@ -104,17 +101,6 @@ class RecordedEngine:
         number = len(self._account.calls)
         seed = int(content_hash(["draws", self._session, number])[:8], 16) & 0x7FFF_FFFF
         return sampling.model_copy(update={"seed": seed})
-
-    def _cacheable_tokens(self, reply: Reply, segment: int) -> int | None:
-        """Return how many prompt tokens a perfect prefix cache would serve; None if unknown."""
-        if self._previous is None:
-            return 0
-        previous_segment, previous = self._previous
-        if reply.prompt_token_ids is not None and previous.prompt_token_ids is not None:
-            before, now = previous.prompt_token_ids, reply.prompt_token_ids
-            pairs = enumerate(zip(before, now, strict=False))
-            return next((n for n, (a, b) in pairs if a != b), min(len(before), len(now)))
-        return previous.prompt_tokens if previous_segment == segment else None
 
 
 def _cost_usd(pricing: EngineSection, reply: Reply, share: ReplyShare) -> float | None:

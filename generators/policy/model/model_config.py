@@ -6,6 +6,7 @@ from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
+from generators.policy.model.seen_prefixes import SeenPrefixes
 from schemas.base import JsonObject
 from schemas.call import Prompt, prompt_hash
 from schemas.sections import EngineSection
@@ -29,6 +30,8 @@ class ModelConfig:
     """The JSON schema of a reply; None: free text."""
     time: TimeShare
     """The engine's time, shared among the replies of all episodes."""
+    seen: SeenPrefixes
+    """What the engine has seen of the prompts of all episodes."""
     pricing: EngineSection
     """The engine's prices, by tokens or by the hour."""
     points: bool = True

@@ -21,6 +21,7 @@ from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget, text_tokens
 from generators.policy.model.model_config import ModelConfig, make_prompt
+from generators.policy.model.seen_prefixes import SeenPrefixes
 from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
@@ -47,6 +48,8 @@ class EngineSet:
         self.main = main
         """Of `[engine]`."""
         self._others = dict(others or {})
+        self.seen = SeenPrefixes()
+        """What the engines have seen of prompts."""
         self.time = TimeShare()
         """The engines' time, shared among all replies."""
 
@@ -178,6 +181,7 @@ class _Maker:
             prompt=make_prompt(dialect, text, schema),
             schema=schema,
             time=self.engines.time,
+            seen=self.engines.seen,
             pricing=pricing,
         )
 

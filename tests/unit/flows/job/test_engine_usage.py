@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from flows.cli.summary import _engine
 from flows.job.engine_usage import covered_seconds, engine_usage
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -79,3 +80,19 @@ def test_two_endpoints_are_busy_each_for_itself() -> None:
 
 def test_without_calls_there_is_no_account() -> None:
     assert engine_usage([], [episode(0, 1, browser=0)], accepted=0) is None
+
+
+@pytest.mark.parametrize(
+    ("calls", "cached", "told"),
+    [(200, 40, True), (200, 60, False), (199, 0, False), (200, None, False)],
+)
+def test_a_cache_that_serves_less_than_half_is_told_with_the_remedy(
+    calls: int, cached: int | None, *, told: bool
+) -> None:
+    rows = [call(n, 1, cached_tokens=cached, cacheable_tokens=100) for n in range(calls)]
+    did = engine_usage(rows, [episode(0, calls, browser=0)], accepted=1)
+
+    assert did is not None
+    lines = [line for line in _engine(did) if line.startswith("cache ")]
+    assert len(lines) == told
+    assert all("--enable-prefix-caching" in line for line in lines)

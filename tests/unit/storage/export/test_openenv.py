@@ -14,9 +14,10 @@ from support.runs.exports import told_of
 
 from schemas.call import Call
 from schemas.episode import Episode
+from schemas.picture_tokens import MIN_RUN
 from storage.export.openenv import OpenEnv
 from storage.export.protocol import File, Line
-from storage.export.recorded_calls import MIN_RUN, picture_tokens
+from storage.export.recorded_calls import picture_tokens
 from storage.export.registry import Pictures
 
 PAD = 151_655

@@ -10,7 +10,6 @@ from support.episodes.altered_episodes import (
     both,
     call,
     changed,
-    counted,
     defects,
     examined,
     lost,
@@ -22,7 +21,6 @@ from support.episodes.altered_episodes import (
 )
 from support.servers.stub_engine import clicked
 
-from generators.engine.protocol import Reply
 from schemas.action import Click
 from schemas.call import Call, usage
 from schemas.episode import Episode, PolicyKind, StopReason, ThoughtSource
@@ -108,7 +106,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     "model": ("model is 'another'", call(0, model="another")),
     "longer model": ("model is 'written-large'", call(0, model="written-large")),
     "sampling": ("sampling is", call(0, sampling={"logprobs": True})),
-    "cacheable": ("cacheable_tokens of call 1 is 99", call(1, cacheable_tokens=99)),
+    "cacheable": ("cacheable_tokens is 999, of 100 tokens", call(1, cacheable_tokens=999)),
     "segment": ("segment of call 1 is 1", call(1, segment=1, cacheable_tokens=None)),
     "raw_reply": ("raw_reply of step 0", decided(raw_reply=clicked(1, 1))),
     "no raw_reply": ("raw_reply of step 0", decided(raw_reply=None)),
@@ -177,35 +175,6 @@ async def test_a_token_may_be_certain() -> None:
     told = call(0, completion_logprobs=(0.0, -0.25))(await replied())
 
     assert defects(await examined(told)) == []
-
-
-def of_tokens(reply: str, ids: tuple[int, ...] | None) -> Reply:
-    """Return a reply to a prompt of these tokens; None: of three that the server does not tell."""
-    counts = {"prompt_tokens": len(ids or "???"), "cached_tokens": 0, "image_tokens": 0}
-    return counted(reply).model_copy(update={"prompt_token_ids": ids, **counts})
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "shared"),
-    [
-        ((1, 2, 3), (1, 2, 4, 5), 2),
-        ((1, 2, 3), (1, 2, 3, 4), 3),
-        ((1, 2, 3, 4), (1, 2), 2),
-        ((1, 2), (2, 1), 0),
-        ((1, 2), None, 2),
-        (None, (1, 2, 3, 4), 3),
-    ],
-)
-async def test_a_cache_can_serve_what_two_prompts_begin_with(
-    before: tuple[int, ...] | None, now: tuple[int, ...] | None, shared: int
-) -> None:
-    episode = await replied(of_tokens(clicked(50, 100), before), of_tokens(clicked(60, 100), now))
-    assert episode.calls[1].cacheable_tokens == shared
-    assert defects(await examined(episode)) == []
-
-    for lie in (call(1, cacheable_tokens=shared + 1), call(1, cacheable_tokens=None)):
-        [defect] = defects(await examined(lie(episode)))
-        assert defect.endswith(f", not {shared}")
 
 
 async def test_a_call_names_a_model_only_where_the_episode_does() -> None:

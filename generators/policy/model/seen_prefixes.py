@@ -1,0 +1,162 @@
+"""What each endpoint has seen of prompts, and so how much of the next one its prefix cache could serve.
+
+A perfect cache serves the longest beginning that any conversation of the run has sent to the endpoint, in whole blocks and
+never the last token, as vLLM does. A picture counts by its content: its placeholders are alike in all pictures. Where the
+server gives no tokens, messages are compared in place of them, so that only the beginning that was a whole prompt before
+is known; that is a lower bound. What a server did serve from its cache could be served, so no figure is below that.
+
+A cache that is claimed and serves less than half of that over many calls is said once, because nothing else shows it.
+"""
+
+import hashlib
+import logging
+from array import array
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
+
+from generators.engine.protocol import EnginePrompt, Picture, Reply
+from schemas.picture_tokens import find_picture_tokens
+
+LOG = logging.getLogger(__name__)
+
+MAX_BLOCKS = 1 << 18
+"""Blocks that are remembered of an endpoint, some 25 MB; the ones used longest ago go first."""
+
+WATCHED_CALLS = 200
+"""Calls over which a cache is held against what it could serve."""
+
+MIN_SERVED = 0.5
+"""The share of what it could serve that a cache which works serves at least."""
+
+DEFAULT_BLOCK = 16
+"""Tokens of a block where the server does not say: that of vLLM for a model of attention alone."""
+
+
+class SeenPrefixes:
+    """The prompts that the endpoints of a run have seen; the same for all its conversations."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, OrderedDict[bytes, tuple[int, int]]] = {}
+        self._clock = 0
+        self._last: dict[str, deque[tuple[int, int]]] = {}
+        self._told = False
+
+    @property
+    def now(self) -> int:
+        """A number to tell what was seen before a request was sent from what came meanwhile."""
+        return self._clock
+
+    def cacheable_tokens(self, prompt: EnginePrompt, reply: Reply, *, sent: int) -> int | None:
+        """Return how many tokens of an answered prompt a perfect cache would have served, and remember the prompt.
+
+        `sent` is what `now` was when it was sent. None: the server counts no tokens.
+        """
+        found = self._by_tokens(prompt, reply, sent)
+        if found is None:
+            found = self._by_messages(prompt, reply, sent)
+        if found is not None and reply.cached_tokens is not None:
+            found = max(found, reply.cached_tokens)
+            self._watch(reply.endpoint, reply.cached_tokens, found)
+        return found
+
+    def _by_tokens(self, prompt: EnginePrompt, reply: Reply, sent: int) -> int | None:
+        """Return the longest known beginning in whole blocks; None: the tokens are not known, or not which are pictures."""
+        keys = _keys(prompt, reply)
+        if keys is None:
+            return None
+        block = reply.block_tokens or DEFAULT_BLOCK
+        names = list(_names([*keys, *(reply.completion_token_ids or ())], block))
+        longest = max(0, len(keys) - 1) // block
+        known = self._known(reply.endpoint, names[:longest], sent)
+        self._keep(reply.endpoint, [(name, (n + 1) * block) for n, name in enumerate(names)])
+        return known
+
+    def _by_messages(self, prompt: EnginePrompt, reply: Reply, sent: int) -> int | None:
+        if reply.prompt_tokens is None:
+            return None
+        names = list(_chain(_digest(message.role, message.parts) for message in prompt.messages))
+        known = self._known(reply.endpoint, names, sent)
+        self._keep(reply.endpoint, [(names[-1], reply.prompt_tokens)])
+        return min(known, reply.prompt_tokens - 1)
+
+    def _known(self, endpoint: str, names: Sequence[bytes], sent: int) -> int:
+        """Return the tokens up to the last of `names` that the endpoint had seen by then."""
+        seen = self._seen.get(endpoint, {})
+        tokens = (seen[name][0] for name in names if name in seen and seen[name][1] <= sent)
+        return max(tokens, default=0)
+
+    def _keep(self, endpoint: str, ends: Sequence[tuple[bytes, int]]) -> None:
+        seen = self._seen.setdefault(endpoint, OrderedDict())
+        self._clock += 1
+        for name, tokens in reversed(ends):  # the front of a prompt is the last to go
+            _, since = seen.get(name, (0, self._clock))
+            seen[name] = tokens, since
+            seen.move_to_end(name)
+        while len(seen) > MAX_BLOCKS:
+            seen.popitem(last=False)
+
+    def _watch(self, endpoint: str, cached: int, cacheable: int) -> None:
+        """Say once that a cache serves less than half of what it could."""
+        last = self._last.setdefault(endpoint, deque(maxlen=WATCHED_CALLS))
+        last.append((cached, cacheable))
+        if self._told or len(last) < WATCHED_CALLS:
+            return
+        served, could = (sum(column) for column in zip(*last, strict=True))
+        if could and served < MIN_SERVED * could:
+            self._told = True
+            LOG.warning(
+                "%s: its prefix cache served %s of the %s tokens that it could have over the last %s calls; %s",
+                endpoint,
+                f"{served:,}",
+                f"{could:,}",
+                WATCHED_CALLS,
+                CACHE_REMEDY,
+            )
+
+
+CACHE_REMEDY = (
+    "serve with --enable-prefix-caching, or, where it is on, keep fewer episodes alive (limits.live_episodes): their "
+    "prompts no longer fit together"
+)
+"""What to do about a cache that serves little."""
+
+
+def _keys(prompt: EnginePrompt, reply: Reply) -> list[int] | None:
+    """Return a prompt's tokens with those of each picture in place of its placeholders; None: they are not known."""
+    if reply.prompt_token_ids is None:
+        return None
+    pictures = [
+        part for message in prompt.messages for part in message.parts if isinstance(part, Picture)
+    ]
+    keys = [*reply.prompt_token_ids]
+    if not pictures:
+        return keys
+    found = find_picture_tokens(keys, pictures=len(pictures), counted=reply.image_tokens)
+    if found is None:
+        return None
+    for picture, (offset, length) in zip(pictures, found.ranges, strict=True):
+        content = int.from_bytes(_digest("picture", (picture,))[:6], "big")
+        keys[offset : offset + length] = range(-content - length, -content)
+    return keys
+
+
+def _names(keys: Sequence[int], block: int) -> Iterator[bytes]:
+    """Yield the name of each whole block: everything up to its end."""
+    whole = len(keys) // block * block
+    return _chain(
+        array("q", keys[start : start + block]).tobytes() for start in range(0, whole, block)
+    )
+
+
+def _chain(parts: Iterator[bytes]) -> Iterator[bytes]:
+    name = b""
+    for part in parts:
+        name = hashlib.blake2b(name + part, digest_size=8).digest()
+        yield name
+
+
+def _digest(role: str, parts: Sequence[str | Picture]) -> bytes:
+    whole = hashlib.blake2b(role.encode(), digest_size=16)
+    for part in parts:
+        whole.update(part.encode() if isinstance(part, str) else b"\0picture\0" + part.content)
+    return whole.digest()

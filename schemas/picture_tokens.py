@@ -1,0 +1,60 @@
+"""Where the tokens of pictures are in a prompt.
+
+The tokens of a prompt come from the engine as one list, in which a picture is a run of one placeholder
+token. Nobody says which token that is. It is found if there is exactly one that has as many runs as the
+call has pictures, all of one length, since the pictures of a call have one size, and as many tokens as
+the server counted for pictures; where it did not count, the runs must be longer than any text repeats.
+Otherwise it is not told: a wrong range would put a picture into words.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+MIN_RUN = 16
+"""Tokens of a picture at least, where the server does not say how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureTokens:
+    """The tokens of a prompt's pictures."""
+
+    token: int
+    """The placeholder."""
+    ranges: tuple[tuple[int, int], ...]
+    """The offset in the prompt and the length of each picture, in order; counted in tokens."""
+
+
+def find_picture_tokens(
+    prompt: Sequence[int], *, pictures: int, counted: int | None
+) -> PictureTokens | None:
+    """Return where the tokens of a prompt's pictures are; None if it has none, or they cannot be told.
+
+    `counted` is how many tokens the server counted for them; None: it did not count.
+    """
+    if not pictures:
+        return None
+    runs: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    offset = 0
+    for token, run in groupby(prompt):
+        length = len(list(run))
+        runs[token].append((offset, length))
+        offset += length
+    fit = [
+        PictureTokens(token, tuple(ranges))
+        for token, ranges in runs.items()
+        if _fits(ranges, pictures, counted)
+    ]
+    return fit[0] if len(fit) == 1 else None
+
+
+def _fits(ranges: list[tuple[int, int]], number: int, counted: int | None) -> bool:
+    lengths = {length for _, length in ranges}
+    if len(ranges) != number or len(lengths) != 1:
+        return False
+    total = sum(length for _, length in ranges)
+    if counted is None:
+        return min(lengths) >= MIN_RUN
+    markers = 2 * number  # a server may count what stands before and after each
+    return counted in (total, total + markers)
