@@ -121,7 +121,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="the run: a folder or file://…")
+    parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
 
 
 def _prefect(parser: argparse.ArgumentParser) -> None:

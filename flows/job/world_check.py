@@ -36,8 +36,10 @@ from schemas.world import World
 
 _ELSEWHERE = {"PYTHONHASHSEED": "77", "TZ": "Pacific/Chatham", "LC_ALL": "C", "LANG": "C"}
 _NOWHERE = "zzqx"
-_SECONDS = 900.0
 """What no title contains."""
+
+_SECONDS = 900.0
+"""How long an attempt at a task of a world may take."""
 
 _DIGESTS = (
     "import json, sys; from flows.job.world_check import world_digest; "

@@ -377,25 +377,7 @@ EXPLAINED: list[tuple[JsonValue, JsonValue, str | None, list[str]]] = [
 def test_what_was_not_met_is_told_from_what_differs_alone(
     expect: JsonValue, after: JsonValue, answer: str | None, told: list[str]
 ) -> None:
-    expectation = parse_expectation(expect, "a task")
     delta = compare_states(BEFORE, after)
+    found = explain(parse_expectation(expect, "a task"), delta=delta, answer=answer)
 
-    assert explain(expectation, delta=delta, answer=answer) == tuple(told)
-
-
-def test_what_explains_a_lost_attempt_is_bounded_and_shows_no_credential() -> None:
-    rule: JsonValue = {"table": "users", "where": {"name": "ann"}, "set": {"password": "hush-hush"}}
-    users: JsonValue = [{"name": "ann", "password": "old-secret", "bio": "x" * 5_000}]
-    changed: JsonValue = [{"name": "ann", "password": "wrong-one", "bio": "y" * 5_000}]
-    delta = compare_states({"users": users}, {"users": changed})
-
-    told = explain(
-        parse_expectation({"changed": [rule], "answer": "http://me:pass@shop/"}, "a task"),
-        delta=delta,
-        answer="y" * 5_000,
-    )
-
-    assert all(len(one.encode()) <= REASON_BYTES for one in told)
-    text = " ".join(told)
-    assert not any(word in text for word in ("hush-hush", "old-secret", "wrong-one", "me:pass"))
-    assert "the new password is" in text
+    assert found == tuple(told)
