@@ -212,5 +212,5 @@ class OpenAIEngine:
         else:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
             told = await fetch_metrics(transport, seconds=self._discovery_seconds)
-            endpoint.block_tokens = told and told.block_tokens
+            endpoint.block_tokens = None if told is None else told.block_tokens
         return endpoint

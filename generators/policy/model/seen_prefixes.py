@@ -81,7 +81,7 @@ class SeenPrefixes:
 
     def _known(self, endpoint: str, names: Sequence[bytes], sent: int) -> int:
         """Return the tokens up to the last of `names` that the endpoint had seen by then."""
-        seen = self._seen.get(endpoint, {})
+        seen = self._seen.get(endpoint) or OrderedDict[bytes, tuple[int, int]]()
         tokens = (seen[name][0] for name in names if name in seen and seen[name][1] <= sent)
         return max(tokens, default=0)
 

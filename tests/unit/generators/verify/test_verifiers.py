@@ -125,8 +125,9 @@ async def test_an_outcome_says_what_was_expected_of_the_state_and_what_was_found
     task = scripted_task().model_copy(
         update={"expect": parse_expectation({"changed": [rule]}, "a task")}
     )
-    row = {"id": 12, "status": "pending", "note": ""}
-    changed = Change(at="/orders", key=12, before=row, after=row | {"note": "x"}, fields=("note",))
+    before: JsonValue = {"id": 12, "status": "pending", "note": ""}
+    after: JsonValue = {"id": 12, "status": "pending", "note": "x"}
+    changed = Change(at="/orders", key=12, before=before, after=after, fields=("note",))
     lost = {"reward": 0.0, "done": True}
 
     def ended(**more: object) -> Episode:

@@ -10,11 +10,11 @@ from schemas.expectation import parse_expectation
 
 def test_what_explains_a_lost_attempt_is_bounded_and_shows_no_credential() -> None:
     rule: JsonValue = {"table": "users", "where": {"name": "ann"}, "set": {"password": "hush-hush"}}
-    users = (
-        {"users": [{"name": "ann", "password": password, "bio": letter * 5_000}]}
-        for password, letter in (("old-secret", "x"), ("wrong-one", "y"))
-    )
-    delta = compare_states(*users)
+
+    def users(password: str, letter: str) -> JsonValue:
+        return {"users": [{"name": "ann", "password": password, "bio": letter * 5_000}]}
+
+    delta = compare_states(users("old-secret", "x"), users("wrong-one", "y"))
 
     told = explain(
         parse_expectation({"changed": [rule], "answer": "http://me:pass@shop/"}, "a task"),
