@@ -8,6 +8,9 @@ It reads stored rows alone. For each action it asks
   product, a quotient, a mean, a count of equal things, the code of a colour.
 * of an answer of which the task's expectation names the facts that it follows from: was each fact in sight?
   Then, and only then, the expected answer has a basis, whether or not it stands somewhere.
+* of an answer to a task that asks for none, but for a change: do the names and numbers in it stand in sight or in
+  what the task expects, and does it not say that a task failed which succeeded? Its other words are its own.
+* of an address that is typed: were the values in it, and the numbers of its path, in sight or in an address before?
 * of a point: does the picture show something there, and all the text that the target is said to have?
 * of an option that is selected: does the list show it?
 * of words in quotation marks in a thought that this program wrote: were they in sight? Where nothing is
@@ -19,14 +22,15 @@ An export asks the same of each reply, with the pictures that its prompt still h
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from PIL import ImageColor
 from pydantic import JsonValue
 
 from generators.sites.judging.answers import answer_matches
-from generators.verify.shown import Basis, Picture, Shown, Words, split_words
+from generators.verify.reports import asks_for_none, needs_of_address, needs_of_report
+from generators.verify.shown import Basis, Need, Picture, Shown, Words, split_words
 from generators.verify.thoughts import (
     MAX_OPERANDS,
     NUMBERS,
@@ -35,8 +39,17 @@ from generators.verify.thoughts import (
     quote,
     quotes,
 )
-from schemas.action import Answer, Click, Drag, Hover, Key, NoAction, Select, TypeText, target_point
-from schemas.base import JsonObject
+from schemas.action import (
+    Answer,
+    Click,
+    Drag,
+    Hover,
+    Key,
+    NoAction,
+    Select,
+    TypeText,
+    target_point,
+)
 from schemas.episode import Episode, Step, ThoughtSource
 from schemas.expectation import Expectation
 from schemas.observation import Box
@@ -58,30 +71,11 @@ BESIDE = 40
 _FIELDS = ("input", "textarea")
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Something that an action needs, and where it stands."""
-
-    step: int
-    """The step of the action."""
-    what: str
-    """In words."""
-    basis: Basis | None
-    """Where it stands; None: nowhere in sight."""
-
-    def as_json(self) -> JsonObject:
-        """Return it as evidence."""
-        if self.basis is None:
-            return {"step": self.step, "what": self.what}
-        bbox: JsonValue = None if self.basis.bbox is None else [*self.basis.bbox]
-        return {"step": self.step, "what": self.what, "picture": self.basis.picture, "bbox": bbox}
-
-
 class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "3"
+    version = "4"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
@@ -98,8 +92,11 @@ class Seen:
         found = [
             need
             for shown, step in _follow(episode, taken)
-            for need in needs(
-                step, shown, spelled=spelled.get(step.step, ""), expectation=task.expect
+            for need in (
+                *needs(step, shown, spelled=spelled.get(step.step, ""), expectation=task.expect),
+                *needs_of_address(
+                    step, shown, [one.page.url for one in episode.steps[: step.step + 1]]
+                ),
             )
         ]
         missing = [need for need in found if need.basis is None]
@@ -165,6 +162,8 @@ def needs(
     text = action.text if isinstance(action, TypeText | Answer) else spelled
     if isinstance(action, Answer) and _follows(action, expectation):
         yield from _needs_of_facts(step, expectation.facts if expectation else (), shown)
+    elif isinstance(action, Answer) and asks_for_none(expectation):
+        yield from needs_of_report(step, text, shown, expectation)
     elif text:
         yield Need(step.step, f"the text {quote(text)}", find_text(text, step.thought or "", shown))
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):

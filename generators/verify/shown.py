@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from PIL import Image, ImageStat
+from pydantic import JsonValue
 
+from schemas.base import JsonObject
 from schemas.episode import Step
 from schemas.observation import UNPARTED, Box, Sight
 
@@ -56,6 +58,25 @@ class Basis:
     """The step whose picture shows it; None: a text, as the goal."""
     bbox: Box | None = None
     """Its box there, CSS px; None for a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that an action needs, and where it stands."""
+
+    step: int
+    """The step of the action."""
+    what: str
+    """In words."""
+    basis: Basis | None
+    """Where it stands; None: nowhere in sight."""
+
+    def as_json(self) -> JsonObject:
+        """Return it as evidence."""
+        if self.basis is None:
+            return {"step": self.step, "what": self.what}
+        bbox: JsonValue = None if self.basis.bbox is None else [*self.basis.bbox]
+        return {"step": self.step, "what": self.what, "picture": self.basis.picture, "bbox": bbox}
 
 
 class Words:

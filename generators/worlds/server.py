@@ -48,7 +48,7 @@ from generators.worlds.visit import (
     visit_of,
 )
 from schemas.permissions import Act
-from schemas.world import View, World
+from schemas.world import Entity, View, World
 
 _PAGE_DIGITS = 9
 
@@ -206,7 +206,7 @@ async def _add(request: Request) -> Response:
     if entity.wizard:
         return await add_by_wizard(request, visit, entity)
     if request.method != "POST":
-        return show_form(visit, entity, None, texts=request.query_params)
+        return show_form(visit, entity, None, texts=_linked_texts(request, visit, entity))
     given = await read_body(request)
     filled = fill(visit, entity, None, given)
     if filled.messages:
@@ -215,6 +215,15 @@ async def _add(request: Request) -> Response:
         return show_form(visit, entity, None, texts=given, asks_again=True)
     made = add_row(visit.database, entity, new_row(visit.world, entity) | filled.values)
     return go_to(f"/{entity.name}/{made}")
+
+
+def _linked_texts(request: Request, visit: WorldVisit, entity: Entity) -> dict[str, str]:
+    """Return what a link of the world fills in of a form: the day of a calendar on which it stands.
+
+    No other field takes its text from an address: whoever fills in a form types.
+    """
+    days = {view.day for view in visit.world.views if view.entity == entity.name and view.day}
+    return {name: text for name, text in request.query_params.items() if name in days}
 
 
 async def _edit(request: Request) -> Response:

@@ -26,6 +26,15 @@ ORDER = {
 }
 
 
+@pytest.mark.parametrize("path", ["/purchase/new", "/product/2/edit"])
+async def test_a_form_takes_no_field_from_the_query_of_its_address(path: str) -> None:
+    async with visiting() as hands:
+        form = await hands.names(path)
+        asked = await hands.names(f"{path}?number=A-2000&customer=3&quantity=4&name=Made+up")
+
+    assert asked.fields == form.fields
+
+
 async def test_a_row_is_added_under_the_next_id_with_what_no_form_asks_for() -> None:
     async with visiting() as hands:
         form = await hands.names("/purchase/new")

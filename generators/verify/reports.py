@@ -1,0 +1,85 @@
+"""What a policy writes of its own accord and `seen` reads: the report at the end of a change, and typed addresses.
+
+A task that asks for a change and for no answer may end in any sentence. What can be false in it has to have a basis: the
+names and numbers, and whether the task succeeded. An address that is typed fills in what a form would have asked for,
+or leads to a row by a number that no page has shown.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from generators.sites.judging.answers import expected_values
+from generators.verify.shown import Basis, Need, Shown, Words, split_words
+from generators.verify.thoughts import quote, quotes
+from schemas.action import Goto, Tab
+from schemas.episode import Step
+from schemas.expectation import Anything, Expectation
+
+_DIGIT = re.compile(r"\d")
+_WITH_DIGITS = re.compile(r"\S*\d\S*")
+_CAPITAL = r"(?!I\b)[A-ZÀ-ÖØ-Þ][\w'-]*"
+_CAPITALISED = re.compile(rf"(?<=[\w,;:] ){_CAPITAL}(?: {_CAPITAL})*")
+_MARKS = ".,;:!?()[]\"'"
+_FAILED = re.compile(
+    r"(?i)\b(?:fail(?:ed|s|ure)?|unable|impossible|unsuccessful(?:ly)?|error|cannot|can't|won't"
+    r"|(?:could|did|was|were|has|have|had|is|are)(?: not|n't))\b"
+)
+"""What says that something was not done."""
+
+
+def asks_for_none(expectation: Expectation | None) -> bool:
+    """Return whether a task asks for a change and for no answer."""
+    return expectation is not None and expectation.answer is None and expectation.probe is None
+
+
+def needs_of_report(
+    step: Step, text: str, shown: Shown, expectation: Expectation | None
+) -> Iterator[Need]:
+    """Yield the need of each name and number in an answer that reports what was done."""
+    outcome = Words(None, [(one, None) for one in _expected_texts(expectation)])
+    for name in _named(text):
+        basis = shown.find(name) or outcome.find(split_words(name))
+        yield Need(step.step, f"{quote(name)}, which its answer names", basis)
+    if step.reward is not None and step.reward >= 1 and _FAILED.search(text):
+        yield Need(step.step, f"that it failed, as its answer says: {quote(text)}", None)
+
+
+def _expected_texts(expectation: Expectation | None) -> Iterator[str]:
+    """Yield the values that a task expects of rows and places."""
+    if expectation is None:
+        return
+    rules = (*expectation.added, *expectation.changed, *expectation.removed)
+    stated = [value for rule in rules for value in (*rule.where.values(), *rule.set.values())]
+    for value in (*stated, *expectation.values.values()):
+        for one in expected_values(value) if not isinstance(value, Anything) else ():
+            if isinstance(one, str | int | float):
+                yield str(one)
+
+
+def _named(text: str) -> list[str]:
+    """Return the names and numbers in a text: what is quoted, has digits, or is capitalised within a sentence."""
+    found = [*quotes(text), *_WITH_DIGITS.findall(text), *_CAPITALISED.findall(text)]
+    bare = (one.strip(".,;:!?()[]\"'") for one in found)
+    return list(dict.fromkeys(one for one in bare if split_words(one)))
+
+
+def needs_of_address(step: Step, shown: Shown, before: Sequence[str]) -> Iterator[Need]:
+    """Yield the need of each value and number in an address that is typed; `before` are those of the pages until then."""
+    action = step.action
+    url = action.url if isinstance(action, Goto | Tab) else None
+    if not url or step.action_error is not None:
+        return
+    parts = urlsplit(url)
+    pieces = [value for _, value in parse_qsl(parts.query)]
+    pieces += [piece for piece in map(unquote, parts.path.split("/")) if _DIGIT.search(piece)]
+    known = {piece for address in before for piece in _pieces(address)}
+    for piece in dict.fromkeys(pieces):
+        basis = Basis(None) if piece in known else shown.find(piece)
+        yield Need(step.step, f"{quote(piece)} in the address that is typed", basis)
+
+
+def _pieces(address: str) -> Iterator[str]:
+    parts = urlsplit(address)
+    yield from map(unquote, parts.path.split("/"))
+    yield from (value for _, value in parse_qsl(parts.query))
