@@ -191,7 +191,7 @@ def reply_defects(episode: Episode) -> tuple[list[str], bool]:
         return [], False
     except Unread as error:
         return [str(error)], True
-    found = [*decision_defects(episode, questions)]
+    found = list(decision_defects(episode, questions))
     if all(0 <= question.step < len(episode.steps) for question in questions):
         found += message_defects(episode, questions)
     return found, True

@@ -89,7 +89,8 @@ def test_a_run_goes_on_past_every_way_that_a_site_breaks_and_loses_nothing(tmp_p
     episodes = Place(f"{tmp_path}/run").table("episodes")
     assert episodes is not None
     rows = {row["seed"]: row for row in episodes.to_table().to_pylist()}
-    assert said.code == 0, said.err
+    assert said.code == 1, said.err
+    assert "7 of 9 episodes failed for reasons outside the policy, 2 of them by site: " in said.err
     assert "Traceback" not in said.err
     assert (said.answer["episodes"], said.answer["reproduced"]) == (9, 2)
     assert {seed for seed, row in rows.items() if row["reward"] == 1} == {1, 9}
