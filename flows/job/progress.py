@@ -53,12 +53,18 @@ class Progress(Record):
         whole = 2 * self.episodes_total
         return 100.0 * (self.episodes + self.judged) / whole if whole else 100.0
 
+    def _accepted_words(self) -> list[str]:
+        """Return how many are accepted, as far as known; nothing while nothing is."""
+        if self.unknown and not self.accepted:
+            return []
+        return [f"{'at least ' if self.unknown else ''}{self.accepted} accepted"]
+
     @property
     def sentence(self) -> str:
         """The progress, in a line for people."""
         parts = [
             f"{self.episodes}/{self.episodes_total} episodes",
-            f"{'at least ' if self.unknown else ''}{self.accepted} accepted",
+            *self._accepted_words(),
             f"{self.steps_per_second:.1f} steps/s",
             f"{self.busy}/{self.sessions} sessions",
             f"{self.units}/{self.units_total} units",

@@ -7,6 +7,7 @@ is sent nothing but ids, counts and small tables, and its pages show what these 
 
 import asyncio
 import contextlib
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable
 from typing import cast
@@ -22,6 +23,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import State
+from prefect.runtime import deployment
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.job.context import UnitState
@@ -46,6 +48,7 @@ RECORD_SECONDS = 30.0
 """How long the flow waits for them."""
 
 _PAUSE_SECONDS = 0.25
+_NO_KEY = re.compile(r"[^a-z0-9]+")
 
 
 class _LastTaskRuns:
@@ -92,7 +95,7 @@ async def unit(unit_id: str) -> State[None]:
 async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show a running job to Prefect until it ends; return the state of its `flow`."""
     task_runs = _LastTaskRuns()
-    async with _progress_artifact(job, f"{flow}-progress"):
+    async with _progress_artifact(job, artifact_key(flow, "progress")):
         window = asyncio.Semaphore(MAX_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
             for unit_id in job.pending:
@@ -105,15 +108,16 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
     await acreate_table_artifact(
         table=[
             {
-                "family": literal(count.template),
+                "template": literal(count.template),
                 "episodes": count.episodes,
                 "accepted": count.accepted,
                 "yield": f"{count.percent:.0f} %",
                 "steps": count.steps,
+                "reason": literal(count.reasons[0][0]) if count.reasons else "",
             }
             for count in report.summary.templates
         ],
-        key=f"{flow}-summary",
+        key=artifact_key(flow, "summary"),
         description=literal(_description(report)),
     )
     await task_runs.wait_until_recorded()
@@ -134,12 +138,21 @@ async def observe_publication(job: PublishJob) -> State[PublishReport]:
     report = await job.report()
     await acreate_table_artifact(
         table=[{"config": literal(config), "rows": rows} for config, rows in report.rows.items()],
-        key="publish-summary",
+        key=artifact_key("publish", "summary"),
         description=literal(f"{report.destination}, version {report.version}"),
     )
     await task_runs.wait_until_recorded()
     message = visible(f"{report.put} files written to {report.destination}")
     return Completed(message=message, data=report)
+
+
+def artifact_key(flow: str, what: str) -> str:
+    """Return the key under which an artifact of a flow has its history: that of the deployment, if it is run by one.
+
+    Prefect takes lower-case letters, digits and dashes.
+    """
+    name: str = deployment.name or flow
+    return f"{_NO_KEY.sub('-', name.lower()).strip('-') or flow}-{what}"
 
 
 async def _observe_unit(unit_id: str, task_runs: _LastTaskRuns) -> None:

@@ -72,7 +72,7 @@ async def _serve(parent: int, seconds: int) -> None:
         )
         await supervisor.start_command("the worker", command)
         print_note(f"Prefect's pages: {url.removesuffix('/api')}")
-        print_note(f"try: PREFECT_API_URL={url} prefect deployment run publish/publish")
+        print_note(f"try: PREFECT_API_URL={url} prefect deployment run generate/generate-nightly")
         print_note("interrupt to stop all of it")
         try:
             await supervisor.supervise()

@@ -9,18 +9,23 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import re
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
+from typing import IO
 
 import aiohttp
 
 from flows.orchestration.settings import HOME, PATIENCE, patience, set_up
 from generators.child_environment import PREFECT_SERVER, inherit
 from schemas.errors import Refusal
+from schemas.redaction import redact
+from schemas.truncation import MESSAGE_BYTES, truncate
 
 _EMBEDDED = {
     "PREFECT_UI_ENABLED": "0",
@@ -32,6 +37,8 @@ _STOP_SECONDS = 5.0
 _REACH_SECONDS = 15.0
 _ASK_SECONDS = 5.0
 _PAUSE_SECONDS = 0.1
+_ERROR = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception): \S")
+"""The last line of a traceback."""
 
 
 class NoServer(Refusal):
@@ -64,26 +71,29 @@ async def embedded_server() -> AsyncIterator[str]:
     set_up(environ, silent=True)
     seconds = patience(environ)
     home = Path(environ.get(HOME) or Path.home() / ".prefect")
-    async with _hold_lock(home):  # two first starts would both make the database
-        child, url = _start(home, environ)
+    with tempfile.TemporaryFile() as said:
+        async with _hold_lock(home):  # two first starts would both make the database
+            child, url = _start(home, environ, said)
+            try:
+                await wait_until_healthy(child, url, seconds, said)
+            except BaseException:
+                await _stop(child)
+                raise
         try:
-            await wait_until_healthy(child, url, seconds)
-        except BaseException:
+            yield url
+        finally:
             await _stop(child)
-            raise
-    try:
-        yield url
-    finally:
-        await _stop(child)
 
 
-def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], str]:
+def _start(
+    home: Path, environ: Mapping[str, str], said: IO[bytes]
+) -> tuple[subprocess.Popen[bytes], str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         child = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "flows.orchestration.server_process", str(listener.fileno())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=said,
             pass_fds=[listener.fileno()],
             start_new_session=True,  # an interrupt from the terminal is not for it
             env={
@@ -95,11 +105,13 @@ def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[byt
         return child, f"http://127.0.0.1:{listener.getsockname()[1]}/api"
 
 
-async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: int) -> None:
-    """Wait until the server in a child process answers.
+async def wait_until_healthy(
+    child: subprocess.Popen[bytes], url: str, seconds: int, said: IO[bytes] | None = None
+) -> None:
+    """Wait until the server in a child process answers; `said` is where its errors go, None: to the terminal.
 
     Raises:
-        NoServer: the process has ended, or the server does not answer in time.
+        NoServer: the process has ended, with its last words, or the server does not answer in time.
     """
     deadline = asyncio.get_running_loop().time() + seconds
     while child.poll() is None:
@@ -113,7 +125,18 @@ async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: 
             await _check_health(url, min(left, _ASK_SECONDS))
             return
         await asyncio.sleep(_PAUSE_SECONDS)
-    raise NoServer(f"Prefect's server ended with code {child.returncode}")
+    raise NoServer(f"Prefect's server ended with code {child.returncode}{_last_words(said)}")
+
+
+def _last_words(said: IO[bytes] | None) -> str:
+    """Return the last error that a server told, or else its last line; empty: it said nothing, or to the terminal."""
+    if said is None:
+        return ""
+    said.seek(0)
+    lines = [line for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.match(line)]
+    last = next(reversed(errors or lines), "").strip()
+    return f": {redact(truncate(last, MESSAGE_BYTES))}" if last else ""
 
 
 async def _check_health(url: str, seconds: float) -> None:

@@ -20,8 +20,10 @@ QUIET = {
     "PREFECT_CLI_PROMPT": "false",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     PATIENCE: "120",
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
 }
-"""No telemetry, no prompts, and a start-up time-out that holds on a busy machine."""
+"""No telemetry, no prompts, a start-up time-out that holds on a busy machine, and the places that flow runs hold on disk:
+in a server's memory, as by default, they are gone when it is started again, and Prefect then ends the flow run."""
 
 SILENT = {
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",

@@ -93,6 +93,20 @@ async def test_a_flow_waits_as_long_for_its_server_as_the_command_line(
             pytest.fail("it answered within a second")
 
 
+async def test_a_server_that_ends_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = {
+        HOME: str(tmp_path),
+        "PREFECT_API_URL": "",
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": "sqlite+aiosqlite:////no/such/folder/own.db",
+    }
+    for name, value in broken.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(NoServer, match=r"ended with code \d+: .*unable to open database file"):
+        async with embedded_server():
+            pytest.fail("it has a database")
+
+
 def test_a_server_ends_with_whoever_was_killed(tmp_path: Path) -> None:
     own = {HOME: str(tmp_path), "PREFECT_API_URL": ""}
     owner = subprocess.Popen([sys.executable, "-c", OWNER], cwd=ROOT, env=environment(own))

@@ -1,11 +1,13 @@
 """What can be said of Prefect's surroundings without starting it."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
+from prefect.server.concurrency.lease_storage import ConcurrencyLeaseStorage
 from source_tree import ROOT
 from support.runs.commands import SECONDS, environment, until
 
@@ -35,6 +37,17 @@ def test_what_the_user_set_stands() -> None:
     set_up(environ, silent=True)
 
     assert environ == {**QUIET, **SILENT, "PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_HOME": "/mine"}
+
+
+@pytest.mark.usefixtures("user")
+def test_the_places_that_flow_runs_hold_outlive_the_server() -> None:
+    environ: dict[str, str] = {}
+    set_up(environ, silent=False)
+
+    module = importlib.import_module(environ["PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE"])
+
+    assert issubclass(module.ConcurrencyLeaseStorage, ConcurrencyLeaseStorage)
+    assert module.__name__.endswith(".filesystem")
 
 
 def test_prefect_has_a_home_that_no_other_program_uses(user: Path) -> None:
