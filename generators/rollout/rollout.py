@@ -20,7 +20,7 @@ from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyInput
 from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
-from generators.sites.protocol import Outcome, Problem, Site
+from generators.sites.protocol import Outcome, Problem, Site, Visit
 from generators.sites.state import StateChange
 from schemas.action import Answer, NoAction
 from schemas.episode import Episode, FailedTry, StopReason
@@ -160,7 +160,10 @@ class _Runner:
         late = self.begun + self.limits.seconds + GRACE_SECONDS
         async with contextlib.AsyncExitStack() as stack:
             async with self.account.stopwatch.limit(late):
-                session, problem = await self._begin(stack)
+                visit, session = await self._visit(stack)
+                await session.open(visit.start_url)
+                problem = await self.site.begin(visit, session)
+                self.record.instruction = problem.goal
                 before = await self.site.state(problem)
                 self.record.before = await self.site.outcome(problem, session)
                 stop = await self._loop(session, problem)
@@ -169,8 +172,8 @@ class _Runner:
                 self.record.change = await StateChange.between(before, after)
             return stop
 
-    async def _begin(self, stack: contextlib.AsyncExitStack) -> tuple[Session, Problem]:
-        """Return the session at the task's start page, and the problem there."""
+    async def _visit(self, stack: contextlib.AsyncExitStack) -> tuple[Visit, Session]:
+        """Return a visit to the site and a session for it, both open until the stack closes."""
         with boundary(FailureKind.SITE, "visiting"):
             visit = await stack.enter_async_context(self.site.open(self.attempt.task))
         self.record.visit = visit
@@ -182,10 +185,7 @@ class _Runner:
         session = await stack.enter_async_context(self.sessions.session(spec))
         stack.callback(self._keep_blocked, session)
         self.record.browser_version = session.browser_version
-        await session.open(visit.start_url)
-        problem = await self.site.begin(visit, session)
-        self.record.instruction = problem.goal
-        return session, problem
+        return visit, session
 
     def _keep_blocked(self, session: Session) -> None:
         self.record.blocked = session.blocked()

@@ -209,11 +209,11 @@ async def test_hostile_text_is_text_on_prefects_pages(recorded: Recorded) -> Non
     ]
     found = ask(f"{recorded.url}/api/artifacts/filter", {})
     [table] = [one for one in found if one["flow_run_id"] == run["id"] and one["type"] == "table"]
-    cells = [row["family"] for row in json.loads(table["data"])]
+    cells = [row["template"] for row in json.loads(table["data"])]
     assert len(cells) == len({text or "-" for text in TEXTS})
 
     async with _opened(recorded.url) as (page, asked):
-        shown = await _show(page, f"{recorded.url}/artifacts/artifact/{table['id']}", "family")
+        shown = await _show(page, f"{recorded.url}/artifacts/artifact/{table['id']}", "template")
         for text in TEXTS:
             assert visible(text)[: MAX_CHARS - 1] in " ".join(shown.split()), text
         assert not _hidden(shown)

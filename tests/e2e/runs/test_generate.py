@@ -199,7 +199,7 @@ def test_a_dry_run_says_that_the_run_was_begun(made: Made) -> None:
 
 
 def test_a_run_shows_its_yield_by_family_and_policy(made: Made) -> None:
-    shown = called("show", made.run.url, env=WITHOUT)
+    shown = called("show", made.run.url, "--all", env=WITHOUT)
 
     assert shown.code == 0, shown.err
     assert "6 accepted" in shown.out
