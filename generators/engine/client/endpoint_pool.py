@@ -11,6 +11,7 @@ told so, because no further request would fare better.
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -91,6 +92,8 @@ class Endpoint:
     """When its last whole reply arrived, by the loop's clock; None: never."""
     examination: asyncio.Task[Fault | None] | None = None
     """The last small request to it, which may be under way; None: there was none."""
+    examined_at: float = 0.0
+    """When that was sent, by the loop's clock."""
 
     @property
     def name(self) -> str:
@@ -218,9 +221,12 @@ class EndpointPool:
             return True
         if endpoint.examination is None or endpoint.examination.done():
             endpoint.examination = self._tasks.create_task(self._examine(endpoint))
+            endpoint.examined_at = _now()
         fault = await asyncio.shield(endpoint.examination)
         if fault is None or not _is_same(status, fault.status):
             return False
+        if status is None and (endpoint.replied_at or -math.inf) >= endpoint.examined_at:
+            return False  # it is slow, and others get their replies meanwhile
         self.lose(endpoint, fault.reason, abandons=status is None)
         return True
 

@@ -174,9 +174,6 @@ class Request:
         endpoint = self._endpoint
         if endpoint is None or not endpoint.health.is_live:
             return True
-        begun = asyncio.get_running_loop().time() - self._timeout_seconds
-        if endpoint.replied_at is not None and endpoint.replied_at > begun:
-            return False
         return await self._pool.is_lost(endpoint, status=None)
 
     async def _send(

@@ -137,6 +137,26 @@ async def test_a_dead_server_is_waited_for_as_long_as_there_is_patience() -> Non
     assert waited >= PATIENCE
 
 
+async def test_a_slow_server_that_replies_to_others_meanwhile_is_not_lost() -> None:
+    async with SimulatorServer() as server, hurried(server.url) as client:
+        server.add_fault(Fault(kind=FaultKind.STUCK, times=-1, session="a"))
+        server.add_fault(Fault(kind=FaultKind.STUCK, times=-1, session="examination"))
+        stop = asyncio.Event()
+
+        async def others() -> None:
+            while not stop.is_set():
+                await ask(client, "b")
+
+        talking = asyncio.create_task(others())
+        (failed,) = await ask(client, "a")
+        stop.set()
+        await talking
+        (end,) = client._open_pool.endpoints
+
+    assert isinstance(failed, RolloutFailure)
+    assert end.health.phase is Phase.LIVE
+
+
 async def test_an_engine_that_is_given_up_answers_nobody_any_more() -> None:
     async with SimulatorServer() as server, hurried(server.url) as client:
         server.add_fault(Fault(kind=FaultKind.STUCK))
@@ -232,7 +252,7 @@ def rows(run: Path, *columns: str) -> list[dict[str, Any]]:
     ("fault", "told"),
     [
         ("http-401", "HTTP 401"),
-        ("http-429", "HTTP 429"),
+        pytest.param("http-429", "HTTP 429", marks=pytest.mark.full),
         ("stuck", "no reply in 2 s, nor to a small request in 2 s"),
     ],
 )
@@ -266,6 +286,7 @@ def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
     assert called("audit", str(run), "--deep", "--json").code == 0
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_a_healthy_model_that_is_slow_reaches_the_time_limit_of_its_episodes(
     tmp_path: Path,
@@ -286,6 +307,7 @@ def test_a_healthy_model_that_is_slow_reaches_the_time_limit_of_its_episodes(
     assert [tuple(one.values()) for one in found] == [("time_limit", None, True, 0)] * 4
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_a_run_of_which_more_than_a_tenth_failed_outside_the_policy_says_so(
     tmp_path: Path,
