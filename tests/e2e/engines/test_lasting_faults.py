@@ -253,7 +253,9 @@ def rows(run: Path, *columns: str) -> list[dict[str, Any]]:
     [
         ("http-401", "HTTP 401"),
         pytest.param("http-429", "HTTP 429", marks=pytest.mark.full),
-        ("stuck", "no reply in 2 s, nor to a small request in 2 s"),
+        pytest.param(
+            "stuck", "no reply in 2 s, nor to a small request in 2 s", marks=pytest.mark.full
+        ),
     ],
 )
 def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
