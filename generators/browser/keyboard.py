@@ -139,12 +139,15 @@ def parse_chord(chord: str) -> list[str]:
     Raises:
         UnknownKey: the chord is empty or has an unknown key.
     """
+    return [key_name(part) for part in split_chord(chord)]
+
+
+def split_chord(chord: str) -> list[str]:
+    """Return the names that a chord joins by `+`, which may itself be the last of them."""
     if chord == "+":
         return ["+"]
     parts = chord.split("+")
-    if parts[-2:] == ["", ""]:
-        parts = [*parts[:-2], "+"]
-    return [key_name(part) for part in parts]
+    return [*parts[:-2], "+"] if parts[-2:] == ["", ""] else parts
 
 
 def key_name(name: str) -> str:

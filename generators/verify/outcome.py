@@ -15,7 +15,6 @@ from generators.sites.judging.protocol import REASON_BYTES
 from generators.sites.protocol import Judge, Site
 from schemas.action import NoAction
 from schemas.base import JsonObject
-from schemas.delta import Delta
 from schemas.episode import Episode, Step, StopReason
 from schemas.task import Task
 from schemas.truncation import truncate
@@ -77,12 +76,11 @@ def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
     Empty: its reward is enough, or nothing recorded tells why it is not.
     """
     reward = episode.reward
-    if not episode.done or reward is None or not reward < enough:
+    untold = task.expect is not None and episode.delta is None
+    if not episode.done or reward is None or not reward < enough or untold:
         return ()
-    if task.expect is not None:
-        known = episode.delta is not None
-        found = explain(task.expect, delta=episode.delta or Delta(), answer=episode.answer)
-        return found[:MAX_UNMET] if known else ()
+    if task.expect is not None and episode.delta is not None:
+        return explain(task.expect, delta=episode.delta, answer=episode.answer)[:MAX_UNMET]
     acted = [step for step in episode.steps if not isinstance(step.action, NoAction)]
     last = f", the last of which was {_named(acted[-1])}" if acted else ""
     return (f"expected a reward of {enough:g}, found {reward:g} after {len(acted)} actions{last}",)

@@ -6,7 +6,7 @@ state has is a mistake of the task and no failure of the policy, so it is an err
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -66,15 +66,7 @@ def judge(
     """
     tables = find_tables(expectation, before=before, after=after)
     findings = [
-        *(
-            _judge_rows(rule, tables[rule.table], delta.added, "added")
-            for rule in expectation.added
-        ),
-        *(_judge_changed(rule, tables[rule.table], delta) for rule in expectation.changed),
-        *(
-            _judge_rows(rule, tables[rule.table], delta.removed, "removed")
-            for rule in expectation.removed
-        ),
+        *_judge_rules(expectation, tables, delta),
         *(
             _judge_place(at, matcher, before=before, after=after)
             for at, matcher in expectation.values.items()
@@ -103,9 +95,7 @@ def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tu
     known = sorted({each.at for each in changes if each.of is ChangeOf.ROW})
     tables = {rule.table: _known_table(rule.table, known) for rule in rules}
     findings = [
-        *(_judge_rows(r, tables[r.table], delta.added, "added") for r in expectation.added),
-        *(_judge_changed(r, tables[r.table], delta) for r in expectation.changed),
-        *(_judge_rows(r, tables[r.table], delta.removed, "removed") for r in expectation.removed),
+        *_judge_rules(expectation, tables, delta),
         *(
             _judge_value(each.at, expectation.values[each.at], each.after)
             for each in changes
@@ -147,6 +137,18 @@ def _masked(reason: str, hidden: set[str]) -> str:
     for value in sorted(hidden, key=len, reverse=True):
         reason = reason.replace(value, MASK)
     return redact(reason)
+
+
+def _judge_rules(
+    expectation: Expectation, tables: Mapping[str, Place], delta: Delta
+) -> Iterator[_Finding]:
+    """Judge the rules over rows that were added, changed and removed, in that order."""
+    for rule in expectation.added:
+        yield _judge_rows(rule, tables[rule.table], delta.added, "added")
+    for rule in expectation.changed:
+        yield _judge_changed(rule, tables[rule.table], delta)
+    for rule in expectation.removed:
+        yield _judge_rows(rule, tables[rule.table], delta.removed, "removed")
 
 
 def _judge_rows(rule: RowRule, table: Place, changes: Sequence[Change], verb: str) -> _Finding:

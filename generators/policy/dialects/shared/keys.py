@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 from typing_extensions import override
 
-from generators.browser.keyboard import UnknownKey, key_name, parse_chord
+from generators.browser.keyboard import UnknownKey, key_name, parse_chord, split_chord
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quote
 from generators.policy.dialects.shared.json_schema import any_of
@@ -169,12 +169,7 @@ def read_chord(chord: str) -> list[str]:
     Raises:
         UnknownKey: the chord is empty or has an unknown key.
     """
-    if chord == "+":
-        return ["+"]
-    parts = chord.split("+")
-    if parts[-2:] == ["", ""]:
-        parts = [*parts[:-2], "+"]
-    return [read_key(part) for part in parts]
+    return [read_key(part) for part in split_chord(chord)]
 
 
 def _parse_key(value: JsonValue) -> str:
