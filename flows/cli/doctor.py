@@ -237,8 +237,8 @@ def _prefect() -> Diagnosis:
 
 def machine_lines(config: RunConfig) -> Iterator[Diagnosis]:
     """Yield whether the machine allows what the configured sessions take."""
-    sessions, url = session_limit(config), config.run.url
-    machine = look_at_machine(sessions, None if "://" in url else Path(url))
+    sessions = session_limit(config)
+    machine = look_at_machine(sessions, config.run.url)
     short = {one.name: one for one in hold_against(sessions, machine)}
     for name, free, more in (
         ("memory", machine.memory, f"; {os.cpu_count() or 1} cores, for {sessions} sessions"),

@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from schemas.errors import BadConfig
+from storage.objects.urls import folder, is_bucket
 
 LOG = logging.getLogger(__name__)
 
@@ -147,10 +148,10 @@ def _scarce(sessions: int, machine: Machine) -> Iterator[Shortage]:
             yield Shortage(name, found, f"make room, or give a {place} elsewhere")
 
 
-def look_at_machine(sessions: int, folder: Path | None = None) -> Machine:
+def look_at_machine(sessions: int, run: str) -> Machine:
     """Return what this machine allows, with the limit on descriptors raised for so many sessions if it may be.
 
-    Processes that this one starts inherit the limit. `folder` is where the run is; None: not in a folder.
+    Processes that this one starts inherit the limit. `run` is the URL of the run: a folder, or a bucket.
     """
     return Machine(
         descriptors=_raise_descriptors(DESCRIPTORS.of(sessions)),
@@ -158,18 +159,18 @@ def look_at_machine(sessions: int, folder: Path | None = None) -> Machine:
         memory=_memory(),
         shared_memory=_free(Path("/dev/shm")),  # noqa: S108 - Chromium's own
         ports=_ports(),
-        disk=_free(folder or Path.cwd()) or 0,
+        disk=_free(Path.cwd() if is_bucket(run) else folder(run)) or 0,
         temporary=_free(Path(tempfile.gettempdir())) or 0,
     )
 
 
-def prepare_machine(sessions: int, folder: Path | None) -> None:
+def prepare_machine(sessions: int, run: str) -> None:
     """Raise what may be raised for so many sessions, and warn of what may run short.
 
     Raises:
         BadConfig: they cannot work on this machine; the message has the numbers to set.
     """
-    found = list(hold_against(sessions, look_at_machine(sessions, folder)))
+    found = list(hold_against(sessions, look_at_machine(sessions, run)))
     if fatal := [one for one in found if one.fatal]:
         raise BadConfig(*(f"browser.sessions: {one.found}; {one.remedy}" for one in fatal))
     for one in found:
@@ -232,11 +233,11 @@ def _number(path: Path) -> int | None:
         return None
 
 
-def _free(folder: Path) -> int | None:
+def _free(place: Path) -> int | None:
     while True:
         try:
-            return psutil.disk_usage(str(folder)).free
+            return psutil.disk_usage(str(place)).free
         except OSError as error:
-            if error.errno != errno.ENOENT or folder == folder.parent:
+            if error.errno != errno.ENOENT or place == place.parent:
                 return None
-            folder = folder.parent
+            place = place.parent

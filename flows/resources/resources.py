@@ -9,7 +9,6 @@ refuses the command before anything is written. Replays have a browser process o
 import logging
 from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Self
 
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
@@ -95,8 +94,7 @@ class RunResources:
         replays = "replay" in self._config.verify.verifiers
         if not rollouts and not replays:
             return None
-        url = self._config.run.url
-        prepare_machine(self.slots.limit, None if "://" in url else Path(url))
+        prepare_machine(self.slots.limit, self._config.run.url)
         await self._stack.enter_async_context(self._gateway)
         await enter_sites(self._stack, self.sites, sites)
         for number in range(self._config.browser.processes if rollouts else 0):

@@ -83,7 +83,7 @@ def test_what_cannot_work_is_refused_and_what_may_run_short_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(machine, "look_at_machine", lambda *_: replace(ROOMY, memory=1, disk=1))
-    prepare_machine(SESSIONS, None)
+    prepare_machine(SESSIONS, "runs/x")
     assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
         "memory",
         "disk",
@@ -91,16 +91,15 @@ def test_what_cannot_work_is_refused_and_what_may_run_short_is_told(
 
     monkeypatch.setattr(machine, "look_at_machine", lambda *_: replace(ROOMY, threads=1, ports=1))
     with pytest.raises(BadConfig, match=r"^browser.sessions: 1 threads; .*\nbrowser.sessions: 1 p"):
-        prepare_machine(SESSIONS, None)
+        prepare_machine(SESSIONS, "runs/x")
 
 
 _LOOKS = """
 import resource, sys
-from pathlib import Path
 from flows.resources.machine import look_at_machine
 soft, hard, sessions = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-print(look_at_machine(sessions, Path("/not/there/yet")).descriptors, *resource.getrlimit(resource.RLIMIT_NOFILE))
+print(look_at_machine(sessions, "/not/there/yet").descriptors, *resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 
 
@@ -127,7 +126,7 @@ def test_the_limit_on_descriptors_is_raised_as_far_as_it_may_be_and_never_lowere
 
 
 def test_this_machine_is_looked_at(tmp_path: Path) -> None:
-    found = machine.look_at_machine(1, tmp_path)
+    found = machine.look_at_machine(1, str(tmp_path))
 
     assert found.memory > 0
     assert found.disk > 0
