@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.step_label import GOOD_STEPS, StepLabel
+from storage.export.line_columns import LineColumns
 from storage.export.protocol import (
     File,
     Format,
@@ -32,6 +33,19 @@ from storage.export.protocol import (
 )
 from storage.export.registry import FormatName, MessageShape, Pictures, StepChoice
 from storage.publish.training.source import ChatMessage, MessagePicture, Renderer, Segment
+
+_COLUMNS: LineColumns = {
+    "id": "string",
+    "episode_id": "string",
+    "task_id": "string",
+    "template_id": "string",
+    "segment": "int64",
+    "steps": ("int64",),
+    "accepted": "bool",
+    "messages": ("json",),
+    "loss_mask": ("int64",),
+    "masked": ("string",),
+}
 
 
 class Chat(Format):
@@ -51,6 +65,8 @@ class Chat(Format):
         self._shape = shape
         self._pictures = pictures
         self._steps = steps
+        files: LineColumns = {"images": ("string",)} if pictures is Pictures.FILES else {}
+        self._columns: LineColumns = {**_COLUMNS, **files}
 
     @property
     @override
@@ -85,7 +101,7 @@ class Chat(Format):
                     yield File(path, shown.jpeg)
             counts["lines"] += 1
             counts["replies"] += sum(turn.learnt for turn in segment.turns)
-            yield Line(self._record(source, segment))
+            yield Line(self._record(source, segment), self._columns)
 
     def _record(self, source: FullEpisode, segment: Segment) -> JsonObject:
         episode = source.episode
@@ -99,11 +115,7 @@ class Chat(Format):
             "accepted": source.acceptance.accepted,
             "messages": [self._message(turn, episode.episode_id) for turn in segment.turns],
             "loss_mask": [int(turn.learnt) for turn in segment.turns],
-            "masked": [
-                {"message": place, "because": turn.masked}
-                for place, turn in enumerate(segment.turns)
-                if turn.masked is not None
-            ],
+            "masked": [turn.masked or "" for turn in segment.turns],
         }
         if self._pictures is Pictures.FILES:
             places: list[JsonValue] = [

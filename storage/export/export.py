@@ -26,7 +26,7 @@ from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.rows import Tables, table_errors
 from storage.publish.plan.selection import select
 
-LAYOUT = 5
+LAYOUT = 6
 """Incremented when the same episodes are written differently."""
 
 
@@ -48,7 +48,7 @@ class ExportReport(Record):
     lines: int
     """Lines of all JSONL files and rows of all Parquet files."""
     files: int
-    """Pictures and documents."""
+    """Pictures, documents and the card that says the types of lines."""
     bytes: int
     """Size of everything but the manifest."""
     written: bool

@@ -24,6 +24,7 @@ from typing_extensions import override
 from schemas.base import JsonObject
 from schemas.call import Call
 from schemas.episode import Episode
+from storage.export.line_columns import LineColumns
 from storage.export.protocol import FormatCounts, FullEpisode, GroupFormat, Line, Piece
 from storage.export.recorded_calls import RecordedCalls, has_tokens
 from storage.export.registry import FormatName, Pictures
@@ -33,6 +34,29 @@ SCHEMA_VERSION = 1
 
 LIBRARY = "0.10.0"
 """The version of the library whose record this is."""
+
+
+_COLUMNS: LineColumns = {
+    "id": "string",
+    "run_id": "string",
+    "task_id": "string",
+    "template_id": "string",
+    "site": "string",
+    "seed": "int64",
+    "goal": "string",
+    "attempt": "int64",
+    "policy": "string",
+    "model": "string",
+    "dialect": "string",
+    "reward": "float64",
+    "done": "bool",
+    "stop_reason": "string",
+    "failure_kind": "string",
+    "trainable": "bool",
+    "accepted": "bool",
+    "group": "json",
+    "trace": "json",
+}
 
 
 class OpenEnv(GroupFormat):
@@ -60,7 +84,7 @@ class OpenEnv(GroupFormat):
             counts[reason or "lines"] += 1
             if reason is None:
                 recorded = RecordedCalls(source.episode, self._pictures)
-                line = Line(_line(source, recorded, members))
+                line = Line(_line(source, recorded, members), _COLUMNS)
                 counts["turns"] += len(recorded.calls)
                 if not source.episode.trainable:
                     counts["untrainable"] += 1

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from schemas.base import JsonObject, Record, canonical_json, parse_json
 from schemas.errors import OtherRun, Unwritable
 from schemas.tables import Row
+from storage.export.line_columns import CARD, LineColumns, columns_card
 from storage.export.protocol import File, Line, Piece, TableRow
 from storage.lake.parquet_writer import ParquetWriter, Shard
 from storage.objects.durable_files import create_draft, folder_lock, write_file
@@ -71,7 +72,7 @@ class ExportManifest(Record):
     lines: tuple[LinesFile, ...]
     """Every JSONL or Parquet file."""
     files: int
-    """Other files: pictures and documents."""
+    """Other files: pictures, documents and the card that says the types of lines."""
     file_bytes: int
     """The size of these."""
 
@@ -84,6 +85,7 @@ class OutputFolder:
         self._made_of = made_of
         self._drafts: dict[str, Draft] = {}
         self._lines: Counter[str] = Counter()
+        self._columns: LineColumns | None = None
         self._tables: dict[str, ParquetWriter] = {}
         self._shards: list[LinesFile] = []
         self._files = 0
@@ -140,6 +142,7 @@ class OutputFolder:
             case File():
                 self.put(piece.path, piece.data)
             case Line():
+                self._columns = piece.columns
                 self.line(split, piece.record)
             case TableRow():
                 self.row(split, piece.schema, piece.row)
@@ -185,6 +188,9 @@ class OutputFolder:
             lines.append(
                 LinesFile(path=path, lines=self._lines[path], bytes=len(draft), sha256=draft.sha256)
             )
+        if self._columns is not None:
+            splits = [path.removesuffix(".jsonl") for path in self._drafts]
+            self.put(CARD, columns_card(self._columns, splits).encode())
         manifest = ExportManifest(
             made_of=self._made_of,
             episodes=episodes,

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from schemas.base import JsonObject
 from schemas.tables import Row
+from storage.export.line_columns import LineColumns
 from storage.publish.training.source import FullEpisode
 
 __all__ = [
@@ -35,6 +36,8 @@ class Line:
 
     record: JsonObject
     """A JSON object, with its keys in the order in which they are written."""
+    columns: LineColumns | None = None
+    """The type of each column, the same for every line of a format; None: left to the reader."""
 
 
 @dataclass(frozen=True, slots=True)

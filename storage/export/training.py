@@ -15,7 +15,9 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.sections import RowKind
+from schemas.tables import Row
 from storage.export.chat import data_url
+from storage.export.line_columns import LineColumns
 from storage.export.protocol import (
     File,
     Format,
@@ -71,7 +73,8 @@ class TrainingRows(Format):
                     "system": spelt.system,
                     "label": label,
                     **origin(source, reply.step, self._maker.renderer),
-                }
+                },
+                _spelt_columns(self._spelling),
             )
 
 
@@ -141,6 +144,63 @@ def _picture(jpeg: bytes, spelling: Spelling) -> JsonObject:
     return {"type": "image", "image": data_url(jpeg)}
 
 
+_ORIGIN = {
+    "system": "string",
+    "label": "bool",
+    "id": "string",
+    "tools": "string",
+    "dialect": "string",
+    "reward": "float64",
+    "step": "int64",
+    "episode_id": "string",
+    "group_id": "string",
+    "task_id": "string",
+    "template_id": "string",
+}
+
+
+def _spelt_columns(spelling: Spelling) -> LineColumns:
+    names = ("prompt", "completion") if spelling is Spelling.IMAGE_URL else ("messages",)
+    return dict.fromkeys(names, ("json",)) | _ORIGIN
+
+
+_GROUNDING: LineColumns = {
+    "id": "string",
+    "image": "string",
+    "width": "int64",
+    "height": "int64",
+    "instruction": "string",
+    "by": "string",
+    "expressions": ("string",),
+    "goal": "string",
+    "action": "string",
+    "point": ("float64",),
+    "point_norm": ("float64",),
+    "box": ("float64",),
+    "box_norm": ("float64",),
+    "kind": "string",
+    "role": "string",
+    "name": "string",
+    "text": "string",
+    "tag": "string",
+    "negatives": ("json",),
+    "url": "string",
+    "episode_id": "string",
+    "step": "int64",
+    "task_id": "string",
+    "template_id": "string",
+    "accepted": "bool",
+}
+
+
+def _without_null(row: Row) -> JsonObject:
+    """Return a row of grounding whose elements' missing words are empty instead of null."""
+    negatives = [{key: value or "" for key, value in one.items()} for one in row["negatives"]]
+    return {key: "" if value is None else value for key, value in row.items()} | {
+        "negatives": negatives
+    }
+
+
 class Grounding(Format):
     """The `Format` of `grounding`."""
 
@@ -156,4 +216,4 @@ class Grounding(Format):
         for row in grounding_rows(source, counts):
             path = picture_path(source.episode.episode_id, row["step"])
             yield File(path, row["image"]["bytes"])
-            yield Line(row | {"image": path})
+            yield Line(_without_null(row) | {"image": path}, _GROUNDING)

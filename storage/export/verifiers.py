@@ -5,7 +5,7 @@ log-probabilities where the engine gave them; `extra_usage` has the usage of oth
 without calls is one conversation with tool calls: nothing in it was sampled, and it is marked as not
 trainable. Pictures are the screenshots as they were taken; `info` says at which size they were sent, and
 for each call which pictures it showed and the range of the prompt's tokens that stands for each. A reward
-that the site did not give is null, which is not zero; `info` says whether an attempt failed for a reason
+that the site did not give is missing, which is not zero; `info` says whether an attempt failed for a reason
 outside the policy.
 
 Source: `verifiers/v1/trace.py` and `verifiers/v1/graph.py` of the package `verifiers` 0.4.0.
@@ -23,6 +23,7 @@ from schemas.call import Call
 from schemas.episode import Actor, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.graph import Graph, Sampled
+from storage.export.line_columns import LineColumns
 from storage.export.protocol import Format, FormatCounts, FullEpisode, Line, Piece
 from storage.export.recorded_calls import ROLES, RecordedCalls, has_tokens, picture_tokens
 from storage.export.registry import FormatName, Pictures
@@ -37,6 +38,29 @@ _IMAGE = 1
 """What the library calls a token that stands for a picture."""
 
 _FINISHED = ("stop", "length", "tool_calls")
+
+
+_COLUMNS: LineColumns = {
+    "version": "int64",
+    "id": "string",
+    "verifiers": "json",
+    "task": "json",
+    "agent": "json",
+    "tools": ("json",),
+    "nodes": ("json",),
+    "calls": ("json",),
+    "mm_token_type_id_map": "json",
+    "rewards": "json",
+    "metrics": "json",
+    "info": "json",
+    "extra_usage": ("json",),
+    "is_completed": "bool",
+    "ok": "bool",
+    "stop_condition": "string",
+    "is_timeout": "bool",
+    "errors": ("json",),
+    "timing": "json",
+}
 
 
 class Verifiers(Format):
@@ -60,7 +84,7 @@ class Verifiers(Format):
         counts["lines"] += 1
         counts["trainable"] += trace.trainable
         counts["calls"] += len(trace.calls)
-        yield Line(record)
+        yield Line(record, _COLUMNS)
 
 
 class _Trace:
@@ -78,11 +102,10 @@ class _Trace:
     def record(self) -> JsonObject:
         """Return the whole trace."""
         episode, acceptance = self._episode, self._source.acceptance
-        config: JsonObject = {"model": episode.model}
-        if episode.sampling:
-            config["sampling"] = episode.sampling
+        said: JsonObject = {"model": episode.model, "sampling": episode.sampling}
+        config: JsonObject = {key: value for key, value in said.items() if value}
         score = episode.reward
-        reward: JsonObject | None = None if score is None else {"score": score, "weight": 1.0}
+        rewards: JsonObject = {} if score is None else {"site": {"score": score, "weight": 1.0}}
         calls: list[JsonValue] = [self._call(call) for call in self.calls]
         if not self.calls:
             self._graph.path(list(self._conversation()), at=episode.started_at.timestamp())
@@ -101,7 +124,7 @@ class _Trace:
             "nodes": nodes,
             "calls": calls,
             "mm_token_type_id_map": {str(token): _IMAGE for token in sorted(found)},
-            "rewards": {"site": reward},
+            "rewards": rewards,
             "metrics": {
                 "accepted": float(acceptance.accepted),
                 "steps": float(episode.n_steps),

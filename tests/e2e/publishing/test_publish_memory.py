@@ -134,10 +134,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [_write_run(place / str(units), units) for units in (SMALL, LARGE)]
 
 
-@pytest.mark.parametrize(
-    "where",
-    ["folder", *(pytest.param(where, marks=pytest.mark.full) for where in ("bucket", "hub"))],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("where", ["folder", "bucket", "hub"])
 def test_a_large_file_takes_no_more_memory(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,

@@ -45,9 +45,9 @@ LOOKS = {
 }
 
 HALF = [*LOOKS][:: 1 if THOROUGH else 2]
-"""The looks whose links are looked at: every other one where time is short."""
+"""The looks that are looked at: every other one where time is short."""
 
-SHOWN = [(look, SMALL) for look in LOOKS] + [
+SHOWN = [(look, SMALL) for look in HALF] + [
     (look, WIDE) for look in (LOOKS if THOROUGH else [*LOOKS][:1])
 ]
 """Looks, and the sizes of windows that they are shown in."""

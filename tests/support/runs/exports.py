@@ -1,7 +1,7 @@
 """Exports of small runs, for tests of what a format writes and how."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from support.runs.memory_run import RULE, MemorySnapshot, tables_of
 
 from schemas.base import JsonObject
 from schemas.episode import Episode
+from schemas.task import SPLITS
 from schemas.verdict import Acceptance
 from storage.export.export import ExportReport, export
 from storage.export.protocol import Format, GroupFormat
@@ -75,3 +76,24 @@ class Parrot:
                 segments.append(Segment(len(segments), (step.step,), tuple(told)))
                 told = [ChatMessage(turn.role, turn.parts) for turn in told]
         return Rendered(tuple(segments))
+
+
+def loaded_folder(folder: Path, cache: Path) -> list[dict[str, Any]]:
+    """Return what `datasets` reads of an export by its folder, split by split as `lines` yields them."""
+    from datasets import (  # type: ignore[import-untyped] # noqa: PLC0415 - slow to load, few need it
+        load_dataset,
+    )
+
+    return _rows(load_dataset(str(folder), cache_dir=str(cache)))
+
+
+def loaded_bare(folder: Path, cache: Path) -> list[dict[str, Any]]:
+    """Return the same, read by the paths of its files alone, so that types are inferred."""
+    from datasets import load_dataset  # noqa: PLC0415 - the same
+
+    files = {split: str(path) for split in SPLITS if (path := folder / f"{split}.jsonl").exists()}
+    return _rows(load_dataset("json", data_files=files, cache_dir=str(cache)))
+
+
+def _rows(loaded: Mapping[str, Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [row for split in sorted(loaded) for row in loaded[split]]

@@ -107,7 +107,9 @@ def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
     files = {name: data for name, data in contents(tmp_path).items() if name != MANIFEST}
 
     assert report.bytes == sum(map(len, files.values()))
-    assert report.files == sum(name.endswith(".jpg") for name in files) == manifest["files"]
+    assert (
+        report.files == sum(name.endswith((".jpg", ".md")) for name in files) == manifest["files"]
+    )
     assert [file["lines"] for file in manifest["lines"]] == [3, 3, 4]
     assert manifest["made_of"]["format"] == "verifiers"
     assert manifest["counts"] == {"calls": 8, "lines": 10, "trainable": 0}

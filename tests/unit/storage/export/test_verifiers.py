@@ -72,7 +72,7 @@ class Trace(Strict):
     nodes: list[Node]
     calls: list[ModelCall]
     mm_token_type_id_map: dict[str, int]
-    rewards: dict[str, dict[Literal["score", "weight"], float] | None]
+    rewards: dict[str, dict[Literal["score", "weight"], float]]
     metrics: dict[str, float | None]
     info: dict[str, Any]
     extra_usage: list[Usage]
@@ -206,7 +206,7 @@ def test_pictures_can_be_in_the_line() -> None:
     assert files == []
 
 
-def test_no_reward_is_null_and_a_failure_is_an_error() -> None:
+def test_no_reward_is_missing_and_a_failure_is_an_error() -> None:
     won, _ = traced(make_episode())
     failed = make_episode(stop_reason=StopReason.FAILED).model_copy(
         update={"failure_kind": "browser", "failure_message": "it died"}
@@ -215,7 +215,7 @@ def test_no_reward_is_null_and_a_failure_is_an_error() -> None:
 
     assert won.rewards == {"site": {"score": 1.0, "weight": 1.0}}
     assert (won.ok, won.stop_condition) == (True, "finished")
-    assert broken.rewards == {"site": None}
+    assert broken.rewards == {}
     assert (broken.ok, broken.errors) == (False, [{"type": "browser", "message": "it died"}])
 
 
