@@ -18,6 +18,7 @@ from typing import Protocol, cast
 
 from flows.cli.parser import Arguments, command_of, parse
 from flows.internal_error import report_defect
+from flows.resources.authorities import trust_authorities
 from flows.terminal import ExitCode, OutputClosed, OutputError, check_output, print_error
 from schemas.errors import StepmillError, Unfinished
 
@@ -59,11 +60,12 @@ def _load(args: Arguments, *, alone: bool) -> _Command:
     They stay to the end, and going through them again and again took a twelfth of the start.
 
     Raises:
-        BadConfig: the command does not use a key that is set.
+        BadConfig: the command does not use a key that is set, or authorities are named that cannot be read.
     """
     if alone:
         gc.disable()
     try:
+        trust_authorities(os.environ)
         if getattr(args, "settings", None):
             from flows.job.used_keys import check_settings  # noqa: PLC0415 - heavy; not for help
 

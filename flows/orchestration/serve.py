@@ -17,6 +17,7 @@ from flows.internal_error import report_defect
 from flows.orchestration.server import check_server, wait_until_healthy
 from flows.orchestration.settings import patience, set_up
 from flows.orchestration.supervisor import CommandFailed, Supervisor, prefect_command
+from flows.resources.authorities import trust_authorities
 from flows.terminal import ExitCode, print_error, print_note
 from schemas.errors import Refusal
 
@@ -33,6 +34,7 @@ def main() -> int:
     parent = os.getppid()
     set_up(os.environ, silent=False)
     try:
+        trust_authorities(os.environ)
         signals.run(_serve(parent, patience(os.environ)))
     except KeyboardInterrupt:
         print_note("stopped")

@@ -11,6 +11,7 @@ is late, or started again the next day, goes on with the same run.
 
 import contextlib
 import inspect
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -23,6 +24,7 @@ from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.orchestration.server import embedded_server
+from flows.resources.authorities import trust_authorities
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,6 +46,7 @@ class ServedFlow(Flow[P, Coroutine[Any, Any, State[R]]], Generic[P, R]):
         self, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Run the flow; return its report, or its state where `return_state=True` asks for it."""
+        trust_authorities(os.environ)
         async with _server():
             return cast("R", await super().__call__(*args, **kwargs))
 

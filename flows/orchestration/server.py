@@ -23,6 +23,7 @@ import aiohttp
 
 from flows.orchestration.settings import HOME, PATIENCE, patience, set_up
 from generators.child_environment import PREFECT_SERVER, inherit
+from schemas.certificates import certificate_fault
 from schemas.errors import Refusal
 from schemas.redaction import redact
 from schemas.truncation import MESSAGE_BYTES, truncate
@@ -149,7 +150,9 @@ async def _check_health(url: str, seconds: float) -> None:
             if response.status != HTTPStatus.OK:
                 raise NoServer(f"{url} answers {response.status}")
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise NoServer(f"{url} does not answer ({type(error).__name__})") from None
+        fault = certificate_fault(error)
+        why = f"({type(error).__name__})" if fault is None else f"as itself: {fault}"
+        raise NoServer(f"{url} does not answer {why}") from None
 
 
 async def _stop(child: subprocess.Popen[bytes]) -> None:

@@ -7,6 +7,7 @@ store's whole response, which may quote a credential.
 import re
 from collections.abc import Mapping
 
+from schemas.certificates import certificate_fault
 from schemas.errors import Damaged, StepmillError, Unwritable
 
 SEE = "see `A run in a bucket` in docs/storing.md"
@@ -24,6 +25,9 @@ NO_ANSWER = (
 )
 """The message for an endpoint that does not answer or does not exist."""
 
+NO_TLS = "the endpoint does not speak https; correct storage.endpoint_url"
+"""The message for an endpoint whose answer to a secure connection is another protocol's."""
+
 NONSENSE = "the answer is not that of a store; check storage.endpoint_url"
 """The message for an answer that cannot be understood."""
 
@@ -37,6 +41,11 @@ _EXPIRED = f"the credentials have expired; {GET_NEW}"
 _UNKNOWN = (
     "the store does not know these credentials; check AWS_PROFILE, the AWS_… variables "
     "and storage.endpoint_url"
+)
+_NO_CHECKSUMS = (
+    "the store does not support the request; if it is the checksums that it does not know, set "
+    "AWS_REQUEST_CHECKSUM_CALCULATION=when_required and AWS_RESPONSE_CHECKSUM_VALIDATION=when_required; "
+    f"else {SEE}"
 )
 REGION = "the bucket is in another region"
 """The message for a redirect; the right region follows."""
@@ -63,7 +72,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "TemporaryRedirect": REGION,
     "AuthorizationHeaderMalformed": REGION,
     "IllegalLocationConstraintException": REGION,
-    "NotImplemented": f"the store does not support the request; {SEE}",
+    **dict.fromkeys(("NotImplemented", "501", "MissingContentMD5"), _NO_CHECKSUMS),
     "EntityTooLarge": "the object is too large for the store; lower storage.shard_mb",
     "QuotaExceeded": "the quota is used up; make room, and run the same command again",
     "XMinioStorageFull": "the store is full; make room, and run the same command again",
@@ -126,14 +135,17 @@ def is_transient(error: Exception) -> bool:
     """Return whether a retry may overcome an error of Delta's client."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    return _SILENT.search(text) is not None if code is None else is_transient_code(code)
+    if code is not None:
+        return is_transient_code(code)
+    return _SILENT.search(text) is not None and certificate_fault(text) is None
 
 
 def is_access_error(error: Exception) -> bool:
     """Return whether an error of Delta's client comes from the store: denied, failing, or silent."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    return code in _EXPLANATIONS or is_transient(error) or _ELSEWHERE.search(text) is not None
+    words = _ELSEWHERE.search(text) or certificate_fault(text)
+    return code in _EXPLANATIONS or is_transient(error) or words is not None
 
 
 def one_line(error: Exception) -> str:
@@ -159,7 +171,7 @@ def _access(error: Exception) -> str | None:
     if code is not None:
         meaning = explain(code) or (KEEPS_FAILING if is_transient_code(code) else REFUSES)
         return None if code in _ABSENT else f"{meaning} ({code})"
-    return NO_ANSWER if _SILENT.search(text) else None
+    return certificate_fault(text) or (NO_ANSWER if _SILENT.search(text) else None)
 
 
 def _code(text: str) -> str | None:

@@ -52,6 +52,11 @@ class LocalHub:
     def url(self) -> str:
         return self._endpoints.url
 
+    @url.setter
+    def url(self, url: str) -> None:
+        """Say where it is to be asked, where something stands before it."""
+        self._endpoints.url = url
+
     @property
     def reads(self) -> list[Read]:
         """Which parts of files were given out; it may be emptied."""

@@ -32,6 +32,7 @@ from generators.engine.client.urls import (
     is_loopback,
     without_credentials,
 )
+from schemas.certificates import certificate_fault
 from schemas.errors import StepmillError
 from schemas.redaction import MASK
 
@@ -221,7 +222,8 @@ def _incomplete_response() -> Iterator[None]:
         yield
     except (OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as error:
         raise IncompleteResponse(
-            _error_line(_root_cause(error)), reached=_may_have_reached_server(error)
+            certificate_fault(error) or _error_line(_root_cause(error)),
+            reached=_may_have_reached_server(error),
         ) from error
 
 

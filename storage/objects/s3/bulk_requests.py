@@ -19,14 +19,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar
+
+from botocore.exceptions import ClientError
 
 from schemas.errors import StepmillError, Unwritable
 from storage.objects.batch_get import first_error
 from storage.objects.error_messages import NONSENSE, explain, is_transient_code
 from storage.objects.protocol import ObjectInfo
 from storage.objects.s3.address import Address
-from storage.objects.s3.errors import Absent, ExpectedResponse, UploadGone
+from storage.objects.s3.errors import Absent, ExpectedResponse, UploadGone, code_of
 from storage.objects.s3.retry import RetryingClient, pauses
 from storage.objects.temp_object import Source
 
@@ -48,6 +50,19 @@ T = TypeVar("T")
 _PART_CONCURRENCY = 4
 _MAX_KEYS = 1_000
 """The maximum of keys in one call."""
+
+
+class _Place(TypedDict):
+    """Where an object is, as arguments of a request."""
+
+    Bucket: str
+    Key: str
+
+
+class _Checksum(TypedDict, total=False):
+    """A checksum as an argument of a request, or none."""
+
+    ChecksumCRC32: str
 
 
 class _Page(NamedTuple, Generic[T]):
@@ -103,12 +118,7 @@ async def write_object(retrying: RetryingClient, write: Write) -> None:
     if len(write.data) <= MULTIPART_BYTES:
         await retrying.write(lambda client: _put(client, write), write.key)
         return
-    upload = await retrying.write(
-        lambda client: client.create_multipart_upload(
-            Bucket=write.bucket, Key=write.key, Metadata=write.metadata, ChecksumAlgorithm="CRC32"
-        )["UploadId"],
-        write.key,
-    )
+    upload = await retrying.write(lambda client: _begin_parts(client, write), write.key)
     joined = False
     try:
         parts = await _put_parts(retrying, write, upload)
@@ -249,11 +259,25 @@ def _uploads(client: "S3Client", query: Mapping[str, str]) -> "_Page[Upload]":
 
 
 def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> list[tuple[str, str]]:
-    """Remove objects; return the keys that were not removed, each with the store's code."""
+    """Remove objects; return the keys that were not removed, each with the store's code.
+
+    A request that removes several always has a checksum, so without one they are removed singly.
+    """
+    if not _sends_checksums(client):
+        return [(key, code) for key in keys if (code := _delete_one(client, bucket, key))]
     response = client.delete_objects(
         Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
     )
     return [(error["Key"], error["Code"]) for error in response.get("Errors", ())]
+
+
+def _delete_one(client: "S3Client", bucket: str, key: str) -> str:
+    """Remove an object; return the store's code if it was not removed, else nothing."""
+    try:
+        client.delete_object(Bucket=bucket, Key=key)
+    except ClientError as error:
+        return code_of(error) or str(error.response["ResponseMetadata"]["HTTPStatusCode"])
+    return ""
 
 
 async def _put_parts(
@@ -282,25 +306,48 @@ def _put(client: "S3Client", write: Write) -> None:
         Bucket=write.bucket,
         Key=write.key,
         Body=data,
-        ChecksumCRC32=_crc32(data),
+        **_checksum(client, data),
         Metadata=write.metadata,
         **write.condition,  # type: ignore[arg-type] # names of arguments
     )
 
 
+def _begin_parts(client: "S3Client", write: Write) -> str:
+    """Begin an upload in parts; return its id."""
+    where: _Place = {"Bucket": write.bucket, "Key": write.key}
+    if not _sends_checksums(client):
+        return client.create_multipart_upload(**where, Metadata=write.metadata)["UploadId"]
+    begun = client.create_multipart_upload(
+        **where, Metadata=write.metadata, ChecksumAlgorithm="CRC32"
+    )
+    return begun["UploadId"]
+
+
 def _put_part(client: "S3Client", write: Write, upload: str, number: int) -> "CompletedPartTypeDef":
     part = write.data[(number - 1) * PART_BYTES : number * PART_BYTES]
-    checksum = _crc32(part)
+    checksum = _checksum(client, part)
     response = client.upload_part(
         Bucket=write.bucket,
         Key=write.key,
         UploadId=upload,
         PartNumber=number,
         Body=part,
-        ChecksumCRC32=checksum,
+        **checksum,
     )
-    return {"ETag": response["ETag"], "PartNumber": number, "ChecksumCRC32": checksum}
+    done: CompletedPartTypeDef = {"ETag": response["ETag"], "PartNumber": number}
+    if "ChecksumCRC32" in checksum:
+        done["ChecksumCRC32"] = checksum["ChecksumCRC32"]
+    return done
 
 
-def _crc32(data: bytes) -> str:
-    return base64.b64encode(zlib.crc32(data).to_bytes(4)).decode()
+def _checksum(client: "S3Client", data: bytes) -> _Checksum:
+    """Return the checksum that goes with data; none where the user says that the store knows none."""
+    if not _sends_checksums(client):
+        return {}
+    return {"ChecksumCRC32": base64.b64encode(zlib.crc32(data).to_bytes(4)).decode()}
+
+
+def _sends_checksums(client: "S3Client") -> bool:
+    """Return whether requests have checksums: `AWS_REQUEST_CHECKSUM_CALCULATION=when_required` asks for none."""
+    asked: object = getattr(client.meta.config, "request_checksum_calculation", None)
+    return asked != "when_required"

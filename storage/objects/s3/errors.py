@@ -33,12 +33,14 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
+from schemas.certificates import certificate_fault
 from schemas.errors import BadConfig, Damaged, NotFound, StepmillError, Unwritable
 from storage.objects.error_messages import (
     GET_NEW,
     KEEPS_FAILING,
     NO_ANSWER,
     NO_BUCKET,
+    NO_TLS,
     NONSENSE,
     REFUSES,
     REGION,
@@ -178,7 +180,7 @@ def _other_words(error: Failure) -> str:
     if isinstance(error, RecursionError):
         return other_region(None)
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
-        return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
+        return certificate_fault(error) or NO_TLS
     if is_transient(error):
         return f"{NONSENSE if _is_nonsense(error) else NO_ANSWER} ({type(error).__name__})"
     return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

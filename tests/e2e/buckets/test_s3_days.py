@@ -20,7 +20,15 @@ from support.runs.chaos import assert_whole, carry_out, finish, fork
 from support.runs.commands import Said
 from support.runs.kill_at import Fate, Instant
 from support.runs.small_runs import Trial, scripted_trial
-from support.servers.s3_fault_proxy import Asked, Denial, Flaky, Mood, Spoil, every
+from support.servers.s3_fault_proxy import (
+    Asked,
+    Denial,
+    Flaky,
+    Mood,
+    Spoil,
+    every,
+    knows_no_checksums,
+)
 from support.servers.seaweedfs import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
 
 from schemas.sections import StorageSection
@@ -115,6 +123,21 @@ def test_a_run_ends_well_on_a_day_when_every_tenth_request_fails(trial: Trial, d
 
     assert days.proxy.met.keys() > set(Spoil)
     days.good()
+    finish(trial, carry_out)
+    asyncio.run(assert_published(open_store(beside(trial), StorageSection())))
+
+
+def test_a_store_that_knows_no_checksums_is_served_where_none_are_asked_for(
+    trial: Trial, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.objects.s3.bulk_requests.MULTIPART_BYTES", 20_000)
+    asked = ("AWS_REQUEST_CHECKSUM_CALCULATION", "AWS_RESPONSE_CHECKSUM_VALIDATION")
+    days.bad(knows_no_checksums, **dict.fromkeys(asked, "when_required"))
+
+    told(trial, *everywhere(trial))
+    told(trial, "compact", trial.url)
+
+    assert days.proxy.met.keys() == {None}
     finish(trial, carry_out)
     asyncio.run(assert_published(open_store(beside(trial), StorageSection())))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from support.episodes.factories import make_whole_run
 from support.runs.commands import SMALL, Said, called
-from support.servers.s3_fault_proxy import Asked, Denial, Flaky
+from support.servers.s3_fault_proxy import Asked, Denial, Flaky, knows_no_checksums
 from support.servers.seaweedfs import (
     NOBODY_KEY,
     READER_KEY,
@@ -76,6 +76,12 @@ def denied(denial: Denial) -> Make:
     return make
 
 
+def knowing_no_checksums(weed: Weed, place: str, stack: ExitStack) -> Bad:
+    proxy = stack.enter_context(Flaky(weed.endpoint))
+    proxy.mood = knows_no_checksums
+    return Bad(credentials(proxy.endpoint), place)
+
+
 def an_hour_ahead(weed: Weed, place: str, stack: ExitStack) -> Bad:
     there = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
     skewed = Denial(403, "RequestTimeTooSkewed", headers=(("Date", there),))
@@ -109,6 +115,10 @@ BAD: Mapping[str, tuple[Make, str]] = {
         r"the bucket is in another region; set storage\.region to its region",
     ),
     "always unwell": (denied(Denial(503, "SlowDown")), r"the store keeps failing; run the same"),
+    "checksums": (
+        knowing_no_checksums,
+        r"if it is the checksums that it does not know, set AWS_REQUEST_CHECKSUM_CALCULATION=when_required",
+    ),
     "full": (denied(Denial(507, "XMinioStorageFull")), r"the store is full; make room"),
 }
 

@@ -1,6 +1,7 @@
 """A server that sends the same bytes to whoever connects, whatever they are, and hangs up."""
 
 import asyncio
+import ssl
 import threading
 from typing import Self
 
@@ -19,6 +20,8 @@ class RawServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: asyncio.Server
+        self.tls: ssl.SSLContext | None = None
+        """How it speaks https; None: it does not."""
         self.port = 0
 
     @property
@@ -38,7 +41,7 @@ class RawServer:
         self._loop.close()
 
     async def _open(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _close(self) -> None:

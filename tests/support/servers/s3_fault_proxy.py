@@ -75,6 +75,13 @@ _DENIALS = {
 }
 
 
+def knows_no_checksums(asked: Asked) -> Denial | None:
+    """The mood of a store that refuses every request that speaks of a checksum of S3's newer kinds."""
+    told = {name.lower() for name in asked.headers}
+    new = any(name.startswith(("x-amz-sdk-checksum", "x-amz-checksum")) for name in told)
+    return Denial(501, "NotImplemented") if new else None
+
+
 def one_in(number: int, *, seed: int, spoils: tuple[Spoil, ...] = tuple(Spoil)) -> Mood:
     """Return the mood to spoil one request in `number`, each in one of the ways there are."""
     random = Random(seed)

@@ -20,6 +20,7 @@ from huggingface_hub.errors import (
 )
 
 from schemas.backoff import Backoff
+from schemas.certificates import certificate_fault
 from schemas.errors import BadConfig, Conflict, NotFound, StepmillError, Unwritable
 
 MAX_WAIT_SECONDS = 300.0
@@ -90,7 +91,7 @@ def translated_errors(where: str) -> Iterator[None]:
         NoBranch: no such branch.
         NotFound: no such file.
         BadConfig: the token does not allow it, or the request is refused for good.
-        Unwritable: the Hub refuses to take more.
+        Unwritable: the Hub refuses to take more, or its certificate is not trusted.
     """
     try:
         yield
@@ -108,6 +109,8 @@ def translated_errors(where: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         raise _translated_status(where, error) from error
     except HTTPError as error:
+        if (fault := certificate_fault(error)) is not None:
+            raise Unwritable(f"{where}: the Hub is not asked: {fault}") from error
         raise Busy(
             f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
         ) from error

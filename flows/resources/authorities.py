@@ -1,0 +1,63 @@
+"""The authorities whose certificates are trusted: the system's, and those that the user names beside them.
+
+`AWS_CA_BUNDLE` is read by AWS's client alone, `SSL_CERT_FILE` by most others, and each takes the named file in place
+of all it trusted before: with a private bucket and the public Hub no value of either is right. So what either names
+is put into one file with the system's authorities, and both variables name that file from then on, for this process
+and for all it starts.
+"""
+
+import re
+import ssl
+import tempfile
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+
+import certifi
+
+from generators.process_folder import process_folder
+from schemas.certificates import AUTHORITIES
+from schemas.errors import BadConfig
+
+_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+def trust_authorities(environ: MutableMapping[str, str]) -> None:
+    """Trust what `AWS_CA_BUNDLE` and `SSL_CERT_FILE` name, beside the system's; do nothing if neither is set.
+
+    The file that both name afterwards goes with this process.
+
+    Raises:
+        BadConfig: one of them names something that cannot be read or holds no certificate.
+    """
+    named = {name: Path(environ[name]) for name in AUTHORITIES if environ.get(name)}
+    if not named:
+        return
+    wanted = [one for name, path in named.items() for one in _named(name, path)]
+    bundle = process_folder(Path(tempfile.gettempdir())) / "authorities.pem"
+    bundle.write_bytes(b"\n".join(dict.fromkeys((*_system(), *wanted))) + b"\n")
+    environ.update(dict.fromkeys(AUTHORITIES, str(bundle)))
+
+
+def _named(variable: str, path: Path) -> list[bytes]:
+    """Return the certificates in what a variable names: a file, or the files of a folder."""
+    where = f"environment variable {variable}: {path}"
+    try:
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        found = [one for file in files for one in _CERTIFICATE.findall(file.read_bytes())]
+        if found:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.load_verify_locations(cadata=b"\n".join(found).decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        raise BadConfig(f"{where}: a certificate in it is not one") from None
+    except OSError as error:
+        raise BadConfig(f"{where}: {error.strerror}") from None
+    if not found:
+        raise BadConfig(f"{where}: holds no certificate; it should be a file of PEM")
+    return found
+
+
+def _system() -> Iterator[bytes]:
+    """Yield what is trusted where nothing is named: the system's authorities, and those of `certifi`."""
+    for place in (ssl.get_default_verify_paths().openssl_cafile, certifi.where()):
+        if place and Path(place).is_file():
+            yield from _CERTIFICATE.findall(Path(place).read_bytes())
