@@ -166,6 +166,7 @@ class Forgetting:
         }
 
 
+@pytest.mark.full
 def test_every_write_whose_answer_is_lost_counts_once(trial: Trial, days: Days) -> None:
     mood = Forgetting()
     days.bad(mood)

@@ -11,7 +11,7 @@ from support.runs.library import Kept, RunLibrary
 pytestmark = pytest.mark.browser
 
 FORMATS = {
-    Kept.TEACHER: ("chat", "verifiers", "grounding"),
+    Kept.TEACHER: ("verifiers",),
     Kept.MODEL: ("chat", "verifiers", "grounding", "openenv"),
 }
 
