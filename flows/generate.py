@@ -10,23 +10,31 @@ from flows.job.open import open_generation
 from flows.job.report import Report
 from flows.job.validate import validate
 from flows.orchestration.current_job import get_or_start
-from flows.orchestration.observer import observe
-from flows.orchestration.served_flow import fill_date, fill_dates, scheduled_day, served_flow
+from flows.orchestration.due import due_time, fill, fill_all, later_due
+from flows.orchestration.observer import observe, skipped
+from flows.orchestration.served_flow import served_flow
 
 
 @served_flow("generate")
 async def generate(
-    config: str | None = None, settings: list[str] | None = None, run: str | None = None
+    config: str | None = None,
+    settings: list[str] | None = None,
+    run: str | None = None,
+    missed: int = 1,
 ) -> State[Report]:
     """Make the run of a configuration file, `KEY=VALUE` settings over it and a run's URL.
 
-    `{date}` in a setting or the URL is the day the flow was scheduled for, `{day}` its number.
+    `{date}`, `{hour}`, `{time}` and `{day}` in a setting or the URL are those of when the flow was due.
+
+    `missed` is how many runs are made of those that a schedule missed while nothing ran here: the last ones.
     """
-    day = scheduled_day()
+    if (later := await later_due()) >= max(1, missed):
+        return skipped(later)
+    due = await due_time()
     sources = Sources(
         config=config,
-        settings=fill_dates(settings, day),
-        run=None if run is None else fill_date(run, day),
+        settings=fill_all(settings, due),
+        run=None if run is None else fill(run, due),
     )
     async with get_or_start(
         GenerateJob, lambda: open_generation(validate(load(sources, environ)))

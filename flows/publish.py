@@ -5,8 +5,9 @@ from prefect.client.schemas.objects import State
 from flows.job.config_loader import Sources
 from flows.job.publish_job import PublishJob, open_publication
 from flows.orchestration.current_job import get_or_start
+from flows.orchestration.due import due_time, fill, fill_all
 from flows.orchestration.observer import observe_publication
-from flows.orchestration.served_flow import fill_date, fill_dates, scheduled_day, served_flow
+from flows.orchestration.served_flow import served_flow
 from storage.publish.publish import PublishReport
 
 
@@ -20,12 +21,12 @@ async def publish(
 ) -> State[PublishReport]:
     """Publish a version of the run at a URL, the last one by default, to one destination.
 
-    `{date}` and `{day}` in a URL or a setting are those of `generate`.
+    `{date}` and its like in a URL or a setting are those of `generate`.
     """
-    day = scheduled_day()
-    sources = Sources(config=config, settings=fill_dates(settings, day))
+    due = await due_time()
+    sources = Sources(config=config, settings=fill_all(settings, due))
     async with get_or_start(
         PublishJob,
-        lambda: open_publication(fill_date(run, day), sources, fill_date(to, day), version),
+        lambda: open_publication(fill(run, due), sources, fill(to, due), version),
     ) as publication:
         return await observe_publication(publication)

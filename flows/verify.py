@@ -7,8 +7,9 @@ from flows.job.job import JudgeJob
 from flows.job.open import open_judging
 from flows.job.report import Report
 from flows.orchestration.current_job import get_or_start
+from flows.orchestration.due import due_time, fill, fill_all
 from flows.orchestration.observer import observe
-from flows.orchestration.served_flow import fill_date, fill_dates, scheduled_day, served_flow
+from flows.orchestration.served_flow import served_flow
 
 
 @served_flow("verify")
@@ -17,11 +18,9 @@ async def verify(
 ) -> State[Report]:
     """Judge every committed episode of the run at a URL again.
 
-    `{date}` and `{day}` in the URL or a setting are those of `generate`.
+    `{date}` and its like in the URL or a setting are those of `generate`.
     """
-    day = scheduled_day()
-    sources = Sources(config=config, settings=fill_dates(settings, day))
-    async with get_or_start(
-        JudgeJob, lambda: open_judging(fill_date(run, day), sources)
-    ) as judging:
+    due = await due_time()
+    sources = Sources(config=config, settings=fill_all(settings, due))
+    async with get_or_start(JudgeJob, lambda: open_judging(fill(run, due), sources)) as judging:
         return await observe(judging, "verify")

@@ -230,6 +230,11 @@ class Expectation(Record):
     facts: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), max_length=MAX_FACTS)
     """What the answer follows from, as pages write it; whoever answers without having seen all of it guessed. None:
     a page shows the answer itself."""
+    looked: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(), max_length=MAX_FACTS
+    )
+    """Where the answer says that something is not there: what pages show where it would be, as the rows of a list.
+    Whoever answers without having had any of it in a picture has not looked. None: nothing of the kind is asked."""
     probe: str | None = Field(default=None, min_length=1)
     """The name of the probe that judges, beside which nothing but `options` is stated; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)
@@ -237,10 +242,11 @@ class Expectation(Record):
 
     @model_serializer(mode="wrap")
     def _as_stated(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out what a probe stands without, without one what is a probe's, and facts where there are none."""
+        """Leave out what a probe stands without, without one what is a probe's, and what of `facts` and `looked` is empty."""
         own = {"probe", "options"}
         dumped: dict[str, object] = dump(self)
-        told = (key for key in dumped if key != "facts" or self.facts)
+        empty = {key for key in ("facts", "looked") if not getattr(self, key)}
+        told = (key for key in dumped if key not in empty)
         return {key: dumped[key] for key in told if (key in own) == (self.probe is not None)}
 
     @model_validator(mode="after")

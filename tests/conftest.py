@@ -37,6 +37,10 @@ settings.register_profile("explore", deadline=None, max_examples=1_000)
 os.environ["HF_HOME"] = str(ROOT / ".pytest_cache" / "hf")
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
+# Whom this machine trusts beside others is its user's setting.
+for _name in ("AWS_CA_BUNDLE", "SSL_CERT_FILE"):
+    os.environ.pop(_name, None)
+
 _GIVEN = frozenset(os.environ)
 """The variables that were there before any test."""
 
@@ -109,7 +113,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
             path.write_text(text, encoding="utf-8")
         assert path.is_file(), f"no golden file {name}: `make golden` writes it"
         assert text == path.read_text(encoding="utf-8"), (
-            f"{name} changed, and others rely on it. If that is meant, say so in CHANGELOG.md "
+            f"{name} changed, and others rely on it. If that is meant, say so in changes/ "
             "and accept it with `make golden`."
         )
 

@@ -15,10 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from flows import signals
-from flows.cli.summary import report_lines
 from flows.job.job import RunJob
 from flows.job.progress import Progress
 from flows.job.report import Report
+from flows.job.report_lines import report_lines
 from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import print_lines, print_note, print_result

@@ -2,9 +2,9 @@
 
 from flows import signals
 from flows.cli.parser import Arguments
-from flows.cli.summary import publication_lines, unjudged_lines
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
+from flows.job.report_lines import publication_lines, unjudged_lines
 from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result

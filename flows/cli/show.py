@@ -8,7 +8,10 @@ import os
 from collections.abc import Iterator, Sequence
 
 from flows.cli.parser import Arguments
-from flows.cli.summary import (
+from flows.job.config_loader import Sources
+from flows.job.judging import by_episode
+from flows.job.pass_rates import TaskAttempts, compare_runs, count_attempts, pass_rates
+from flows.job.report_lines import (
     SHOWN,
     comparison_lines,
     pass_rate_lines,
@@ -17,9 +20,6 @@ from flows.cli.summary import (
     worst_lines,
     yield_table,
 )
-from flows.job.config_loader import Sources
-from flows.job.judging import by_episode
-from flows.job.pass_rates import TaskAttempts, compare_runs, count_attempts, pass_rates
 from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, read_episodes, read_task_kinds, summarise
 from flows.job.thresholds import warn_of_stored_thresholds

@@ -67,6 +67,10 @@ class RunJob:
         self._report = group.create_task(self._finish())
         self._beside += [group.create_task(task) for task in self._side_tasks()]
 
+    def title(self, unit_id: str) -> str:
+        """Return what a person calls a pending unit: what is in it, as far as that is known."""
+        return f"verdicts of unit {unit_id[:8]}"
+
     async def unit(self, unit_id: str) -> UnitReport:
         """Wait until a pending unit has ended, and return its report."""
         return await self.pool.unit(unit_id)
@@ -196,11 +200,17 @@ class GenerateJob(RunJob):
                 work[unit.unit_id] = partial(runner.make, unit, spooled)
         super().__init__(context, work, workers=workers)
         self._state = state
+        self._planned = {unit.unit_id: unit for unit in state.missing}
         self._judge = judge
         self._runner = runner
         self._runtime = runtime
         self._publisher = publisher
         self._destinations = destinations
+
+    @override
+    def title(self, unit_id: str) -> str:
+        planned = self._planned.get(unit_id)
+        return super().title(unit_id) if planned is None else planned.title
 
     @override
     def _side_tasks(self) -> Iterable[Coroutine[None, None, None]]:

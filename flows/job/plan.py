@@ -35,6 +35,10 @@ class PlannedAttempt:
     """Decides what the policy draws at random."""
 
 
+_NAMED = 4
+"""Templates that a unit's title names."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedUnit:
     """All attempts at some tasks of one site: the grain of scheduling, retry and commit."""
@@ -45,6 +49,16 @@ class PlannedUnit:
     """The tasks, in their order."""
     attempts: tuple[PlannedAttempt, ...]
     """Every attempt, by task and number."""
+
+    @property
+    def title(self) -> str:
+        """What is in it, for people: its site, its templates with their tasks, and its episodes."""
+        tasks = Counter(task.template_id for task in self.tasks)
+        named = [f"{name} ×{number}" if number > 1 else name for name, number in tasks.items()]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        what = f"{', '.join(named[:_NAMED])}{more}"
+        count = len(self.attempts)
+        return f"{self.tasks[0].site}: {what} ({count} episode{'s' if count > 1 else ''})"
 
 
 def plan_units(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:

@@ -4,6 +4,7 @@ A flow is called with small plain parameters, as from a deployment. Where the co
 already started the job, the flow finds it here and joins it; elsewhere the flow starts it itself.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -11,7 +12,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
+from flows.job.job import RunJob
+from flows.signals import handle_signals
+
 W = TypeVar("W")
+
+CANCEL_SECONDS = 15.0
+"""How long what is in flight may take to end in a flow run that is cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +67,33 @@ async def get_or_start(
         yield running.work
         return
     async with begin() as work:
-        with set_current(work, lambda: None):  # its caller keeps the signal handlers
+        with _interruptible(work), set_current(work, lambda: None):
             yield work
+
+
+@contextlib.contextmanager
+def _interruptible(work: object) -> Iterator[None]:
+    """Let signals interrupt a job that a deployment's flow run began; elsewhere the caller keeps their handlers.
+
+    A worker that cancels a flow run tells its process to end, and kills it half a minute later. Prefect's own handler
+    would break off every task with an error.
+    """
+    # The command line imports this before it has told Prefect to be silent; a flow has Prefect already.
+    from prefect.runtime import deployment  # noqa: PLC0415
+
+    if deployment.id is None or not isinstance(work, RunJob):
+        yield
+        return
+    job, loop = work, asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        job.interrupt()
+        if not job.stopping_now:
+            loop.call_later(CANCEL_SECONDS, stop)
+
+    def stop() -> None:
+        if not job.stopping_now:
+            job.interrupt()
+
+    with handle_signals(interrupt):
+        yield

@@ -1,4 +1,4 @@
-"""How `prefect.yaml` gets to a server, without undoing what its users set there.
+"""How `prefect.yaml` and `automations.yaml` get to a server, without undoing what its users set there.
 
 The server may be borrowed, or one where a user paused a schedule last week. A work pool that exists
 stays as it is. A schedule that has a slug is updated by Prefect and stays paused if it was;
@@ -6,16 +6,23 @@ one without a slug would be replaced by a new one that is switched on, so each g
 deployment that is paused as a whole would be resumed, so meanwhile its schedules are switched off.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 
+import yaml
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.responses import DeploymentResponse
+from prefect.events.schemas.automations import AutomationCore
 from prefect.exceptions import ObjectNotFound
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.orchestration.supervisor import CommandFailed, prefect_command, run_command
 from flows.terminal import print_note
+
+AUTOMATIONS = "automations.yaml"
+"""Where they are described, beside `prefect.yaml`."""
 
 POOL = "local"
 """The work pool that `prefect.yaml` deploys to."""
@@ -47,9 +54,24 @@ async def deploy(url: str, environ: Mapping[str, str]) -> None:
                     if deployment.paused:
                         await stack.enter_async_context(_keep_paused(client, deployment))
                 await run_command(environ, prefect_command("--no-prompt", "deploy", "--all"))
+            await _automate(client)
             async for deployment in _deployments(client):
                 if deployment.paused or not all(one.active for one in deployment.schedules):
                     print_note(f"the schedule of {deployment.name} is paused and stays so")
+
+
+async def _automate(client: PrefectClient) -> None:
+    """Create or renew what makes flow runs go on after a crash; one that was switched off stays so."""
+    text = await asyncio.to_thread(Path(AUTOMATIONS).read_text, encoding="utf-8")
+    for wanted in yaml.safe_load(text)["automations"]:
+        there = await client.read_automations_by_name(wanted["name"])
+        if not there:
+            await client.create_automation(AutomationCore.model_validate(wanted))
+        for one in there[:1]:
+            core = AutomationCore.model_validate({**wanted, "enabled": one.enabled})
+            await client.update_automation(one.id, core)
+            if not one.enabled:
+                print_note(f"the automation {one.name} is switched off and stays so")
 
 
 async def _has_pool(client: PrefectClient) -> bool:

@@ -1,4 +1,4 @@
-"""What Prefect sees of a run: a task run for each unit, a progress artifact, a summary table.
+"""What Prefect sees of a run: a task run for each unit, its log, a progress artifact, a summary table.
 
 The work does not happen here and does not depend on it: each task run waits for a unit that is in
 flight. A few wait at the same time at most, so that a server on SQLite is never flooded. Prefect
@@ -7,6 +7,7 @@ is sent nothing but ids, counts and small tables, and its pages show what these 
 
 import asyncio
 import contextlib
+import itertools
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable
@@ -23,14 +24,16 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import State
-from prefect.runtime import deployment
-from prefect.states import Cancelled, Completed, Failed
+from prefect.runtime import deployment, flow_run
+from prefect.states import Cancelled, Completed, Crashed, Failed
 
 from flows.job.context import UnitState
 from flows.job.job import RunJob
 from flows.job.publish_job import PublishJob
 from flows.job.report import Report
+from flows.job.report_lines import publication_lines, report_lines
 from flows.orchestration.current_job import current_job
+from flows.orchestration.run_log import RunLog, run_log
 from flows.orchestration.shown import literal
 from storage.publish.card.escape import visible
 from storage.publish.publish import PublishReport
@@ -47,6 +50,13 @@ MAX_LAST = 100
 RECORD_SECONDS = 30.0
 """How long the flow waits for them."""
 
+LOG_EVERY = 12
+"""So many updates of it make one line of progress in the flow run's log: a line a minute."""
+
+_MET_AGAIN = (
+    "the run was complete already, and nothing was made: a schedule finer than the run's URL meets the same run "
+    "again, and {hour} or {time} in the URL make another"
+)
 _PAUSE_SECONDS = 0.25
 _NO_KEY = re.compile(r"[^a-z0-9]+")
 
@@ -81,9 +91,10 @@ class _LastTaskRuns:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
 
-@task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
-async def unit(unit_id: str) -> State[None]:
-    """Wait for a unit of the running job, and return how it ended."""
+@task(name="unit", task_run_name="{title}", cache_policy=NO_CACHE, persist_result=False)
+async def unit(unit_id: str, title: str) -> State[None]:
+    """Wait for a unit of the running job, and return how it ended; pages call it by its title."""
+    del title
     ended = await current_job(RunJob).unit(unit_id)
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
@@ -94,17 +105,23 @@ async def unit(unit_id: str) -> State[None]:
 
 async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show a running job to Prefect until it ends; return the state of its `flow`."""
-    task_runs = _LastTaskRuns()
-    async with _progress_artifact(job, artifact_key(flow, "progress")):
-        window = asyncio.Semaphore(MAX_TASK_RUNS)
-        async with asyncio.TaskGroup() as group:
-            for unit_id in job.pending:
-                await window.acquire()
-                if job.interrupted:
-                    break
-                showing = group.create_task(_observe_unit(unit_id, task_runs))
-                showing.add_done_callback(lambda _: window.release())
-        report = await job.report()
+    task_runs, met = _LastTaskRuns(), not job.pending
+    with run_log() as log:
+        async with _progress_artifact(job, artifact_key(flow, "progress"), log):
+            window = asyncio.Semaphore(MAX_TASK_RUNS)
+            async with asyncio.TaskGroup() as group:
+                for unit_id in job.pending:
+                    await window.acquire()
+                    if job.interrupted:
+                        break
+                    showing = group.create_task(
+                        _observe_unit(unit_id, job.title(unit_id), task_runs)
+                    )
+                    showing.add_done_callback(lambda _: window.release())
+            report = await job.report()
+        log.lines(report_lines(report))
+        for problem in report.problems:
+            log.problem(problem)
     await acreate_table_artifact(
         table=[
             {
@@ -121,7 +138,7 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
         description=literal(_description(report)),
     )
     await task_runs.wait_until_recorded()
-    return _state(report)
+    return await _state(report, met=met and flow == "generate")
 
 
 @task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
@@ -135,7 +152,9 @@ async def observe_publication(job: PublishJob) -> State[PublishReport]:
     task_runs = _LastTaskRuns()
     task_run = cast("Awaitable[State[object]]", publication(return_state=True))
     task_runs.add(await task_run)
-    report = await job.report()
+    with run_log() as log:
+        report = await job.report()
+        log.lines(publication_lines(report))
     await acreate_table_artifact(
         table=[{"config": literal(config), "rows": rows} for config, rows in report.rows.items()],
         key=artifact_key("publish", "summary"),
@@ -155,25 +174,28 @@ def artifact_key(flow: str, what: str) -> str:
     return f"{_NO_KEY.sub('-', name.lower()).strip('-') or flow}-{what}"
 
 
-async def _observe_unit(unit_id: str, task_runs: _LastTaskRuns) -> None:
+async def _observe_unit(unit_id: str, title: str, task_runs: _LastTaskRuns) -> None:
     # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
-    task_run = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
+    task_run = cast("Awaitable[State[object]]", unit(unit_id, visible(title), return_state=True))
     task_runs.add(await task_run)
 
 
 @contextlib.asynccontextmanager
-async def _progress_artifact(job: RunJob, key: str) -> AsyncIterator[None]:
+async def _progress_artifact(job: RunJob, key: str, log: RunLog) -> AsyncIterator[None]:
     artifact = await acreate_progress_artifact(0.0, key=key)
-    updating = asyncio.create_task(_update(artifact, job))
+    updating = asyncio.create_task(_update(artifact, job, log))
     try:
         yield
+        log.progress(job.progress().sentence)
         await _set(artifact, job)
     finally:
         updating.cancel()
 
 
-async def _update(artifact: UUID, job: RunJob) -> None:
-    while True:
+async def _update(artifact: UUID, job: RunJob, log: RunLog) -> None:
+    for number in itertools.count():
+        if number % LOG_EVERY == 0:
+            log.progress(job.progress().sentence)
         await asyncio.sleep(PROGRESS_SECONDS)
         await _set(artifact, job)
 
@@ -191,9 +213,35 @@ def _description(report: Report) -> str:
     )
 
 
-def _state(report: Report) -> State[Report]:
+async def _state(report: Report, *, met: bool) -> State[Report]:
+    """Return the state that a flow ends in; `met`: its run was complete when it began."""
     if report.interrupted:
+        if await _was_stopped():
+            return Crashed(message="its process was told to end; started again, it goes on")
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
-    return Completed(message=visible(_description(report)), data=report)
+    places = "".join(f"; {one.destination}" for one in report.publications)
+    again = f"; {_MET_AGAIN}" if met and deployment.id is not None else ""
+    return Completed(message=visible(f"{_description(report)}{places}{again}"), data=report)
+
+
+def skipped(later: int) -> State[Report]:
+    """Return the state of a flow run that is not made because later ones of its schedule are due."""
+    runs = (
+        "a later run of its schedule is"
+        if later == 1
+        else f"{later} later runs of its schedule are"
+    )
+    message = f"missed, and {runs} due (parameter `missed`)"
+    return cast("State[Report]", Completed(name="Skipped", message=message))
+
+
+async def _was_stopped() -> bool:
+    """Return whether a deployment's flow run was interrupted though nobody cancelled it, as where its machine stops."""
+    run: str | None = flow_run.id
+    if deployment.id is None or run is None:
+        return False
+    async with get_client() as client:
+        state = (await client.read_flow_run(UUID(run))).state
+    return state is None or not (state.is_cancelling() or state.is_cancelled())

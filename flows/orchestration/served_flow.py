@@ -3,24 +3,18 @@
 A call finds the server that is set, else runs an embedded one beside the work for as long as it
 takes; Prefect by itself would start one that it waits for only briefly. A flow's work ends in a
 state that holds its report, and a call returns that report. Prefect keeps nothing of it.
-
-A flow that is scheduled again and again with the same parameters may have dates in them. The day is
-that of the time its run was scheduled for, by UTC, and never that of when it really began: one that
-is late, or started again the next day, goes on with the same run.
 """
 
 import contextlib
 import inspect
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from prefect import Flow
 from prefect.client.schemas.objects import State
 from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
-from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.orchestration.server import embedded_server
@@ -31,12 +25,6 @@ R = TypeVar("R")
 
 FLUSH_SECONDS = 5.0
 """How long Prefect may take to send its last events to the server."""
-
-DATE = "{date}"
-"""Stands for the day, as 2026-11-21."""
-
-DAY = "{day}"
-"""Stands for the day's number: it grows by one every day and is never used twice."""
 
 
 class ServedFlow(Flow[P, Coroutine[Any, Any, State[R]]], Generic[P, R]):
@@ -78,19 +66,3 @@ async def _server() -> AsyncIterator[None]:
             sending: object = EventsWorker.drain_all(timeout=FLUSH_SECONDS)
             if inspect.isawaitable(sending):
                 await sending
-
-
-def fill_date(text: str, day: datetime) -> str:
-    """Return `text` with the day in place of `{date}` and its number in place of `{day}`."""
-    return text.replace(DATE, f"{day:%Y-%m-%d}").replace(DAY, str(day.toordinal()))
-
-
-def fill_dates(texts: Iterable[str] | None, day: datetime) -> tuple[str, ...]:
-    """Return every text with the day in its places."""
-    return tuple(fill_date(text, day) for text in texts or ())
-
-
-def scheduled_day() -> datetime:
-    """Return the day this flow run was scheduled for; today outside of a flow run."""
-    scheduled: datetime | None = flow_run.scheduled_start_time
-    return (scheduled or datetime.now(UTC)).astimezone(UTC)

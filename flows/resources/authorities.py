@@ -9,16 +9,19 @@ and for all it starts.
 import re
 import ssl
 import tempfile
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 
 import certifi
 
 from generators.process_folder import process_folder
 from schemas.certificates import AUTHORITIES
-from schemas.errors import BadConfig
+from schemas.errors import BadConfig, Unwritable
 
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+_AUTHORITIES = "authorities.pem"
 
 
 def trust_authorities(environ: MutableMapping[str, str]) -> None:
@@ -28,14 +31,25 @@ def trust_authorities(environ: MutableMapping[str, str]) -> None:
 
     Raises:
         BadConfig: one of them names something that cannot be read or holds no certificate.
+        Unwritable: the folder for temporary files is full.
     """
     named = {name: Path(environ[name]) for name in AUTHORITIES if environ.get(name)}
-    if not named:
+    if not named or _is_trusted(named):
         return
     wanted = [one for name, path in named.items() for one in _named(name, path)]
-    bundle = process_folder(Path(tempfile.gettempdir())) / "authorities.pem"
-    bundle.write_bytes(b"\n".join(dict.fromkeys((*_system(), *wanted))) + b"\n")
+    folder = Path(tempfile.gettempdir())
+    try:
+        bundle = process_folder(folder) / _AUTHORITIES
+        bundle.write_bytes(b"\n".join(dict.fromkeys((*_system(), *wanted))) + b"\n")
+    except OSError as error:
+        raise Unwritable(f"{folder}: cannot be written: {error.strerror}") from None
     environ.update(dict.fromkeys(AUTHORITIES, str(bundle)))
+
+
+def _is_trusted(named: Mapping[str, Path]) -> bool:
+    """Return whether both variables name one file that was made so, by this process or the one that began it."""
+    paths = {*named.values()}
+    return len(named) == len(AUTHORITIES) and len(paths) == 1 and paths.pop().name == _AUTHORITIES
 
 
 def _named(variable: str, path: Path) -> list[bytes]:

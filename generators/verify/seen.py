@@ -8,6 +8,8 @@ It reads stored rows alone. For each action it asks
   product, a quotient, a mean, a count of equal things, the code of a colour.
 * of an answer of which the task's expectation names the facts that it follows from: was each fact in sight?
   Then, and only then, the expected answer has a basis, whether or not it stands somewhere.
+* of an answer that says that something is not there, of which the expectation names what is there instead: was
+  any of that in a picture?
 * of an answer to a task that asks for none, but for a change: do the names and numbers in it stand in sight or in
   what the task expects, and does it not say that a task failed which succeeded? Its other words are its own.
 * of an address that is typed: were the values in it, and the numbers of its path, in sight or in an address before?
@@ -75,7 +77,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "4"
+    version = "5"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
@@ -160,6 +162,8 @@ def needs(
         return
     action = step.action
     text = action.text if isinstance(action, TypeText | Answer) else spelled
+    if isinstance(action, Answer) and expectation is not None and expectation.looked:
+        yield _need_of_looking(step, expectation, shown)
     if isinstance(action, Answer) and _follows(action, expectation):
         yield from _needs_of_facts(step, expectation.facts if expectation else (), shown)
     elif isinstance(action, Answer) and asks_for_none(expectation):
@@ -185,6 +189,15 @@ def _needs_of_facts(step: Step, facts: Sequence[str], shown: Shown) -> Iterator[
     """Yield the need of each fact that an answer follows from."""
     for fact in facts:
         yield Need(step.step, f"{quote(fact)}, which its answer follows from", shown.find(fact))
+
+
+def _need_of_looking(step: Step, expectation: Expectation, shown: Shown) -> Need:
+    """Return the need of a picture of the place where what is said not to be there would be."""
+    pictures = Shown((), shown.pictures)
+    found = (pictures.find(one) for one in expectation.looked)
+    first = quote(expectation.looked[0])
+    what = f"a look at where its answer says that nothing is: {first}, or what is beside it"
+    return Need(step.step, what, next((basis for basis in found if basis is not None), None))
 
 
 def find_text(text: str, thought: str, shown: Shown) -> Basis | None:

@@ -29,7 +29,7 @@ from generators.tasks.worlds.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.values import new_value
 from generators.tasks.worlds.writing import conditional, delete, edit, move
 from generators.worlds.database import Row
-from schemas.expectation import Expectation
+from schemas.expectation import MAX_FACTS, Expectation
 from schemas.field import DataField, Kind
 from schemas.world import View
 
@@ -196,7 +196,7 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
     searched = (fill(words.search, title), click(words.apply)) if view.searched else ()
     return Draft(
         {**draft.words, "title": quoted(title)},
-        Expectation(answer=IMPOSSIBLE),
+        Expectation(answer=IMPOSSIBLE, looked=tuple(setting.titles(entity))[:MAX_FACTS]),
         (*to_view(setting, view), *searched, *turn(setting, pages), answer(IMPOSSIBLE)),
         like=kind,
     )
@@ -235,7 +235,7 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
                 "link": called(link),
                 "field": called(random.choice(facts)),
             },
-            Expectation(answer=IMPOSSIBLE),
+            Expectation(answer=IMPOSSIBLE, looked=(link.label,)),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),
             like="join",
         )

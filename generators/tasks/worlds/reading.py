@@ -134,7 +134,10 @@ def compare(setting: Setting, random: Random) -> Draft | None:
                 "first": two[0],
                 "second": two[1],
             },
-            Expectation(answer=reply),
+            Expectation(
+                answer=reply,
+                facts=tuple(setting.fact(entity, field, row) for row in (one, other)),
+            ),
             (
                 *to_row(setting, view, entity, one, reads=(field,)),
                 *to_row(setting, view, entity, other, reads=(field,)),

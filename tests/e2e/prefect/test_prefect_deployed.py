@@ -8,14 +8,18 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import psutil
 import pytest
 from source_tree import ROOT
-from support.runs.commands import LOOK, SECONDS, end, environment, start, until
+from support.runs.commands import LOOK, SECONDS, called, end, environment, start, until
 from support.servers.http_servers import free_ports
-from support.servers.prefect_deployment import COMMAND, Deployed, gone
+from support.servers.prefect_deployment import COMMAND, ENDED, Deployed, gone
 from support.servers.prefect_home import SERVED, prefect_home
 
 from flows.orchestration.settings import PATIENCE
@@ -130,6 +134,95 @@ def test_a_killed_worker_is_started_again_and_leaves_nothing(
     left = deployed.processes
     deployed.process.kill()
     assert gone(left), "something outlives `make prefect`"
+
+
+@pytest.mark.full
+@pytest.mark.timeout(2_400)
+def test_a_night_whose_server_worker_and_process_are_killed_ends_whole_and_published(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    many = ["tasks.seeds=[0,5]", "browser.sessions=2", f"publish.to=['{tmp_path / 'data'}']"]
+    run = deployed.begin(nightly, config="configs/demo.toml", run=f"{tmp_path}/run", settings=many)
+
+    def is_running(starts: int) -> bool:
+        now = deployed.ask(f"flow_runs/{run}")
+        return bool(now["state_name"] == "Running" and now["run_count"] == starts)
+
+    until(lambda: is_running(1), every=LOOK)
+    until(lambda: any((tmp_path / "run").glob("tables/episodes/*.parquet")), every=LOOK)
+    for part in ("server", "worker", "prefect.flow_engine"):
+        starts = 2 if part == "prefect.flow_engine" else 1
+        until(partial(is_running, starts), every=LOOK, seconds=1_200)
+        for one in deployed.processes:
+            if part in _words(one)[2:5]:
+                one.kill()
+    until(lambda: is_running(3), every=LOOK, seconds=1_200)
+
+    ended = deployed.ended(run)
+    assert ended["state_type"] == "COMPLETED", ended["state"]
+    assert str(tmp_path / "data") in ended["state"]["message"]
+    assert called("audit", str(tmp_path / "run"), "--deep", "--json").code == 0
+    assert (tmp_path / "data" / "manifest.json").is_file()
+
+
+@pytest.mark.full
+def test_a_cancelled_night_leaves_itself_and_its_units_cancelled(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    many = ["tasks.seeds=[0,9]", "browser.sessions=2"]
+    run = deployed.begin(nightly, config="configs/demo.toml", run=f"{tmp_path}/run", settings=many)
+    until(lambda: any((tmp_path / "run").glob("spool/*/*")), every=LOOK)
+    before = len(deployed.log)
+
+    deployed.ask(f"flow_runs/{run}/set_state", {"state": {"type": "CANCELLING"}})
+    ended = deployed.ended(run)
+    units = deployed.ask("task_runs/filter", {"flow_runs": {"id": {"any_": [run]}}})
+
+    assert ended["state_type"] == "CANCELLED", ended["state"]
+    assert {unit["state_type"] for unit in units} <= {"CANCELLED", "COMPLETED"}
+    assert any(unit["state_type"] == "CANCELLED" for unit in units)
+    assert "| ERROR" not in deployed.log[before:]
+
+
+@pytest.mark.full
+def test_of_missed_nights_the_last_one_is_made(deployed: Deployed, tmp_path: Path) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    few = ["tasks.include=['click-test']", "tasks.seeds=[0,0]"]
+    given = {"config": "configs/smoke.toml", "run": f"{tmp_path}/{{time}}", "settings": few}
+    deployed.ask(of_nightly, {"parameters": given}, "PATCH")
+    deployed.ask("work_pools/local", {"is_paused": True}, "PATCH")
+    often = {"active": True, "schedule": {"cron": "* * * * * */10", "timezone": "Asia/Tokyo"}}
+    [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
+    until(lambda: len(deployed.on_schedule("SCHEDULED")) >= 3, every=LOOK)
+    due = deployed.on_schedule("SCHEDULED")[2]["expected_start_time"]
+    until(lambda: _now() > due, every=LOOK)
+
+    deployed.ask("work_pools/local", {"is_paused": False}, "PATCH")
+    made = list[dict[str, Any]]()
+
+    def one_is_made() -> bool:
+        made[:] = [
+            one for one in deployed.on_schedule("COMPLETED") if one["state_name"] != "Skipped"
+        ]
+        return bool(made)
+
+    until(one_is_made, every=LOOK)
+    deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
+    deployed.ask(of_nightly, {"parameters": nightly["parameters"]}, "PATCH")
+
+    when = made[0]["expected_start_time"]
+    earlier = [one for one in deployed.on_schedule(*ENDED) if one["expected_start_time"] < when]
+    assert len(earlier) >= 2
+    assert {one["state_name"] for one in earlier} == {"Skipped"}
+    local = datetime.fromisoformat(when).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert (tmp_path / f"{local:%Y-%m-%dT%H-%M-%S}" / "run.json").is_file()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
 
 
 def _served(port: int, home: Path, **settings: str) -> dict[str, str]:

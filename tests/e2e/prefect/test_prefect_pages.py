@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
+from conftest import ROOT
 from effort import THOROUGH
 from playwright.async_api import Page, Route, async_playwright
 from support.episodes.factories import MadeRun, commit_whole_unit, make_run, make_task, make_unit
@@ -41,6 +43,8 @@ LISTS = ("artifacts", "runs")
 MARK = "window.owned=1"
 """What is in one of them, and in no setting of another command."""
 
+
+AUTOMATIONS = yaml.safe_load((ROOT / "automations.yaml").read_text())["automations"]
 
 UNREPLAYED_SETTINGS = [flag.removeprefix("--set=") for flag in UNREPLAYED]
 
@@ -106,7 +110,7 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(recorded: Recorded) -
     units = recorded.ask("select name, state_type from task_run where flow_run_id = ?", str(number))
     assert len(units) == 3
     assert {state for _, state in units} == {"COMPLETED"}
-    assert all(str(name).startswith("unit-") for name, _ in units)
+    assert {name for name, _ in units} == {"miniwob: click-test (1 episode)"}
     artifacts = recorded.ask(
         "select key, type, data from artifact where flow_run_id = ?", str(number)
     )
@@ -241,6 +245,8 @@ def deployed(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> It
     flow = ask(f"{api}/flows/", {"name": "generate"})["id"]
     nightly = {"name": "generate-nightly", "flow_id": flow, "paused": True, "schedules": schedules}
     ask(f"{api}/deployments/", nightly)
+    [again] = [one for one in AUTOMATIONS if one["name"] == "stepmill-again"]
+    ask(f"{api}/automations/", {**again, "enabled": False})
     with Deployed(tmp_path_factory.mktemp("deployed"), {"PREFECT_API_URL": api}) as started:
         yield started
 
@@ -280,7 +286,15 @@ def test_a_schedule_has_the_worker_make_the_run_of_its_day(
     assert run["state_type"] == "COMPLETED", deployed.log
     assert "1 of 1 episodes accepted" in run["state"]["message"]
     assert (tmp_path / run["expected_start_time"][:10] / "run.json").is_file()
+    assert "1/1 episodes" in deployed.log_of(run, containing=f"run      {tmp_path}")
     assert deployed.errors == []
+
+
+def test_what_makes_a_dead_night_go_on_is_there_and_stays_switched_off(deployed: Deployed) -> None:
+    there = {one["name"]: one["enabled"] for one in deployed.ask("automations/filter", {})}
+
+    assert there == {"stepmill-silent": True, "stepmill-never-begun": True, "stepmill-again": False}
+    assert "the automation stepmill-again is switched off and stays so" in deployed.log
 
 
 def test_nothing_outlives_it_but_the_server_that_it_found(

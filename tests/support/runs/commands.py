@@ -130,9 +130,9 @@ GLANCE, LOOK = 0.05, 0.25
 """Seconds from one question to the next, where it costs nothing and where it is work."""
 
 
-def until(happens: Callable[[], bool], *, every: float = GLANCE) -> None:
+def until(happens: Callable[[], bool], *, every: float = GLANCE, seconds: float = SECONDS) -> None:
     """Wait until something happens; what is work to find out is asked at every `LOOK`."""
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + seconds
     while not happens():
         assert time.monotonic() < deadline, "it never happened"
         threading.Event().wait(every)

@@ -124,6 +124,18 @@ class Deployed:
         """Ask for a flow run, and return it when it has ended."""
         return self.ended(self.begin(deployment, **parameters))
 
+    def log_of(self, run: Mapping[str, Any], *, containing: str) -> str:
+        """Return the log of a flow run, whose last lines come after its end, once it contains something."""
+        said = [""]
+
+        def there() -> bool:
+            asked = {"logs": {"flow_run_id": {"any_": [run["id"]]}}, "sort": "TIMESTAMP_ASC"}
+            said[0] = "\n".join(entry["message"] for entry in self.ask("logs/filter", asked))
+            return containing in said[0]
+
+        until(there, every=LOOK)
+        return said[0]
+
     def on_schedule(self, *states: str) -> list[dict[str, Any]]:
         """Return the flow runs that the scheduler made and that are in one of these states, in their order."""
         runs = self.ask("flow_runs/filter", {"sort": "EXPECTED_START_TIME_ASC"})

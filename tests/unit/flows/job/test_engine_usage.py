@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from flows.cli.summary import _engine
 from flows.job.engine_usage import covered_seconds, engine_usage
+from flows.job.report_lines import _engine
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -3,13 +3,13 @@
 import pytest
 from support.episodes.factories import make_episode, make_task, make_verdict
 
-from flows.cli.summary import comparison_lines, pass_rate_lines
 from flows.job.pass_rates import (
     TaskAttempts,
     compare_runs,
     count_attempts,
     pass_rates,
 )
+from flows.job.report_lines import comparison_lines, pass_rate_lines
 from flows.job.summary import TaskKind
 from schemas.proportion import wilson
 from schemas.sections import AcceptSection

@@ -4,7 +4,7 @@ import pytest
 from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun
 
-from flows.cli.summary import REASON_CHARS, SHOWN, total_lines, worst_lines, yield_table
+from flows.job.report_lines import REASON_CHARS, SHOWN, total_lines, worst_lines, yield_table
 from flows.job.summary import GroupCount, OutsideFailures, commonest, merge_policies, summarise
 from schemas.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.errors import FailureKind

@@ -11,6 +11,9 @@ from schemas.action import (
 from schemas.expectation import Expectation, Number
 from schemas.verdict import Finding, Status
 
+ABSENT = Expectation(answer="impossible", looked=("Ada Lind", "Bo Ek"))
+"""What is asked for is in a list with other rows."""
+
 COUNTED = Expectation(answer=Number(number=2), facts=("Ada Lind", "Bo Ek"))
 
 
@@ -45,6 +48,32 @@ async def test_a_computed_answer_without_all_of_it_was_guessed(
 
     assert found.status is Status.FAILED
     assert found.reason == f"step {len(seen)}: {missing}"
+
+
+@pytest.mark.parametrize("seen", [("Ada Lind",), ("Home", "Bo Ek")])
+async def test_what_is_said_not_to_be_there_was_looked_for_where_any_row_was_in_sight(
+    seen: tuple[str, ...],
+) -> None:
+    found = await _answered("impossible", "impossible", *seen, expectation=ABSENT)
+
+    assert found.status is Status.PASSED, found.reason
+
+
+@pytest.mark.parametrize("seen", [(), ("Home",), ("Ada Lund",)])
+async def test_what_is_said_not_to_be_there_without_a_look_at_any_row_was_guessed(
+    seen: tuple[str, ...],
+) -> None:
+    found = await _answered("impossible", "impossible", *seen, expectation=ABSENT)
+
+    assert found.status is Status.FAILED
+    assert "a look at where its answer says that nothing is: 'Ada Lind', or what is" in found.reason
+
+
+async def test_a_row_that_the_goal_names_is_no_row_that_was_looked_at() -> None:
+    told = ABSENT.model_copy(update={"looked": ("How many are there?",)})
+    found = await _answered("impossible", "impossible", expectation=told)
+
+    assert found.status is Status.FAILED
 
 
 async def test_an_answer_that_follows_from_no_facts_stands_somewhere() -> None:

@@ -1,0 +1,67 @@
+"""What stands in the log of a flow run: what this program says, beside Prefect's own lines.
+
+The command line prints its progress, its warnings and its report; a flow run on a schedule has nobody at a terminal, so
+there the same lines go to Prefect, which shows them on the page of the flow run.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from prefect.logging import get_run_logger
+from typing_extensions import override
+
+from flows.orchestration.shown import inert
+
+PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
+"""Whose warnings and errors are repeated."""
+
+_Log = logging.Logger | logging.LoggerAdapter[logging.Logger]
+
+
+@contextmanager
+def run_log() -> Iterator["RunLog"]:
+    """Yield the log of this flow run; while it is open, warnings of this program are in it."""
+    log = get_run_logger()
+    forward = _Forward(log)
+    for name in PACKAGES:
+        logging.getLogger(name).addHandler(forward)
+    try:
+        yield RunLog(log)
+    finally:
+        for name in PACKAGES:
+            logging.getLogger(name).removeHandler(forward)
+
+
+class RunLog:
+    """The log of a flow run."""
+
+    def __init__(self, log: _Log) -> None:
+        self._log = log
+        self._said = ""
+
+    def progress(self, sentence: str) -> None:
+        """Say how far the work is, unless that was the last thing said of it."""
+        if sentence != self._said:
+            self._log.info("%s", inert(sentence))
+            self._said = sentence
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Say some lines, as one entry."""
+        self._log.info("%s", "\n".join(str(inert(line)) for line in lines))
+
+    def problem(self, sentence: str) -> None:
+        """Say what went wrong."""
+        self._log.error("%s", inert(sentence))
+
+
+class _Forward(logging.Handler):
+    """Repeats warnings and errors in a flow run's log."""
+
+    def __init__(self, log: _Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log.log(record.levelno, "%s", inert(record.getMessage()))

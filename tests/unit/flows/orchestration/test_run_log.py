@@ -1,0 +1,53 @@
+"""What a flow run's log says: warnings of this program, progress that moves, a report, problems."""
+
+import logging
+
+import pytest
+
+from flows.orchestration import run_log as module
+from flows.orchestration.run_log import run_log
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What Prefect was told, by level."""
+    told = list[tuple[str, str]]()
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append((record.levelname, record.getMessage()))
+
+    log = logging.getLogger("of a flow run")
+    log.setLevel(logging.INFO)
+    log.addHandler(Kept())
+    monkeypatch.setattr(module, "get_run_logger", lambda: log)
+    return told
+
+
+def test_warnings_are_there_as_long_as_it_is_open(said: list[tuple[str, str]]) -> None:
+    ours, others = logging.getLogger("storage.lake.x"), logging.getLogger("elsewhere")
+    with run_log():
+        ours.warning("the store is %s", "slow")
+        ours.info("not said")
+        others.warning("not ours")
+    ours.warning("too late")
+
+    assert said == [("WARNING", "the store is slow")]
+
+
+def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
+    said: list[tuple[str, str]],
+) -> None:
+    with run_log() as log:
+        log.progress("1/2")
+        log.progress("1/2")
+        log.progress("2/2")
+        log.lines(["run x", "made 2"])
+        log.problem("a unit failed: \x1b[31mno\u202e")
+
+    assert said == [
+        ("INFO", "1/2"),
+        ("INFO", "2/2"),
+        ("INFO", "run x\nmade 2"),
+        ("ERROR", "a unit failed: \N{REPLACEMENT CHARACTER}[31mno\N{REPLACEMENT CHARACTER}"),
+    ]
