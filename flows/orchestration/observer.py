@@ -33,7 +33,7 @@ from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.report_lines import publication_lines, report_lines
 from flows.orchestration.current_job import current_job
-from flows.orchestration.run_log import RunLog, run_log
+from flows.orchestration.run_log import RunLog, calm_cancellation, run_log
 from flows.orchestration.shown import literal
 from storage.publish.card.escape import visible
 from storage.publish.publish import PublishReport
@@ -106,6 +106,8 @@ async def unit(unit_id: str, title: str) -> State[None]:
 async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show a running job to Prefect until it ends; return the state of its `flow`."""
     task_runs, met = _LastTaskRuns(), not job.pending
+    if deployment.id is not None:
+        calm_cancellation()
     with run_log() as log:
         async with _progress_artifact(job, artifact_key(flow, "progress"), log):
             window = asyncio.Semaphore(MAX_TASK_RUNS)

@@ -33,6 +33,18 @@ def run_log() -> Iterator["RunLog"]:
             logging.getLogger(name).removeHandler(forward)
 
 
+def calm_cancellation() -> None:
+    """Have Prefect say from now on that a run was cancelled without calling that an error: somebody asked for it."""
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        logging.getLogger(name).addFilter(_calm)
+
+
+def _calm(record: logging.LogRecord) -> bool:
+    if "Finished in state Cancelled" in record.getMessage():
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    return True
+
+
 class RunLog:
     """The log of a flow run."""
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from flows.orchestration import run_log as module
-from flows.orchestration.run_log import run_log
+from flows.orchestration.run_log import calm_cancellation, run_log
 
 
 @pytest.fixture
@@ -51,3 +51,20 @@ def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
         ("INFO", "run x\nmade 2"),
         ("ERROR", "a unit failed: \N{REPLACEMENT CHARACTER}[31mno\N{REPLACEMENT CHARACTER}"),
     ]
+
+
+def test_what_was_cancelled_is_no_error() -> None:
+    log = logging.getLogger("prefect.task_runs")
+    before = [*log.filters]
+    calm_cancellation()
+    try:
+        levels = []
+        for state in ("Cancelled('interrupted')", "Failed('no')"):
+            text = "Finished in state %s"
+            record = log.makeRecord(log.name, logging.ERROR, "", 0, text, (state,), None)
+            assert log.filter(record)
+            levels.append(record.levelname)
+    finally:
+        log.filters[:] = before
+
+    assert levels == ["INFO", "ERROR"]
