@@ -35,6 +35,16 @@ FONTS = {
 _FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabic")}
 """By language, the fonts of letters that the others lack."""
 
+_SYMBOLS = {
+    "noto-sans-symbols-2": "U+25B2, U+25BC, U+25BE, U+25CB, U+2713, U+2717",
+    "noto-sans-symbols": "U+2639, U+263A, U+1F610",
+    "noto-sans-math": "U+2190-2193, U+21B6, U+21B7, U+22EF",
+}
+"""The fonts of what pages show that is no letter, with those signs of each that the others lack.
+
+Every world has them, so they are no part of any's identity; a page loads one where it shows such a sign.
+"""
+
 _DARK, _DENSE = 0.3, 0.3
 _MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6
 """The shares of looks that are so."""
@@ -64,6 +74,8 @@ class Face(NamedTuple):
     family: str
     weight: str
     address: str
+    signs: str | None = None
+    """The range of characters that it is for, as CSS has it; None: all that it has."""
 
 
 def kit_packages(kit: str) -> tuple[str, ...]:
@@ -99,14 +111,27 @@ def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
 
 
 def faces(packages: Sequence[str]) -> list[Face]:
-    """Return the fonts that packages hold; a family is called as its package is."""
-    fonts = (locked()[name.rpartition("@")[0]] for name in packages if name.startswith(_SCOPE))
+    """Return the fonts that packages hold, and those of signs; a family is called as its package is."""
+    pinned = (name for name in (*packages, *sign_packages()) if name.startswith(_SCOPE))
+    fonts = (locked()[name.rpartition("@")[0]] for name in pinned)
     return [
-        Face(font.name.removeprefix(_SCOPE), weight[1], font.address(path))
+        Face(family, weight[1], font.address(path), _SYMBOLS.get(family))
         for font in fonts
+        for family in (font.name.removeprefix(_SCOPE),)
         for path in font.files
         if (weight := _WEIGHT.search(path))
     ]
+
+
+def sign_packages() -> tuple[str, ...]:
+    """Return the packages of the fonts of signs, which every world has beside its own."""
+    return tuple(locked()[f"{_SCOPE}{name}"].pinned for name in _SYMBOLS)
+
+
+def with_signs(font: str) -> str:
+    """Return a CSS font family with the fonts of signs before its last, which is the machine's own."""
+    *own, last = font.split(", ")
+    return ", ".join((*own, *_SYMBOLS, last))
 
 
 def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:

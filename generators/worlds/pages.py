@@ -22,7 +22,7 @@ from generators.worlds.dressing import picker_files
 from generators.worlds.facts import Fact, facts_of, messages_of, past_changes
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
-from generators.worlds.looks import FOLDER, faces, kit_styles
+from generators.worlds.looks import FOLDER, faces, kit_styles, with_signs
 from generators.worlds.permissions import Withheld
 from generators.worlds.tips import tip_of
 from schemas.field import Kind
@@ -96,7 +96,10 @@ class Pages:
         # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
         template = self._templates.overlay(autoescape=False).get_template("style.css")
         return template.render(
-            look=look, colours=colours_of(look), faces=faces(self._world.packages)
+            look=look,
+            colours=colours_of(look),
+            faces=faces(self._world.packages),
+            font=with_signs(look.font),
         )
 
     def home(self) -> str:

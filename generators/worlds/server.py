@@ -31,6 +31,7 @@ from generators.worlds.files import KEPT, own_file, package_file
 from generators.worlds.forms import Choices, form_texts, new_row
 from generators.worlds.frame import ANSWERS, frame_of, remember, take_answer, way_back
 from generators.worlds.grid import CELLS, edit_cell
+from generators.worlds.looks import sign_packages
 from generators.worlds.pages import Pages
 from generators.worlds.reserved import ask, may_not
 from generators.worlds.shapes import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
@@ -136,7 +137,8 @@ async def _style(request: Request) -> Response:
 
 
 async def _package(request: Request) -> Response:
-    return package_file(request.path_params["path"], visit_of(request).world.packages)
+    pinned = (*visit_of(request).world.packages, *sign_packages())
+    return package_file(request.path_params["path"], pinned)
 
 
 async def _own(request: Request) -> Response:

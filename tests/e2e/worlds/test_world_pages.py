@@ -69,6 +69,12 @@ PAGES = {
 FONTS = "[document.fonts.status, [...document.fonts].some(one => one.status === 'loaded')]"
 """Whether fonts are on their way, and whether any has come."""
 
+SIGNS = """
+[...document.fonts].filter(one => one.status === "loaded" && one.family.includes("noto-sans-")
+  && (one.family.includes("symbols") || one.family.includes("math"))).map(one => one.family.replaceAll('"', "")).sort()
+"""
+"""The fonts of signs that have come."""
+
 OVERFLOW = """
 (() => {
   const bounded = new Set(["SELECT", "INPUT", "OPTION", "TEXTAREA"]);
@@ -152,12 +158,18 @@ async def test_no_page_is_looked_at_before_its_fonts_are_there() -> None:
         async with open_world(browsers, world) as session:
             opened = await session.evaluate(FONTS)
             await session.act(Goto(url=f"{world.origin}/{world.views[0].name}"))
-            return [opened, await session.evaluate(FONTS)]
+            listed = await session.evaluate(FONTS)
+            await session.evaluate('document.body.append("✓✗○▲☺😐↶⋯→")')
+            await session.observe()
+            return [opened, listed, await session.evaluate(SIGNS)]
 
     async with open_browsers() as browsers, asyncio.TaskGroup() as tasks:
         found = [tasks.create_task(status(browsers, family)) for family in FAMILIES[:FAMILY_COUNT]]
 
-    assert [one.result() for one in found] == [[["loaded", True]] * 2] * len(found)
+    signs = ["noto-sans-math", "noto-sans-symbols", "noto-sans-symbols-2"]
+    assert [one.result() for one in found] == [[["loaded", True], ["loaded", True], signs]] * len(
+        found
+    )
 
 
 async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() -> None:
