@@ -177,7 +177,36 @@ def _lines() -> Iterator[str]:
         result = read_result(each.bench)
         sign = "≥" if each.limit.startswith("min") else "≤"
         limit = f"{sign} {show(result.get(each.limit), each.unit)}"
-        yield line(f"`{each.bench}`", each.figure, show(each.value(result), each.unit), limit)
+        shown = show(each.value(result), each.unit)
+        missed = ", **missed**" if _is_missed(each) else ""
+        yield line(f"`{each.bench}`", each.figure, f"{shown}{missed}", limit)
+
+
+def _is_missed(each: Line) -> bool:
+    """Return whether a figure is beyond its limit."""
+    result = read_result(each.bench)
+    return _is_beyond(each.value(result), result.get(each.limit), each.limit)
+
+
+def _is_beyond(value: float | None, most: float | None, limit: str) -> bool:
+    """Return whether a figure is beyond a limit, which is a lower one if it is called so."""
+    if value is None or most is None:
+        return False
+    return value < most if limit.startswith("min") else value > most
+
+
+def _missed() -> Iterator[str]:
+    missed = [each for each in LINES if _is_missed(each)]
+    results = [
+        path.stem for path in sorted(RESULTS.glob("*.json")) if not read_result(path.stem)["held"]
+    ]
+    others = [name for name in results if name not in {each.bench for each in missed}]
+    if not missed and not others:
+        yield "Every result holds its limits."
+        return
+    told = [f"`{each.bench}` ({each.figure})" for each in missed]
+    told += [f"`{name}` (in its table below)" for name in others]
+    yield f"Missed: {'; '.join(told)}."
 
 
 def _rollout() -> Iterator[str]:
@@ -343,9 +372,18 @@ def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Itera
     yield from (line("figure", "usual size", "full size", "limit"), "|---|---|---|---|")
     for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
-        stated = f"{sign} {show(usual[part][limit])}" if limit else ""
-        found = (show(each[part][key]) if part in each else "not made" for each in (usual, large))
+        most = usual[part][limit] if limit else None
+        stated = f"{sign} {show(most)}" if limit else ""
+        found = (
+            _shown(each[part][key], most, limit) if part in each else "not made"
+            for each in (usual, large)
+        )
         yield line(name, *found, stated)
+
+
+def _shown(value: float | None, most: float | None, limit: str) -> str:
+    """Return a figure, with a word where it is beyond its limit."""
+    return f"{show(value)}{', **missed**' if _is_beyond(value, most, limit) else ''}"
 
 
 def _republish() -> Iterator[str]:
@@ -373,6 +411,7 @@ def _origins() -> Iterator[str]:
 PARTS: Parts = {
     "headline": _headline,
     "lines": _lines,
+    "missed": _missed,
     "rollout": _rollout,
     "sessions": _sessions,
     "engines": _engines,

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
+from generators.verify.novelty import Novelty
 from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import Record
 from schemas.episode import Episode
@@ -24,6 +25,8 @@ class Progress(Record):
     """Episodes of the plan."""
     accepted: int
     """Accepted episodes, as far as known."""
+    copies: bool = False
+    """Whether copies of others are among these: only who reads the whole run leaves them out (`novelty`)."""
     unknown: int
     """Episodes that an earlier command judged and whose verdicts were not read yet."""
     judged: int
@@ -57,7 +60,8 @@ class Progress(Record):
         """Return how many are accepted, as far as known; nothing while nothing is."""
         if self.unknown and not self.accepted:
             return []
-        return [f"{'at least ' if self.unknown else ''}{self.accepted} accepted"]
+        copies = ", copies included" if self.copies and self.accepted else ""
+        return [f"{'at least ' if self.unknown else ''}{self.accepted} accepted{copies}"]
 
     @property
     def sentence(self) -> str:
@@ -147,6 +151,7 @@ class ProgressCounter:
             episodes=len(self._finished),
             episodes_total=self.episodes_total,
             accepted=statuses.count(AcceptanceStatus.ACCEPTED),
+            copies=Novelty.name in self._rule.passed,
             unknown=statuses.count(None),
             judged=judged,
             units=self.units,

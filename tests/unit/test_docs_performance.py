@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import performance
 import pytest
@@ -11,6 +12,9 @@ from columns import renewed
 from source_tree import ROOT
 
 from bench.measuring.result import origin, report, write_result
+from flows.job.config_loader import Sources, load
+from flows.job.plan import plan_units
+from flows.job.validate import validate
 
 RESULTS = sorted((ROOT / "bench/results").glob("*.json"))
 BENCHES = {path.stem for path in (ROOT / "bench").glob("*.py")}
@@ -81,3 +85,24 @@ def test_a_bench_with_arguments_only_prints(
     monkeypatch.setattr("sys.argv", ["bench/demo.py"])
     report({"bench": "demo", "held": True})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["demo.json", "other.json"]
+
+
+def test_the_demo_that_was_measured_is_the_demo_that_ships() -> None:
+    prepared = validate(load(Sources(config=str(ROOT / "configs/demo.toml")), {}))
+    units = plan_units(prepared.config, prepared.tasks, run_id="r")
+
+    planned = sum(len(unit.attempts) for unit in units)
+    assert performance.read_result("demo")["episodes"] == planned
+
+
+def test_a_limit_that_is_missed_is_said_so_in_its_row_and_by_name() -> None:
+    line = performance.Line(
+        "demo", "the demo", "s", lambda result: result["seconds"], "max_seconds"
+    )
+    result = dict(performance.read_result("demo"))
+    for seconds, is_missed in ((result["max_seconds"], False), (result["max_seconds"] + 1, True)):
+        with patch.object(performance, "read_result", lambda _, s=seconds: result | {"seconds": s}):
+            assert performance._is_missed(line) is is_missed
+    assert performance._is_beyond(0.1, 0.2, "min_share")
+    assert not performance._is_beyond(0.3, 0.2, "min_share")
+    assert not performance._is_beyond(None, 0.2, "min_share")

@@ -14,6 +14,8 @@ import pytest
 from deltalake import DeltaTable
 from support.runs.commands import UNREPLAYED, Said, called
 
+from generators.policy.model import seen_prefixes
+
 pytestmark = pytest.mark.browser
 
 FAMILIES = "['click-test','enter-text','click-checkboxes-large','choose-list']"
@@ -197,3 +199,19 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_written(
     assert said.code == 2
     assert told in said.err
     assert not run.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "times"), [("['--puppet','--no-prefix-cache']", 1), ("['--puppet']", 0)]
+)
+def test_a_prefix_cache_that_finds_nothing_is_said_once_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: str, times: int
+) -> None:
+    monkeypatch.setattr(seen_prefixes, "WATCHED_CALLS", 4)
+
+    said = generate(
+        tmp_path / "run", args=args, families="['choose-list','click-checkboxes-large']"
+    )
+
+    assert said.code == 0, said.err
+    assert said.err.count(seen_prefixes.CACHE_REMEDY) == times

@@ -1,5 +1,8 @@
 """What a command says of how far it is."""
 
+import pytest
+from support.episodes.factories import make_episode, make_verdict
+
 from flows.job.progress import ProgressCounter
 from schemas.sections import AcceptSection
 
@@ -14,3 +17,24 @@ def test_a_run_whose_units_are_done_says_that_it_is_finishing_and_not_how_long()
     counter.ending = True
 
     assert counter.progress(busy=0, sessions=4).sentence.endswith(" · finishing the run")
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [(("outcome", "novelty"), "1 accepted, copies included"), (("outcome",), "1 accepted")],
+)
+def test_what_only_a_reader_of_the_whole_run_leaves_out_is_said_to_be_included(
+    passed: tuple[str, ...], said: str
+) -> None:
+    counter = ProgressCounter(rule=AcceptSection(passed=passed))
+    episode = make_episode()
+
+    assert (
+        f" · {said.replace('1', '0', 1).partition(',')[0]} · "
+        in counter.progress(busy=0, sessions=1).sentence
+    )
+    counter.count_judged(
+        episode.episode_id, [make_verdict(episode, verifier=name) for name in passed]
+    )
+
+    assert f" · {said} · " in counter.progress(busy=0, sessions=1).sentence
