@@ -202,7 +202,11 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize(
-    ("args", "times"), [("['--puppet','--no-prefix-cache']", 1), ("['--puppet']", 0)]
+    ("args", "times"),
+    [
+        ("['--puppet','--no-prefix-cache']", 1),
+        pytest.param("['--puppet']", 0, marks=pytest.mark.full),
+    ],
 )
 def test_a_prefix_cache_that_finds_nothing_is_said_once_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: str, times: int

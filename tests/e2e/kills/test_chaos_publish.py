@@ -3,9 +3,9 @@
 What is killed is `stepmill publish` in a process of its own: a first publication, and one that
 brings a dataset from one version of a run to the next. Publishing again ends in the very bytes of
 a publication that nothing happened to; and at any time, whatever was killed, the data files that
-the manifest lists lie there whole. `make test` kills one, in a bucket with a data file half there:
-publications to a folder are stopped at every write by `test_interrupted`, and those of a run by
-`test_chaos_sweep`. `make test-full` kills before every write there is.
+the manifest lists lie there whole. `make test-full` kills before every write there is; in `make test` publications
+are stopped at every write by `test_interrupted`, in process, and those of a run by `test_chaos_sweep`, and
+`test_chaos_points` kills a run in a bucket for real.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from storage.objects.urls import is_bucket
 from storage.publish.plan.configs import TABLE_CONFIGS
 from storage.publish.plan.manifest import CARD, MANIFEST, read_manifest
 
-pytestmark = pytest.mark.timeout(TIMEOUT)
+pytestmark = [pytest.mark.full, pytest.mark.timeout(TIMEOUT)]
 
 
 WRITE = re.compile(r"(?!mkdir|rmdir).*\bto\b")
@@ -76,17 +76,9 @@ UPDATE = {
 """The points of one that follows another."""
 
 
-def cases(points: Mapping[str, Point], *, small: tuple[str, ...] = ()) -> list[object]:
-    """Return which points are tried in which place; in `make test` a few in a bucket."""
-    return [
-        pytest.param(
-            place,
-            name,
-            marks=[] if place == "bucket" and name in small else [pytest.mark.full],
-        )
-        for place in ("folder", "bucket")
-        for name in points
-    ]
+def cases(points: Mapping[str, Point]) -> list[tuple[str, str]]:
+    """Return which points are tried in which place."""
+    return [(place, name) for place in ("folder", "bucket") for name in points]
 
 
 @dataclass
@@ -176,9 +168,7 @@ def test_a_first_publication_killed_at_a_named_point_ends_in_the_same_bytes(
     published.assert_completed_after(at)
 
 
-@pytest.mark.parametrize(
-    ("published", "name"), cases(UPDATE, small=(HALFWAY,)), indirect=["published"]
-)
+@pytest.mark.parametrize(("published", "name"), cases(UPDATE), indirect=["published"])
 def test_an_update_killed_at_a_named_point_ends_in_the_same_bytes(
     published: Published, name: str
 ) -> None:
@@ -189,7 +179,6 @@ def test_an_update_killed_at_a_named_point_ends_in_the_same_bytes(
     published.assert_completed_after(at)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("published", ["folder", "bucket"], indirect=True)
 def test_a_publication_killed_before_a_write_ends_in_the_same_bytes(published: Published) -> None:
     for there, names in (({}, published.first), (published.before, published.update)):

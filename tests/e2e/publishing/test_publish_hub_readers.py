@@ -128,6 +128,7 @@ def _stepmill(*argv: str, environment: dict[str, str]) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.full
 @either
 def test_it_loads_plain_and_streamed_with_its_pictures(
     served: tuple[LocalHub, dict[str, str]],
