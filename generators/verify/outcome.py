@@ -83,7 +83,8 @@ def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
         return explain(task.expect, delta=episode.delta, answer=episode.answer)[:MAX_UNMET]
     acted = [step for step in episode.steps if not isinstance(step.action, NoAction)]
     last = f", the last of which was {_named(acted[-1])}" if acted else ""
-    return (f"expected a reward of {enough:g}, found {reward:g} after {len(acted)} actions{last}",)
+    steps = f"{len(acted)} action{'' if len(acted) == 1 else 's'}"
+    return (f"expected a reward of {enough:g}, found {reward:g} after {steps}{last}",)
 
 
 def _named(step: Step) -> str:
