@@ -254,18 +254,38 @@ def from_row(kind: type[R], row_: Mapping[str, Any]) -> R:
     return kind.model_validate(_unflatten(kind, row_, ""))
 
 
-def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
-    out: Row = {}
+class _Read(NamedTuple):
+    """How a field of a record is read from a row."""
+
+    name: str
+    spread: tuple[type[Record], str] | None
+    """The record whose fields have columns of their own, and how these begin; None: it has one column."""
+    nullable: bool
+    is_json: bool
+
+
+@cache
+def _reads(kind: type[Record]) -> tuple[_Read, ...]:
+    """Return how each field of a record is read: a run has a hundred thousand rows, and few kinds of records."""
+    out = []
     for name, shape in _fields(kind):
         spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
+        nested = None if spread is None else (_record_type(shape.base), spread.prefix)
+        other = any(isinstance(m, OtherTable) for m in shape.markers)
+        is_json = nested is None and not other and _arrow(shape)[1]
+        out.append(_Read(name, nested, shape.nullable, is_json))
+    return tuple(out)
+
+
+def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
+    out: Row = {}
+    for name, spread, nullable, is_json in _reads(kind):
         if spread is not None:
-            nested = _record_type(shape.base)
-            value = _unflatten(nested, row_, spread.prefix)
-            absent = shape.nullable and all(item is None for item in value.values())
-            out[name] = None if absent else value
+            nested = _unflatten(spread[0], row_, spread[1])
+            absent = nullable and all(item is None for item in nested.values())
+            out[name] = None if absent else nested
         elif prefix + name in row_:
             value = row_[prefix + name]
-            is_json = not any(isinstance(m, OtherTable) for m in shape.markers) and _arrow(shape)[1]
             out[name] = parse_json(value) if is_json and isinstance(value, str) else value
     return out
 
