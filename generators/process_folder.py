@@ -1,4 +1,4 @@
-"""A folder of this process for what its browsers keep on disk: profiles, and the way to their enclosures.
+"""A folder of this process for what it and what it starts keep on disk: browsers' profiles, applications' files, authorities.
 
 It goes when this process ends. A process that is killed leaves it behind; the next one that makes such a folder removes
 it. Whether its owner lives is told by a lock on a file in it, which the kernel lets go of however a process ends, and
@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ _PREFIX = "stepmill-process-"
 _LOCK = ".lock"
 _NEW_SECONDS = 60.0
 """A folder without a lock that is younger is being made."""
+
+_making = threading.Lock()
 
 _held: dict[tuple[int, Path], tuple[Path, int]] = {}
 """By process and the folder above: the folder, and the descriptor that holds its lock."""
@@ -33,16 +36,17 @@ def process_folder(above: Path) -> Path:
         OSError: nothing can be made in `above`.
     """
     key = os.getpid(), above
-    if key in _held and _held[key][0].is_dir():
-        return _held[key][0]
-    clear_abandoned(above)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    folder.chmod(0o711)
-    _held[key] = folder, lock
-    atexit.register(_remove, key)
-    return folder
+    with _making:
+        if key in _held and _held[key][0].is_dir():
+            return _held[key][0]
+        clear_abandoned(above)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
+        lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.chmod(0o711)
+        _held[key] = folder, lock
+        atexit.register(_remove, key)
+        return folder
 
 
 def clear_abandoned(above: Path) -> None:

@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 
-import psutil
-
 from generators import parent_guard
 from generators.child_environment import SYSTEM, inherit
+from generators.process_folder import process_folder
 from generators.sites.application.frozen_clock import find_faketime, stand_still
 from generators.sites.application.values import Values
 from schemas.application import Application
@@ -57,8 +56,7 @@ class ServerProcess:
         start = self._application.start
         if not start.command:
             return
-        await asyncio.to_thread(_clear_old_folders)
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_memory()))
+        self.folder = await asyncio.to_thread(_new_folder)
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
         for variable in start.secrets:
@@ -183,12 +181,10 @@ def _memory() -> Path | None:
     return memory if os.access(memory, os.W_OK) else None
 
 
-def _clear_old_folders() -> None:
-    """Remove the folders of servers whose program has ended without doing so."""
-    for folder in Path(_memory() or tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if owner.isdigit() and not psutil.pid_exists(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
+def _new_folder() -> Path:
+    """Return a new folder for a server, in this process's own: what processes left that were killed goes first."""
+    above = process_folder(Path(_memory() or tempfile.gettempdir()))
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
 
 
 def _free_port() -> int:
