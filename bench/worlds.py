@@ -404,7 +404,8 @@ def main() -> int:
     ]
     found = {name: alone(measure, name, *sizes) for name in args.measures or MEASURES}
     held = all(bool(each["held"]) for each in found.values())
-    keep = "_".join(("worlds", *(args.measures or ["full"]))) if args.full else None
+    whole = args.full and not (args.worlds or args.tasks or args.visits)
+    keep = "_".join(("worlds", *(args.measures or ["full"]))) if whole else None
     report({"bench": "worlds", **found, "held": held}, keep=keep)
     return 0 if held else 1
 

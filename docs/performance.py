@@ -366,16 +366,17 @@ def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Itera
     The measurements of the latter take hours, so they are made in several runs: each has a result of its own.
     """
     large: dict[str, Any] = {}
-    for path in sorted(RESULTS.glob(f"{bench}_*.json")):
-        large |= read_result(path.stem)
+    results = [read_result(path.stem) for path in sorted(RESULTS.glob(f"{bench}_*.json"))]
+    for result in sorted(results, key=lambda one: str(one["date"])):  # the newest figure counts
+        large |= result
     usual = read_result(bench)
     yield from (line("figure", "usual size", "full size", "limit"), "|---|---|---|---|")
     for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
-        most = usual[part][limit] if limit else None
+        most = usual[part].get(limit) if limit else None
         stated = f"{sign} {show(most)}" if limit else ""
         found = (
-            _shown(each[part][key], most, limit) if part in each else "not made"
+            _shown(each[part][key], most, limit) if key in each.get(part, {}) else "not made"
             for each in (usual, large)
         )
         yield line(name, *found, stated)

@@ -16,7 +16,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_PREFIX = "stepmill-process-"
+PREFIX = "stepmill-process-"
+"""How the names of such folders begin."""
+
 _LOCK = ".lock"
 _NEW_SECONDS = 60.0
 """A folder without a lock that is younger is being made."""
@@ -40,7 +42,7 @@ def process_folder(above: Path) -> Path:
         if key in _held and _held[key][0].is_dir():
             return _held[key][0]
         clear_abandoned(above)
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=above))
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         folder.chmod(0o711)
@@ -75,7 +77,7 @@ def clear_abandoned(above: Path) -> None:
 
 def _own_folders(above: Path) -> Iterator[Path]:
     """Yield the folders of this user; what another one put there under such a name is not looked into."""
-    for folder in above.glob(f"{_PREFIX}*"):
+    for folder in above.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             if (
                 not folder.is_symlink()

@@ -2,7 +2,7 @@
 
 Buckets, Delta's tables, the Hub, engines and Prefect are each asked by another client, two of them in Rust;
 all of them pass on the words of OpenSSL (`X509_verify_cert_error_string`) or of rustls (`CertificateError`).
-A fault of a certificate lasts, so no request that met one is tried again.
+A fault of a certificate lasts, so buckets and the Hub are not asked again.
 """
 
 import re

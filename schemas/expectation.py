@@ -270,12 +270,15 @@ class Expectation(Record):
                     raise ValueError(f"{name}.{index}: a rule of `{name}` {need}")
                 if rule in rules[:index]:
                     raise ValueError(f"{name}.{index} repeats an earlier rule; say `count`")
-        if self.facts and self.answer is None:
-            raise ValueError(
-                "facts are what an answer follows from: state the answer, or leave them out"
-            )
+        _check_basis(self)
         _check_answer(self.answer)
         return self
+
+
+def _check_basis(told: Expectation) -> None:
+    for texts, what in ((told.facts, "facts are what"), (told.looked, "looked is where")):
+        if texts and told.answer is None:
+            raise ValueError(f"{what} an answer follows from: state the answer, or leave them out")
 
 
 def _check_answer(matcher: Matcher | None) -> None:

@@ -6,6 +6,7 @@ already started the job, the flow finds it here and joins it; elsewhere the flow
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from flows.job.job import RunJob
+from flows.resources.authorities import trust_authorities
 from flows.signals import handle_signals
 
 W = TypeVar("W")
@@ -66,6 +68,7 @@ async def get_or_start(
         running.listen()
         yield running.work
         return
+    trust_authorities(os.environ)
     async with begin() as work:
         with _interruptible(work), set_current(work, lambda: None):
             yield work

@@ -35,6 +35,9 @@ from prefect.runtime import deployment, flow_run
 DATE, HOUR, TIME, DAY = "{date}", "{hour}", "{time}", "{day}"
 """What stands for a time in a text."""
 
+SKIPPED = "Skipped"
+"""The state of a flow run that is not made because later ones of its schedule are due."""
+
 
 def fill(text: str, due: datetime) -> str:
     """Return `text` with the time that a flow run was due, in its schedule's zone, in every place for it."""
@@ -81,7 +84,10 @@ async def _zone() -> ZoneInfo:
 
 
 async def later_due() -> int:
-    """Return how many later flow runs of this one's schedules are due already and wait; 0 for one asked for by hand."""
+    """Return how many later flow runs of this one's schedule are due already or have begun.
+
+    0 for one that was asked for by hand, and for one that goes on after a crash.
+    """
     own: str | None = deployment.id
     run: str | None = flow_run.id
     if own is None or run is None:
@@ -90,18 +96,28 @@ async def later_due() -> int:
         this = await client.read_flow_run(UUID(run))
         if not this.auto_scheduled or this.run_count > 1:
             return 0
-        return sum(one.id != this.id for one in await _waiting(client, this, UUID(own)))
+        return len(await _later(client, this, UUID(own)))
 
 
-async def _waiting(client: PrefectClient, this: FlowRun, own: UUID) -> list[FlowRun]:
-    """Return the scheduled flow runs of a deployment that were due after one, and are due now."""
+async def _later(client: PrefectClient, this: FlowRun, own: UUID) -> list[FlowRun]:
+    """Return the flow runs of one's own schedule that were due after it, and are due now or have begun."""
+    states = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING, StateType.COMPLETED]
     runs = await client.read_flow_runs(
         flow_run_filter=FlowRunFilter(
             deployment_id=FlowRunFilterDeploymentId(any_=[own]),
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states)),
             expected_start_time=FlowRunFilterExpectedStartTime.model_validate(
                 {"after_": this.expected_start_time, "before_": datetime.now(UTC)}
             ),
         )
     )
-    return [one for one in runs if one.auto_scheduled]
+    own_schedule = this.created_by.id if this.created_by is not None else None
+    return [
+        one
+        for one in runs
+        if one.auto_scheduled
+        and one.id != this.id
+        and one.created_by is not None
+        and one.created_by.id == own_schedule
+        and one.state_name != SKIPPED
+    ]

@@ -2,7 +2,7 @@
 
 The work does not happen here and does not depend on it: each task run waits for a unit that is in
 flight. A few wait at the same time at most, so that a server on SQLite is never flooded. Prefect
-is sent nothing but ids, counts and small tables, and its pages show what these quote as text.
+is sent ids, counts, small tables and lines of text, and its pages show what these quote as text.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.report_lines import publication_lines, report_lines
 from flows.orchestration.current_job import current_job
+from flows.orchestration.due import SKIPPED
 from flows.orchestration.run_log import RunLog, calm_cancellation, run_log
 from flows.orchestration.shown import literal
 from storage.publish.card.escape import visible
@@ -54,8 +55,8 @@ LOG_EVERY = 12
 """So many updates of it make one line of progress in the flow run's log: a line a minute."""
 
 _MET_AGAIN = (
-    "the run was complete already, and nothing was made: a schedule finer than the run's URL meets the same run "
-    "again, and {hour} or {time} in the URL make another"
+    "the run was complete already, and nothing was made (where a schedule is finer than the run's URL, {hour} or {time} "
+    "in it make another)"
 )
 _PAUSE_SECONDS = 0.25
 _NO_KEY = re.compile(r"[^a-z0-9]+")
@@ -152,9 +153,9 @@ async def publication() -> None:
 async def observe_publication(job: PublishJob) -> State[PublishReport]:
     """Show a running publication to Prefect until it ends; return the state of its flow."""
     task_runs = _LastTaskRuns()
-    task_run = cast("Awaitable[State[object]]", publication(return_state=True))
-    task_runs.add(await task_run)
     with run_log() as log:
+        task_run = cast("Awaitable[State[object]]", publication(return_state=True))
+        task_runs.add(await task_run)
         report = await job.report()
         log.lines(publication_lines(report))
     await acreate_table_artifact(
@@ -224,7 +225,9 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
     places = "".join(f"; {one.destination}" for one in report.publications)
-    again = f"; {_MET_AGAIN}" if met and deployment.id is not None else ""
+    written = any(one.put for one in report.publications)
+    first: bool = deployment.id is not None and flow_run.run_count == 1
+    again = f"; {_MET_AGAIN}" if met and first and not written else ""
     return Completed(message=visible(f"{_description(report)}{places}{again}"), data=report)
 
 
@@ -236,7 +239,7 @@ def skipped(later: int) -> State[Report]:
         else f"{later} later runs of its schedule are"
     )
     message = f"missed, and {runs} due (parameter `missed`)"
-    return cast("State[Report]", Completed(name="Skipped", message=message))
+    return cast("State[Report]", Completed(name=SKIPPED, message=message))
 
 
 async def _was_stopped() -> bool:

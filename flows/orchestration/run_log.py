@@ -12,6 +12,7 @@ from prefect.logging import get_run_logger
 from typing_extensions import override
 
 from flows.orchestration.shown import inert
+from schemas.redaction import redact
 
 PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
 """Whose warnings and errors are repeated."""
@@ -55,16 +56,16 @@ class RunLog:
     def progress(self, sentence: str) -> None:
         """Say how far the work is, unless that was the last thing said of it."""
         if sentence != self._said:
-            self._log.info("%s", inert(sentence))
+            self._log.info("%s", _safe(sentence))
             self._said = sentence
 
     def lines(self, lines: Iterable[str]) -> None:
         """Say some lines, as one entry."""
-        self._log.info("%s", "\n".join(str(inert(line)) for line in lines))
+        self._log.info("%s", "\n".join(map(_safe, lines)))
 
     def problem(self, sentence: str) -> None:
         """Say what went wrong."""
-        self._log.error("%s", inert(sentence))
+        self._log.error("%s", _safe(sentence))
 
 
 class _Forward(logging.Handler):
@@ -76,4 +77,12 @@ class _Forward(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        self._log.log(record.levelno, "%s", inert(record.getMessage()))
+        try:
+            self._log.log(record.levelno, "%s", _safe(record.getMessage()))
+        except Exception:  # noqa: BLE001 - what cannot be said may not end the work
+            self.handleError(record)
+
+
+def _safe(text: str) -> str:
+    """Return a text without credentials, and without what turns round or hides a part of it."""
+    return str(inert(redact(text)))

@@ -7,7 +7,6 @@ state that holds its report, and a call returns that report. Prefect keeps nothi
 
 import contextlib
 import inspect
-import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -18,7 +17,6 @@ from prefect.events.worker import EventsWorker
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.orchestration.server import embedded_server
-from flows.resources.authorities import trust_authorities
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +32,6 @@ class ServedFlow(Flow[P, Coroutine[Any, Any, State[R]]], Generic[P, R]):
         self, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Run the flow; return its report, or its state where `return_state=True` asks for it."""
-        trust_authorities(os.environ)
         async with _server():
             return cast("R", await super().__call__(*args, **kwargs))
 

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -144,7 +145,7 @@ async def _check_health(url: str, seconds: float) -> None:
     timeout = aiohttp.ClientTimeout(total=seconds)
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
+            aiohttp.ClientSession(timeout=timeout, connector=_connector(url)) as session,
             session.get(f"{url}/health") as response,
         ):
             if response.status != HTTPStatus.OK:
@@ -153,6 +154,12 @@ async def _check_health(url: str, seconds: float) -> None:
         fault = certificate_fault(error)
         why = f"({type(error).__name__})" if fault is None else f"as itself: {fault}"
         raise NoServer(f"{url} does not answer {why}") from None
+
+
+def _connector(url: str) -> aiohttp.TCPConnector:
+    """Return what connects to a server, trusting those who are trusted now: the library settles that when it is loaded."""
+    secure = url.startswith("https:")
+    return aiohttp.TCPConnector(ssl=ssl.create_default_context() if secure else True)
 
 
 async def _stop(child: subprocess.Popen[bytes]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import certifi
 
-from generators.process_folder import process_folder
+from generators.process_folder import PREFIX, process_folder
 from schemas.certificates import AUTHORITIES
 from schemas.errors import BadConfig, Unwritable
 
@@ -48,15 +48,16 @@ def trust_authorities(environ: MutableMapping[str, str]) -> None:
 
 def _is_trusted(named: Mapping[str, Path]) -> bool:
     """Return whether both variables name one file that was made so, by this process or the one that began it."""
-    paths = {*named.values()}
-    return len(named) == len(AUTHORITIES) and len(paths) == 1 and paths.pop().name == _AUTHORITIES
+    [path, *others] = dict.fromkeys(named.values())
+    made_so = path.name == _AUTHORITIES and path.parent.name.startswith(PREFIX)
+    return len(named) == len(AUTHORITIES) and not others and made_so and path.is_file()
 
 
 def _named(variable: str, path: Path) -> list[bytes]:
     """Return the certificates in what a variable names: a file, or the files of a folder."""
     where = f"environment variable {variable}: {path}"
     try:
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        files = sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path]
         found = [one for file in files for one in _CERTIFICATE.findall(file.read_bytes())]
         if found:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -72,6 +73,9 @@ def _named(variable: str, path: Path) -> list[bytes]:
 
 def _system() -> Iterator[bytes]:
     """Yield what is trusted where nothing is named: the system's authorities, and those of `certifi`."""
-    for place in (ssl.get_default_verify_paths().openssl_cafile, certifi.where()):
-        if place and Path(place).is_file():
-            yield from _CERTIFICATE.findall(Path(place).read_bytes())
+    paths = ssl.get_default_verify_paths()
+    system = [Path(paths.openssl_cafile)] if paths.openssl_cafile else []
+    if not any(map(Path.is_file, system)) and Path(paths.openssl_capath or "").is_dir():
+        system = sorted(Path(paths.openssl_capath).iterdir())
+    for place in filter(Path.is_file, (*system, Path(certifi.where()))):
+        yield from _CERTIFICATE.findall(place.read_bytes())

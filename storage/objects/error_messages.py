@@ -28,6 +28,9 @@ NO_ANSWER = (
 NO_TLS = "the endpoint does not speak https; correct storage.endpoint_url"
 """The message for an endpoint whose answer to a secure connection is another protocol's."""
 
+NO_SECURE = "no secure connection to the endpoint can be made; check storage.endpoint_url"
+"""The message for any other failure of a secure connection."""
+
 NONSENSE = "the answer is not that of a store; check storage.endpoint_url"
 """The message for an answer that cannot be understood."""
 

@@ -235,7 +235,7 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
                 "link": called(link),
                 "field": called(random.choice(facts)),
             },
-            Expectation(answer=IMPOSSIBLE, looked=(link.label,)),
+            Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),
             like="join",
         )

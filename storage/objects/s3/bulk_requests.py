@@ -28,7 +28,13 @@ from storage.objects.batch_get import first_error
 from storage.objects.error_messages import NONSENSE, explain, is_transient_code
 from storage.objects.protocol import ObjectInfo
 from storage.objects.s3.address import Address
-from storage.objects.s3.errors import Absent, ExpectedResponse, UploadGone, code_of
+from storage.objects.s3.errors import (
+    Absent,
+    ExpectedResponse,
+    UploadGone,
+    code_of,
+    expected_response,
+)
 from storage.objects.s3.retry import RetryingClient, pauses
 from storage.objects.temp_object import Source
 
@@ -276,6 +282,8 @@ def _delete_one(client: "S3Client", bucket: str, key: str) -> str:
     try:
         client.delete_object(Bucket=bucket, Key=key)
     except ClientError as error:
+        if isinstance(expected_response(error), Absent):
+            return ""
         return code_of(error) or str(error.response["ResponseMetadata"]["HTTPStatusCode"])
     return ""
 

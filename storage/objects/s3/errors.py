@@ -40,6 +40,7 @@ from storage.objects.error_messages import (
     KEEPS_FAILING,
     NO_ANSWER,
     NO_BUCKET,
+    NO_SECURE,
     NO_TLS,
     NONSENSE,
     REFUSES,
@@ -180,7 +181,8 @@ def _other_words(error: Failure) -> str:
     if isinstance(error, RecursionError):
         return other_region(None)
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
-        return certificate_fault(error) or NO_TLS
+        other = NO_TLS if "WRONG_VERSION_NUMBER" in str(error) else NO_SECURE
+        return certificate_fault(error) or other
     if is_transient(error):
         return f"{NONSENSE if _is_nonsense(error) else NO_ANSWER} ({type(error).__name__})"
     return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

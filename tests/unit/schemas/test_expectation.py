@@ -1,7 +1,7 @@
 """What a task may expect, and how a mistake in it is named."""
 
 import pytest
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from schemas.errors import BadTasks
 from schemas.expectation import (
@@ -229,3 +229,14 @@ def test_the_form_is_known_as_a_json_schema() -> None:
     assert {"added", "changed", "removed", "values", "nothing_else", "answer"} <= schema[
         "properties"
     ].keys()
+
+
+@pytest.mark.parametrize("name", ["facts", "looked"])
+def test_what_an_answer_rests_on_needs_an_answer(name: str) -> None:
+    rule = {"table": "t", "where": {"a": 1}}
+
+    with pytest.raises(ValidationError, match="an answer follows from: state the answer"):
+        Expectation.model_validate({"added": [rule], name: ["x"]})
+    told = Expectation.model_validate({"answer": "y", name: ["x"]})
+    assert told.model_dump(mode="json")[name] == ["x"]
+    assert name not in Expectation(answer="y").model_dump(mode="json")

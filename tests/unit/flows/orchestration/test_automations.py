@@ -24,9 +24,14 @@ def test_the_server_s_own_schema_takes_each() -> None:
 def test_each_acts_on_our_flows_alone() -> None:
     names = sorted(one["entrypoint"].rpartition(".")[2] for one in DEPLOYED["deployments"])
     for one in FOUND.values():
-        related = one["trigger"]["match_related"]
-        assert related["prefect.resource.role"] == "flow"
-        assert sorted({*related["prefect.resource.name"]}) == sorted({*names})
+        flow, tag = one["trigger"]["match_related"]
+        assert flow["prefect.resource.role"] == "flow"
+        assert sorted({*flow["prefect.resource.name"]}) == names
+        assert tag == {
+            "prefect.resource.role": "tag",
+            "prefect.resource.id": f"prefect.tag.{DEPLOYED['deployments'][0]['tags'][0]}",
+        }
+    assert {tuple(one["tags"]) for one in DEPLOYED["deployments"]} == {("stepmill",)}
 
 
 def test_silence_after_an_end_is_no_death() -> None:

@@ -36,7 +36,7 @@ def test_warnings_are_there_as_long_as_it_is_open(said: list[tuple[str, str]]) -
 
 
 def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
-    said: list[tuple[str, str]],
+    said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with run_log() as log:
         log.progress("1/2")
@@ -44,12 +44,19 @@ def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
         log.progress("2/2")
         log.lines(["run x", "made 2"])
         log.problem("a unit failed: \x1b[31mno\u202e")
+        log.lines(["to https://user:hunter2hunter2@host/x"])
+        logging.getLogger("flows.x").error("at https://user:hunter2hunter2@host/x")
+        with monkeypatch.context() as quiet:
+            quiet.setattr(logging, "raiseExceptions", False)
+            logging.getLogger("flows.x").warning("%d", "no number")  # is no end of the work
 
     assert said == [
         ("INFO", "1/2"),
         ("INFO", "2/2"),
         ("INFO", "run x\nmade 2"),
         ("ERROR", "a unit failed: \N{REPLACEMENT CHARACTER}[31mno\N{REPLACEMENT CHARACTER}"),
+        ("INFO", "to https://***@host/x"),
+        ("ERROR", "at https://***@host/x"),
     ]
 
 

@@ -80,3 +80,24 @@ def test_what_holds_no_authority_is_refused_by_name(
     with pytest.raises(BadConfig) as error:
         trust_authorities({variable: str(path)})
     assert str(error.value) == f"environment variable {variable}: {path}: {why}"
+
+
+def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_made_so(tmp_path: Path) -> None:
+    path = tmp_path / "authorities.pem"
+    trustme.CA().cert_pem.write_to_path(str(path))
+    environ = dict.fromkeys(AUTHORITIES, str(path))
+    trust_authorities(environ)
+
+    assert environ["SSL_CERT_FILE"] != str(path)
+    assert trusted(environ["SSL_CERT_FILE"]) >= trusted(certifi.where()) | trusted(str(path))
+    with pytest.raises(BadConfig, match="No such file"):
+        trust_authorities(dict.fromkeys(AUTHORITIES, str(tmp_path / "none" / path.name)))
+
+
+def test_of_a_folder_only_files_are_read(tmp_path: Path, own: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    environ = {"AWS_CA_BUNDLE": str(tmp_path)}
+    trust_authorities(environ)
+
+    assert trusted(environ["AWS_CA_BUNDLE"]) >= trusted(str(own))
