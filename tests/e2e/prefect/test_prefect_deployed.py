@@ -151,11 +151,11 @@ def test_a_night_whose_server_worker_and_process_are_killed_ends_whole_and_publi
 
     until(lambda: is_running(1), every=LOOK)
     until(lambda: any((tmp_path / "run").glob("tables/episodes/*.parquet")), every=LOOK)
-    for part in ("server", "worker", "prefect.flow_engine"):
-        starts = 2 if part == "prefect.flow_engine" else 1
+    for part in ("server", "worker", "prefect.engine"):
+        starts = 2 if part == "prefect.engine" else 1
         until(partial(is_running, starts), every=LOOK, seconds=1_200)
         for one in deployed.processes:
-            if part in _words(one)[2:5]:
+            if part in _words(one)[1:5]:
                 one.kill()
     until(lambda: is_running(3), every=LOOK, seconds=1_200)
 
