@@ -28,10 +28,10 @@ import statistics
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from html.parser import HTMLParser
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bench.measuring.page_shapes import clusters, shingles
 from bench.measuring.process import alone, pss_mb
 from bench.measuring.result import report
 from flows.job.world_pages import open_world
@@ -61,7 +61,6 @@ MAX_OPEN_MS, MAX_OPEN_P99_MS, MAX_VISIT_MB = 15.0, 60.0, 1.0
 MIN_STEPS, MIN_LONG_STEPS, MIN_LONGEST_STEPS = 9, 18, 40
 """Actions of references: the median, the fourth quintile and the longest."""
 
-_JACCARD, _SHINGLE = 0.5, 3
 _BITS = 40
 """Of 256 in which difference hashes of one cluster differ at most."""
 _DAYS = re.compile(
@@ -72,50 +71,12 @@ _FIRST_SEED = 500_000
 """Of the worlds that are measured: seeds that nothing else uses."""
 
 
-class _Paths(HTMLParser):
-    """Reads the tag path of each element of a page, in their order."""
-
-    _VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.paths: list[str] = []
-        self._open: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        self.paths.append("/".join((*self._open, tag)))
-        if tag not in self._VOID:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop() != tag:
-            pass
-
-
 def named(count: int) -> list[tuple[str, int]]:
     """Return so many worlds, of all families in turn."""
     return [
         (FAMILIES[number % len(FAMILIES)], _FIRST_SEED + number // len(FAMILIES))
         for number in range(count)
     ]
-
-
-def shingles(page: str) -> frozenset[tuple[str, ...]]:
-    """Return the runs of a page's tag paths."""
-    paths = _Paths(page).paths
-    return frozenset(tuple(paths[at : at + _SHINGLE]) for at in range(len(paths)))
-
-
-def clusters(pages: Sequence[frozenset[tuple[str, ...]]]) -> int:
-    """Return the number of clusters of pages, each of those that are like its first."""
-    firsts = list[frozenset[tuple[str, ...]]]()
-    for page in pages:
-        alike = (len(page & first) / len(page | first) for first in firsts)
-        if not any(share >= _JACCARD for share in alike):
-            firsts.append(page)
-    return len(firsts)
 
 
 def graph(world: World) -> str:

@@ -79,7 +79,7 @@ class _Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._log.log(record.levelno, "%s", _safe(record.getMessage()))
-        except Exception:  # noqa: BLE001 - what cannot be said may not end the work
+        except (TypeError, ValueError):  # its arguments do not fit its text
             self.handleError(record)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import limits
 import performance
 import pytest
 from columns import renewed
@@ -46,8 +47,8 @@ def test_every_bench_has_a_result() -> None:
     assert {_result(path)["bench"] for path in RESULTS} == BENCHES
 
 
-@pytest.mark.parametrize("each", performance.LINES, ids=lambda each: each.figure)
-def test_every_limit_is_in_its_result_and_its_bench(each: performance.Line) -> None:
+@pytest.mark.parametrize("each", limits.LINES, ids=lambda each: each.figure)
+def test_every_limit_is_in_its_result_and_its_bench(each: limits.Line) -> None:
     source = (ROOT / "bench" / f"{each.bench}.py").read_text(encoding="utf-8")
 
     assert each.limit in performance.read_result(each.bench)
@@ -96,9 +97,7 @@ def test_the_demo_that_was_measured_is_the_demo_that_ships() -> None:
 
 
 def test_a_limit_that_is_missed_is_said_so_in_its_row_and_by_name() -> None:
-    line = performance.Line(
-        "demo", "the demo", "s", lambda result: result["seconds"], "max_seconds"
-    )
+    line = limits.Line("demo", "the demo", "s", lambda result: result["seconds"], "max_seconds")
     result = dict(performance.read_result("demo"))
     for seconds, is_missed in ((result["max_seconds"], False), (result["max_seconds"] + 1, True)):
         with patch.object(performance, "read_result", lambda _, s=seconds: result | {"seconds": s}):
