@@ -274,6 +274,7 @@ def lived(doom: Doom, environ: Mapping[str, str]) -> Said:
     return Said(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.full
 def test_a_run_whose_publication_fails_at_its_end_is_whole_and_published_by_the_next_command(
     hub: LocalHub, tmp_path: Path
 ) -> None:
