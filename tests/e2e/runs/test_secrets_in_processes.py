@@ -39,19 +39,10 @@ FOR_VLLM = {ENGINE_KEY, SECRETS["HTTPS_PROXY"], "planted-password-of-a-proxy"}
 """Its own key, and how models are downloaded from here."""
 
 
-@pytest.mark.browser
-@pytest.mark.prefect
-def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it(
-    tmp_path: Path, shared_folder: Path
-) -> None:
-    home = tmp_path / "state" / "stepmill" / "prefect"
-    prefect = prefect_home(shared_folder, home) if THOROUGH else home
-    homes = {name: str(tmp_path / name.lower()) for name in ("HOME", "TMPDIR")}
-    for folder in homes.values():
-        Path(folder).mkdir()
+def _command(tmp_path: Path) -> tuple[str, ...]:
+    """Return the command that makes and publishes a run by an engine of its own."""
     engine = [sys.executable, str(ROOT / "tests" / "support" / "servers" / "simulator_as_vllm.py")]
-
-    running = start(
+    return (
         "generate",
         "--json",
         *(() if THOROUGH else ("--no-prefect",)),
@@ -68,6 +59,21 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
         "--set=accept.passed=['structure']",
         "--set=publish.include_rejected=true",
         f"--set=publish.to=['{tmp_path / 'data'}']",
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.prefect
+def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it(
+    tmp_path: Path, shared_folder: Path
+) -> None:
+    home = tmp_path / "state" / "stepmill" / "prefect"
+    prefect = prefect_home(shared_folder, home) if THOROUGH else home
+    homes = {name: str(tmp_path / name.lower()) for name in ("HOME", "TMPDIR")}
+    for folder in homes.values():
+        Path(folder).mkdir()
+    running = start(
+        *_command(tmp_path),
         env={
             **homes,
             **SECRETS,

@@ -36,7 +36,7 @@ def test_warnings_are_there_as_long_as_it_is_open(said: list[tuple[str, str]]) -
 
 
 def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
-    said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    said: list[tuple[str, str]],
 ) -> None:
     with run_log() as log:
         log.progress("1/2")
@@ -46,9 +46,6 @@ def test_progress_is_said_when_it_moves_and_a_report_as_one_entry(
         log.problem("a unit failed: \x1b[31mno\u202e")
         log.lines(["to https://user:hunter2hunter2@host/x"])
         logging.getLogger("flows.x").error("at https://user:hunter2hunter2@host/x")
-        with monkeypatch.context() as quiet:
-            quiet.setattr(logging, "raiseExceptions", False)
-            logging.getLogger("flows.x").warning("%d", "no number")  # is no end of the work
 
     assert said == [
         ("INFO", "1/2"),
@@ -75,3 +72,14 @@ def test_what_was_cancelled_is_no_error() -> None:
         log.filters[:] = before
 
     assert levels == ["INFO", "ERROR"]
+
+
+def test_what_cannot_be_said_is_no_end_of_the_work(
+    said: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    log = logging.getLogger("of a flow run")
+    bad = log.makeRecord("flows.x", logging.WARNING, "", 0, "%d", ("no number",), None)
+    module._Forward(log).emit(bad)
+
+    assert said == []
