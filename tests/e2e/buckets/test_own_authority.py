@@ -77,7 +77,9 @@ def place(
         yield Place(base, url, base / "own.pem", environ, hub)
 
 
-@pytest.mark.parametrize("variable", ["AWS_CA_BUNDLE", "SSL_CERT_FILE"])
+@pytest.mark.parametrize(
+    "variable", ["AWS_CA_BUNDLE", pytest.param("SSL_CERT_FILE", marks=pytest.mark.full)]
+)
 def test_one_variable_is_enough_for_the_bucket_and_takes_nothing_from_the_hub(
     place: Place, variable: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Lines that `stepmill export` writes, read by `datasets` with one schema: a teacher's, models' and one episode's."""
+"""Lines that `stepmill export` writes, read by `datasets` with one schema: models', and the clumsy policy's."""
 
 from pathlib import Path
 from typing import Any
@@ -8,28 +8,23 @@ from support.runs.commands import called
 from support.runs.exports import lines, loaded_bare, loaded_folder
 from support.runs.library import Kept, RunLibrary
 
+from schemas.task import SPLITS
+
 pytestmark = pytest.mark.browser
 
-FORMATS = {
-    Kept.TEACHER: ("verifiers",),
-    Kept.MODEL: ("chat", "verifiers", "grounding", "openenv"),
-}
 
-
-@pytest.mark.parametrize(
-    ("kept", "format_"), [(k, f) for k, names in FORMATS.items() for f in names]
-)
+@pytest.mark.parametrize("format_", ["chat", "verifiers", "grounding", "openenv"])
 def test_every_split_loads_by_its_folder_and_by_its_files(
-    run_library: RunLibrary, tmp_path: Path, kept: Kept, format_: str
+    run_library: RunLibrary, tmp_path: Path, format_: str
 ) -> None:
-    run, to = run_library.read(kept).url, tmp_path / "to"
+    run, to = run_library.read(Kept.MODEL).url, tmp_path / "to"
     said = called(
         "export", run, f"--format={format_}", f"--to={to}", "--include-rejected", "--json"
     )
     assert said.code == 0, said.err
     written = list(lines(to))
 
-    assert len({path.stem for path in to.glob("*.jsonl")}) == (3 if kept is Kept.MODEL else 1)
+    assert {path.stem for path in to.glob("*.jsonl")} == {*SPLITS}
     assert same(loaded_folder(to, tmp_path / "cache"), written)
     # Without the card the reader takes a text that is JSON, as some replies are, for the object that it says.
     bare = loaded_bare(to, tmp_path / "cache")

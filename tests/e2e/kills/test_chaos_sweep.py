@@ -105,10 +105,7 @@ def test_killed_before_any_write_and_run_again_it_is_whole(tmp_path: Path) -> No
     assert came >= len(names) - LUCK
 
 
-HALF = {"before write episodes"}
-"""What is in the middle of being written in `make test`: one commit."""
-
-
+@pytest.mark.full
 def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None:
     """No event is told of in the middle of one, so the kill comes a moment after its beginning."""
     random = Random(1)
@@ -118,7 +115,6 @@ def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None
         Instant(name=name, seconds=random.uniform(*between))
         for names, between in ((commits, (0.000_5, 0.01)), (objects, (0.000_01, 0.001)))
         for name in names
-        if THOROUGH or name in HALF
         for _ in range(max(1, ROUNDS // 4))
     ]
 

@@ -156,6 +156,7 @@ def test_whatever_a_killed_first_publication_leaves_is_completed(
                 raise
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("_token")
 def test_whatever_a_killed_update_leaves_loads_and_is_completed(
     tmp_path: Path, whole: dict[str, str]
