@@ -77,10 +77,9 @@ async def _zone() -> ZoneInfo:
             return ZoneInfo("UTC")
         made = (await client.read_flow_run(UUID(run))).created_by
     by = made.id if made is not None else None
-    for schedule in sorted(schedules, key=lambda one: one.id != by):
-        zone: str | None = getattr(schedule.schedule, "timezone", None)
-        return ZoneInfo(zone or "UTC")
-    return ZoneInfo("UTC")
+    first = min(schedules, key=lambda one: one.id != by, default=None)
+    zone: str | None = getattr(first and first.schedule, "timezone", None)
+    return ZoneInfo(zone or "UTC")
 
 
 async def later_due() -> int:

@@ -20,8 +20,8 @@ from schemas.errors import BadConfig, Unwritable
 
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
-
 _AUTHORITIES = "authorities.pem"
+"""The file that holds them all, in the folder of this process."""
 
 
 def trust_authorities(environ: MutableMapping[str, str]) -> None:
