@@ -19,9 +19,8 @@ from schemas.behaviour import (
     Place,
     Told,
 )
-from schemas.field import DataField
 from schemas.patterns import Shape
-from schemas.world import Entity, View, World
+from schemas.world import View, World
 
 _MORE = ("Show more", "Load more", "More results", "Show the next ones")
 _ACTIONS = ("Actions", "⋯", "Options", "What to do")
@@ -143,20 +142,6 @@ def _noise(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Noise
         else None,
         late=rng.random() < _EACH_NOISE,
     )
-
-
-def fact_parts(world: World, entity: Entity) -> list[tuple[str, tuple[DataField, ...]]]:
-    """Return the parts of a row's page, each with its label and its fields; those of a list are in the first."""
-    behaviour, view = world.behaviour, world.view_of(entity.name)
-    listed = {entity.title.name, *(view.columns if view is not None else ())}
-    first = tuple(field for field in entity.fields if field.name in listed)
-    rest = [field for field in entity.fields if field.name not in listed]
-    if behaviour.facts is Facts.TOGETHER or not rest:
-        return [(behaviour.parts[0], entity.fields)]
-    labels = behaviour.parts[1 : 1 + len(rest)]
-    size = -(-len(rest) // len(labels))
-    held = [tuple(rest[at : at + size]) for at in range(0, len(rest), size)]
-    return [(behaviour.parts[0], first), *zip(labels, held, strict=False)]
 
 
 def draw_pair(

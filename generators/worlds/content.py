@@ -11,6 +11,7 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from generators.worlds.database import Row, Rows
 from generators.worlds.histories import fill_history
 from generators.worlds.manuals import procedure_text
 from generators.worlds.recipes import (
@@ -28,12 +29,6 @@ from schemas.world import Entity, World
 
 if TYPE_CHECKING:
     from faker import Generator
-
-Row = dict[str, str | int | None]
-"""A row by columns in the specification's order, after its `id`."""
-
-Rows = dict[str, list[Row]]
-"""The rows of a world by entity, in the order of their ids, which go from 1."""
 
 _ALIKE = 0.6
 """The share of titles that are like one before them but for a part."""
@@ -130,17 +125,6 @@ def _keep_apart(entity: Entity, rows: Sequence[Row]) -> None:
         while (key := tuple(row[name] for name in entity.apart)) in taken and row[day] is not None:
             row[day] = (date.fromisoformat(str(row[day])) + timedelta(days=1)).isoformat()
         taken.add(key)
-
-
-def titles_of(world: World, rows: Rows) -> dict[str, dict[int, str]]:
-    """Return the titles of all rows, by entity and id."""
-    return {
-        entity.name: {
-            number: str(row[entity.title.name])
-            for number, row in enumerate(rows[entity.name], start=1)
-        }
-        for entity in world.entities
-    }
 
 
 def make_faker(locale: str) -> "Generator":

@@ -19,6 +19,9 @@ MONTHS = (
 )
 """The months in English."""
 
+EXAMPLE_DAY = date(2026, 3, 9)
+"""The day by which pages show how dates are written."""
+
 _GERMAN = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli"),
     *("August", "September", "Oktober", "November", "Dezember"),

@@ -28,8 +28,8 @@ from generators.worlds.histories import with_history
 from generators.worlds.locales import LOCALES
 from generators.worlds.looks import draw_font, draw_look, kit_packages
 from generators.worlds.manuals import with_manual
-from generators.worlds.permissions import with_roles
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
+from generators.worlds.roles import with_roles
 from generators.worlds.views import draw_views
 from schemas.errors import BadTasks
 from schemas.field import DataField, Kind

@@ -9,8 +9,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
-from generators.worlds.display import read_amount, read_day, show_day, show_value
-from generators.worlds.tips import EXAMPLE
+from generators.worlds.display import EXAMPLE_DAY, read_amount, read_day, show_day, show_value
 from schemas.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
 from schemas.look import Amounts
 from schemas.patterns import Shape, Thread
@@ -218,5 +217,5 @@ def _example(world: World, field: DataField) -> str:
 def _read_date(world: World, text: str) -> str:
     day = read_day(world, text)
     if day is None:
-        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE)}.")
+        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE_DAY)}.")
     return day.isoformat()

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from jinja2 import BytecodeCache, Environment, FileSystemLoader
 from jinja2.bccache import Bucket
 
-from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
 from generators.worlds.display import Titles, cell_name, day_writing
@@ -23,6 +22,7 @@ from generators.worlds.facts import Fact, facts_of, messages_of, past_changes
 from generators.worlds.forms import Choices, form_parts
 from generators.worlds.frame import Frame
 from generators.worlds.looks import FOLDER, faces, kit_styles, with_signs
+from generators.worlds.page_layout import fact_parts
 from generators.worlds.permissions import Withheld
 from generators.worlds.tips import tip_of
 from schemas.field import Kind

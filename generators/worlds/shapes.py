@@ -23,6 +23,7 @@ from generators.worlds.database import (
     list_rows,
     next_id,
 )
+from generators.worlds.display import MONTHS
 from generators.worlds.facts import facts_of
 from generators.worlds.forms import asked_fields, form_parts, form_texts, new_message, new_row
 from generators.worlds.plan import show_map
@@ -43,12 +44,6 @@ from generators.worlds.visit import (
 from schemas.field import Kind
 from schemas.patterns import Shape
 from schemas.world import Entity, View, World
-
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-"""What calendars call the months."""
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FIRST_MONTH, _LAST_MONTH = date(1900, 1, 1), date(2999, 12, 1)

@@ -1,13 +1,8 @@
 """What forms say of a field when the pointer is over the sign beside it: what it takes."""
 
-from datetime import date
-
-from generators.worlds.display import show_day, show_value
+from generators.worlds.display import EXAMPLE_DAY, show_day, show_value
 from schemas.field import DataField, Kind, Widget
 from schemas.world import World
-
-EXAMPLE = date(2026, 3, 9)
-"""The day by which pages show how dates are written."""
 
 
 def tip_of(world: World, field: DataField) -> str:
@@ -22,7 +17,7 @@ def tip_of(world: World, field: DataField) -> str:
             least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
             said = f"An amount from {least} to {most}."
         case Kind.DATE:
-            said = f"A date, as {show_day(world, EXAMPLE)}."
+            said = f"A date, as {show_day(world, EXAMPLE_DAY)}."
         case Kind.TAGS:
             said = "More than one may be chosen."
         case Kind.CHOICE if field.asked_with is Widget.DROP:

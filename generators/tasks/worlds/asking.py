@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.changes import changes, draw_change, in_words, is_linked, save_change
-from generators.tasks.worlds.moves import Steps, act, answer, click, remove, to_row
+from generators.tasks.worlds.changes import changes, draw_change, in_words, is_linked
+from generators.tasks.worlds.moves import Steps, act, answer, click, remove, save_change, to_row
 from generators.tasks.worlds.setting import Setting, quoted, term
 from generators.tasks.worlds.task import IMPOSSIBLE, Draft
 from generators.worlds.database import Row

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from generators.tasks.worlds.changes import changes
+from generators.tasks.worlds.changes import changes, clashes
 from generators.tasks.worlds.moves import Steps, answer, click, fill, press, put, to_view, turn
-from generators.tasks.worlds.patterns import clashes, views_of
+from generators.tasks.worlds.patterns import views_of
 from generators.tasks.worlds.setting import Setting, quoted
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value

@@ -1,17 +1,15 @@
-"""Changes that tasks ask for: their values, their words, what they make of the state, and how a form is given them."""
+"""Changes that tasks ask for: their values, their words, and what they make of the state."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from generators.tasks.worlds.moves import Steps, click, put, save, to_edit
-from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import Setting, is_plain, quoted, rank, stated, term
 from generators.tasks.worlds.values import new_value
 from generators.worlds.database import Row, Value
-from generators.worlds.forms import asked_fields, form_parts, new_row
+from generators.worlds.forms import asked_fields, new_message, new_row
 from schemas.expectation import Expectation, RowRule
 from schemas.field import DataField, Kind, tags_of
-from schemas.reference import ReferenceStep
+from schemas.patterns import Thread
 from schemas.world import Entity, Transition, View
 
 _TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT})
@@ -120,31 +118,6 @@ def changes(entity: Entity, *pairs: tuple[Row, Row]) -> Expectation:
     )
 
 
-def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
-    """Return how the form for a new row is filled and saved, page by page where it has several."""
-    parts = form_parts(setting.world, entity) if entity.wizard else [("", entity.fields)]
-    steps = list[ReferenceStep]()
-    for _, fields in parts:
-        for field in fields:
-            if field.name in values:
-                steps += put(setting, field, values[field.name], before=None)
-        if entity.wizard:
-            steps.append(click(setting.world.words.next))
-    if entity.wizard:
-        return (*steps, click(setting.world.words.save))
-    return (*steps, *save(setting))
-
-
-def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
-    """Return how values of a row are changed, from the row's own page on."""
-    steps = [
-        step
-        for name, value in values.items()
-        for step in put(setting, entity.field(name), value, before=row[name])
-    ]
-    return (*to_edit(setting), *steps, *save(setting))
-
-
 def draw_condition(
     setting: Setting, random: Random, entity: Entity, fact: DataField, row: Row
 ) -> tuple[str, bool] | None:
@@ -186,3 +159,34 @@ def is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
         if field.target == entity.name
         for other in setting.rows_of(source)
     )
+
+
+def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
+    """Return whether rows, changed one after another, ever have what keeps rows of the entity apart in common.
+
+    Args:
+        setting: the world.
+        entity: of the rows.
+        pairs: a row as it is, without `id` if it is a new one, and its new values.
+    """
+    rows = [{**row} for row in setting.rows_of(entity)]
+    for row, values in pairs if entity.apart else ():
+        changed = {**row, **values}
+        rows = [one for one in rows if one["id"] != changed.get("id")]
+        if any(all(one[name] == changed.get(name) for name in entity.apart) for one in rows):
+            return True
+        if "id" in changed:
+            rows.append(changed)
+    return False
+
+
+def set_rule(view: View, values: Row) -> RowRule:
+    """Return what settings are changed to."""
+    return RowRule(table=view.entity, where={"id": 1}, set={**values})
+
+
+def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
+    """Return the first message that is added to a row."""
+    number = setting.next_id(setting.world.entity(thread.messages))
+    made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
+    return RowRule(table=thread.messages, where={"id": number, **made})

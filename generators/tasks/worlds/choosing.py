@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from generators.sites.judging.answers import read_number
-from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_words, save_change
+from generators.tasks.worlds.changes import changes, draw_change, find_ways, in_words
 from generators.tasks.worlds.moves import (
     Steps,
     act,
@@ -14,10 +14,12 @@ from generators.tasks.worlds.moves import (
     because,
     click,
     read_on,
+    save_change,
     to_list,
+    to_part,
     to_row,
 )
-from generators.tasks.worlds.parts import Part, draw_part, narrowed, to_part, turns
+from generators.tasks.worlds.parts import Part, draw_part, narrowed, turns
 from generators.tasks.worlds.reading import is_asked_for
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, rank, term
 from generators.tasks.worlds.task import Draft

@@ -5,11 +5,11 @@ from random import Random
 
 from generators.tasks.worlds.changes import (
     changes,
+    clashes,
     draw_change,
     editable,
     form_fields,
     in_words,
-    save_change,
 )
 from generators.tasks.worlds.moves import (
     Steps,
@@ -18,11 +18,11 @@ from generators.tasks.worlds.moves import (
     click,
     fill,
     look,
+    save_change,
     to_row,
     to_view,
     turn,
 )
-from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.reading import find, join
 from generators.tasks.worlds.setting import MAX_TURNS, Setting, called, is_plain, quoted, term
 from generators.tasks.worlds.task import IMPOSSIBLE, Draft

@@ -8,10 +8,12 @@ steps that takes: what is in a menu or in a closed part of a page is opened befo
 from collections.abc import Iterable, Mapping, Sequence
 
 from generators.tasks.worlds.days import put_day
+from generators.tasks.worlds.parts import Part, narrowed, turns
 from generators.tasks.worlds.setting import Setting
-from generators.worlds.behaving import fact_parts
 from generators.worlds.database import Row, Value
 from generators.worlds.display import show_value
+from generators.worlds.forms import form_parts
+from generators.worlds.page_layout import fact_parts
 from schemas.behaviour import Cookies, Facts, Paging
 from schemas.field import DataField, Widget, tags_of
 from schemas.reference import Do, ReferenceStep
@@ -326,3 +328,36 @@ def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
     words = setting.world.words
     button = (words.increase if value > before else words.decrease).format(field=field.label)
     return (click(button),) * abs(value - before)
+
+
+def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
+    """Return how the form for a new row is filled and saved, page by page where it has several."""
+    parts = form_parts(setting.world, entity) if entity.wizard else [("", entity.fields)]
+    steps = list[ReferenceStep]()
+    for _, fields in parts:
+        for field in fields:
+            if field.name in values:
+                steps += put(setting, field, values[field.name], before=None)
+        if entity.wizard:
+            steps.append(click(setting.world.words.next))
+    if entity.wizard:
+        return (*steps, click(setting.world.words.save))
+    return (*steps, *save(setting))
+
+
+def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
+    """Return how values of a row are changed, from the row's own page on."""
+    steps = [
+        step
+        for name, value in values.items()
+        for step in put(setting, entity.field(name), value, before=row[name])
+    ]
+    return (*to_edit(setting), *steps, *save(setting))
+
+
+def to_part(setting: Setting, part: Part) -> Steps:
+    """Return the way from any page to having seen all rows of a part in its list."""
+    return (
+        *to_list(setting, part.view, part.filters),
+        *read_on(setting, part.view, narrowed(setting, part), turns(setting, part)),
+    )

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.moves import Steps, read_on, to_list
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -146,14 +145,6 @@ def narrowed(setting: Setting, part: Part) -> list[Row]:
     """Return the rows that the narrowed list shows: those of the part, and those that have to be read to be told."""
     filtered = [one for one in part.conditions if one.choice is not None]
     return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
-
-
-def to_part(setting: Setting, part: Part) -> Steps:
-    """Return the way from any page to having seen all rows of a part in its list."""
-    return (
-        *to_list(setting, part.view, part.filters),
-        *read_on(setting, part.view, narrowed(setting, part), turns(setting, part)),
-    )
 
 
 def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Condition:

@@ -5,17 +5,9 @@ from random import Random
 
 from generators.tasks.worlds.carts import buy
 from generators.tasks.worlds.cells import grid_edit
-from generators.tasks.worlds.changes import changes, form_fields, in_words
+from generators.tasks.worlds.changes import changes, form_fields, in_words, reply_rule, set_rule
 from generators.tasks.worlds.moves import answer, to_row
-from generators.tasks.worlds.patterns import (
-    drag_card,
-    press_card,
-    reply,
-    reply_rule,
-    set_rule,
-    to_setting,
-    views_of,
-)
+from generators.tasks.worlds.patterns import drag_card, press_card, reply, to_setting, views_of
 from generators.tasks.worlds.places import take_place
 from generators.tasks.worlds.setting import NUMBERS, Setting, called, is_plain, quoted
 from generators.tasks.worlds.task import Draft

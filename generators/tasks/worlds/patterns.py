@@ -6,12 +6,10 @@ from datetime import date
 from generators.tasks.worlds.moves import Steps, choose, click, fill, put, save, to_view
 from generators.tasks.worlds.setting import Setting
 from generators.worlds.database import Row
-from generators.worlds.forms import new_message
-from schemas.expectation import RowRule
 from schemas.field import DataField
 from schemas.patterns import Shape, Thread
 from schemas.reference import Do, ReferenceStep
-from schemas.world import Entity, Transition, View
+from schemas.world import Transition, View
 
 
 def views_of(setting: Setting, shape: Shape) -> list[View]:
@@ -31,22 +29,10 @@ def to_setting(setting: Setting, view: View, values: Row) -> Steps:
     return (*to_view(setting, view), *steps, *save(setting))
 
 
-def set_rule(view: View, values: Row) -> RowRule:
-    """Return what settings are changed to."""
-    return RowRule(table=view.entity, where={"id": 1}, set={**values})
-
-
 def reply(setting: Setting, thread: Thread, text: str) -> Steps:
     """Return how a message is written on the page of a row."""
     field = setting.world.entity(thread.messages).field(thread.text)
     return (fill(field.label, text), click(thread.reply))
-
-
-def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
-    """Return the first message that is added to a row."""
-    number = setting.next_id(setting.world.entity(thread.messages))
-    made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
-    return RowRule(table=thread.messages, where={"id": number, **made})
 
 
 def to_card(setting: Setting, view: View, title: str) -> Steps:
@@ -96,22 +82,3 @@ def to_day(setting: Setting, view: View, day: str) -> Steps:
     """Return the way from any page to the form for a new row on a day of a calendar, which holds the day."""
     add = setting.world.words.add.format(one=setting.world.entity(view.entity).one)
     return (*to_month(setting, view, day), click(f"{add}, {day}"))
-
-
-def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
-    """Return whether rows, changed one after another, ever have what keeps rows of the entity apart in common.
-
-    Args:
-        setting: the world.
-        entity: of the rows.
-        pairs: a row as it is, without `id` if it is a new one, and its new values.
-    """
-    rows = [{**row} for row in setting.rows_of(entity)]
-    for row, values in pairs if entity.apart else ():
-        changed = {**row, **values}
-        rows = [one for one in rows if one["id"] != changed.get("id")]
-        if any(all(one[name] == changed.get(name) for name in entity.apart) for one in rows):
-            return True
-        if "id" in changed:
-            rows.append(changed)
-    return False

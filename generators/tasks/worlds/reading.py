@@ -22,6 +22,7 @@ from generators.tasks.worlds.setting import (
 )
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
+from generators.worlds.display import MONTHS
 from schemas.expectation import Expectation, Matcher, Number, OneOf
 from schemas.field import DataField, Kind
 from schemas.world import Entity, View
@@ -32,11 +33,6 @@ _WORDS = {True: ("larger", "largest"), False: ("smaller", "smallest")}
 _DAYS = {True: ("later", "latest"), False: ("earlier", "earliest")}
 _FEWEST = 3
 """Rows among which there is a largest, and the fewest that are counted."""
-
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 
 
 def find(setting: Setting, random: Random) -> Draft | None:
@@ -263,7 +259,7 @@ def _expected(field: DataField, row: Row, reply: str) -> Matcher:
         return Number(number=value)
     if field.kind is Kind.DATE:
         day = date.fromisoformat(str(value))
-        month = _MONTHS[day.month - 1]
+        month = MONTHS[day.month - 1]
         return OneOf(
             one_of=(
                 reply,

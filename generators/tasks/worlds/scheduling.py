@@ -5,9 +5,9 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.changes import adds, can_put, draw_row, fill_form, in_words
-from generators.tasks.worlds.moves import Steps, answer, click, see
-from generators.tasks.worlds.patterns import clashes, to_month, views_of
+from generators.tasks.worlds.changes import adds, can_put, clashes, draw_row, in_words
+from generators.tasks.worlds.moves import Steps, answer, click, fill_form, see
+from generators.tasks.worlds.patterns import to_month, views_of
 from generators.tasks.worlds.setting import Setting, called, is_so, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row

@@ -7,18 +7,25 @@ from generators.tasks.worlds.changes import (
     adds,
     can_put,
     changes,
+    clashes,
     draw_row,
     editable,
-    fill_form,
     form_fields,
     in_words,
     is_linked,
-    save_change,
     with_forms,
 )
-from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
-from generators.tasks.worlds.parts import choice_of, draw_part, is_near, make_part, to_part, turns
-from generators.tasks.worlds.patterns import clashes
+from generators.tasks.worlds.moves import (
+    act,
+    answer,
+    fill_form,
+    remove,
+    save_change,
+    to_form,
+    to_part,
+    to_row,
+)
+from generators.tasks.worlds.parts import choice_of, draw_part, is_near, make_part, turns
 from generators.tasks.worlds.setting import MAX_TURNS, NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value

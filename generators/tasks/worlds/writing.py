@@ -7,20 +7,27 @@ from generators.tasks.worlds.changes import (
     adds,
     can_put,
     changes,
+    clashes,
     draw_change,
     draw_condition,
     draw_row,
     editable,
-    fill_form,
     find_ways,
     form_fields,
     in_words,
     is_linked,
-    save_change,
     with_forms,
 )
-from generators.tasks.worlds.moves import act, answer, because, remove, to_form, to_row
-from generators.tasks.worlds.patterns import clashes
+from generators.tasks.worlds.moves import (
+    act,
+    answer,
+    because,
+    fill_form,
+    remove,
+    save_change,
+    to_form,
+    to_row,
+)
 from generators.tasks.worlds.setting import NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value

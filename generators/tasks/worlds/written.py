@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from random import Random
 
-from generators.tasks.worlds.changes import can_put, changes, save_change
-from generators.tasks.worlds.moves import Steps, act, answer, because, see, to_row
-from generators.tasks.worlds.patterns import clashes, reply, reply_rule
+from generators.tasks.worlds.changes import can_put, changes, clashes, reply_rule
+from generators.tasks.worlds.moves import Steps, act, answer, because, save_change, see, to_row
+from generators.tasks.worlds.patterns import reply
 from generators.tasks.worlds.setting import Setting, quoted
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row, Value

@@ -7,9 +7,8 @@ import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds import draw
-from generators.tasks.worlds.changes import find_ways
+from generators.tasks.worlds.changes import clashes, find_ways
 from generators.tasks.worlds.draw import KINDS, draw_tasks
-from generators.tasks.worlds.patterns import clashes
 from generators.tasks.worlds.setting import Setting
 from generators.tasks.worlds.task import WorldTask
 from generators.worlds.database import Row, Rows

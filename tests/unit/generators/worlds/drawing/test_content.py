@@ -9,7 +9,8 @@ import pytest
 from effort import THOROUGH
 from support.worlds import drawn
 
-from generators.worlds.content import Row, Rows, draw_rows, titles_of
+from generators.worlds.content import draw_rows
+from generators.worlds.database import Row, Rows
 from generators.worlds.draw import FAMILIES
 from generators.worlds.locales import LOCALES
 from generators.worlds.recipes import earlier_of, holder_of
@@ -23,6 +24,16 @@ SEEDS = range(25 if THOROUGH else 3)
 
 _FURTHER = {"permissions": None, "manual": None, "history": None, "cart": None}
 ONE = drawn.specification("shop", 0).model_copy(update=_FURTHER)
+
+
+def titles_of(world: World, rows: Rows) -> dict[str, dict[int, str]]:
+    return {
+        entity.name: {
+            number: str(row[entity.title.name])
+            for number, row in enumerate(rows[entity.name], start=1)
+        }
+        for entity in world.entities
+    }
 
 
 def _drawn(family: str) -> list[tuple[World, Rows]]:

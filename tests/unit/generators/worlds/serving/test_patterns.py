@@ -6,6 +6,7 @@ import pytest
 from support.worlds.drawn import rows_of, specification
 from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 
+from generators.tasks.worlds.changes import reply_rule, set_rule
 from generators.tasks.worlds.moves import click, fill, to_row, to_view
 from generators.tasks.worlds.patterns import (
     bulk_label,
@@ -13,8 +14,6 @@ from generators.tasks.worlds.patterns import (
     drag_card,
     press_card,
     reply,
-    reply_rule,
-    set_rule,
     to_day,
     to_month,
     to_setting,
