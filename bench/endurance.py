@@ -31,8 +31,8 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from schemas.action import Action, Click
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import Action, Click
 
 CONFIG = RunConfig()
 TEMPLATE = "click-checkboxes-large"

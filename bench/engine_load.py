@@ -34,8 +34,8 @@ from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
 from schemas.base import JsonObject
+from schemas.configuration.sections import MODEL_VIEWPORT
 from schemas.errors import NoEngine, Refusal, StepmillError
-from schemas.sections import MODEL_VIEWPORT
 
 LEVELS = (1, 8, 32, 64, 100, 128, 256)
 SHORT_LEVELS = (1, 8, 32)

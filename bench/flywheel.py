@@ -47,7 +47,7 @@ from generators.policy.teacher.policy import template_of
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from schemas.base import JsonObject
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 
 PAGE = ROOT / "docs" / "training.md"
 HEADING = "## A scorer of your own"

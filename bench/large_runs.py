@@ -32,7 +32,7 @@ from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
 from schemas.base import content_hash
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.audit import audit
 from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile

@@ -16,8 +16,8 @@ from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Rationale
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.model.context_window import Budget, ContextWindow
-from schemas.action import Click
-from schemas.observation import PageState
+from schemas.episodes.action import Click
+from schemas.episodes.observation import PageState
 
 STEPS = 60
 ROUNDS = 30

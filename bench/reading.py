@@ -44,7 +44,7 @@ from support.servers.seaweedfs import Weed  # noqa: E402
 
 from bench.measuring.result import report  # noqa: E402
 from bench.synthetic.published import EPISODES, make  # noqa: E402
-from schemas.sections import PublishSection  # noqa: E402
+from schemas.configuration.sections import PublishSection  # noqa: E402
 from storage.publish.publish import publish  # noqa: E402
 
 MAX_SECONDS = 1.0

@@ -33,19 +33,19 @@ from deltalake import DeltaTable
 
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
-from flows.job.task_gates import attempt_watched
-from flows.job.world_check import check_config, task_failures
+from flows.checks.tasks import attempt_watched
+from flows.checks.worlds import check_config, task_failures
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.protocol import Session
 from generators.policy.reference import ReferencePolicy
 from generators.sites.gates import CANARIES, IMPOSSIBLE, Gate
 from generators.tasks.worlds.draw import draw_tasks
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import to_task
-from generators.worlds.check import Trial
-from generators.worlds.draw import FAMILIES, draw_whole
-from schemas.action import Action, Click, Key, TypeText
-from schemas.task import Task
+from generators.tasks.worlds.ground.task import to_task
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.worlds.checking.crawl import Trial
+from generators.worlds.drawing.draw import FAMILIES, draw_whole
+from schemas.episodes.action import Action, Click, Key, TypeText
+from schemas.tasks.task import Task
 
 WORLDS, TASKS = 32, 48
 """Sizes by default; `--full` has those of the stated limits."""

@@ -32,8 +32,8 @@ from support.runs.memory_run import RULE, MemorySnapshot, make_run_file  # noqa:
 
 from bench.measuring.result import report  # noqa: E402
 from bench.synthetic.published import EPISODES, make  # noqa: E402
-from schemas.sections import PublishSection  # noqa: E402
-from schemas.verdict import Status  # noqa: E402
+from schemas.configuration.sections import PublishSection  # noqa: E402
+from schemas.verdicts.verdict import Status  # noqa: E402
 from storage.publish.destinations.hub.destination import HubDestination  # noqa: E402
 from storage.publish.publish import publish_to  # noqa: E402
 

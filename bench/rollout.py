@@ -30,10 +30,10 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import ORIGIN, MiniWob, start_url
-from schemas.action import Action, Click
-from schemas.config import RunConfig
-from schemas.episode import Episode
-from schemas.viewport import draw_viewport
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import Action, Click
+from schemas.episodes.episode import Episode
+from schemas.episodes.viewport import draw_viewport
 
 CONFIG = RunConfig()
 """The default configuration, whose pictures are measured."""

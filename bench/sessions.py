@@ -45,9 +45,9 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from schemas.config import Layer, RunConfig, resolve
-from schemas.episode import Episode
-from schemas.sections import VIEWPORT
+from schemas.configuration.config import Layer, RunConfig, resolve
+from schemas.configuration.sections import VIEWPORT
+from schemas.episodes.episode import Episode
 
 ROOT = Path(__file__).parents[1]
 REPLY_MS = (2_000, 20_000)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
 from bench.synthetic.rows import step_rows
-from schemas.tables import Row, arrow_schema
+from schemas.tables.tables import Row, arrow_schema
 from storage.lake.parquet_writer import MEGABYTE, ROW_GROUP_BYTES, writer_settings
 from storage.lake.shard_commit import TableShardWriter
 from storage.objects.local import LocalStore

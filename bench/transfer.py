@@ -48,9 +48,9 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.registry import RunSites
-from generators.worlds.draw import FAMILIES, split_of
-from schemas.tables import from_row
-from schemas.task import SPLITS, Task
+from generators.worlds.drawing.draw import FAMILIES, split_of
+from schemas.tables.tables import from_row
+from schemas.tasks.task import SPLITS, Task
 
 HELD_OUT = "held-out families"
 """The target that the learning curve is measured on."""

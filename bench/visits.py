@@ -30,7 +30,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Problem, Site
 from generators.sites.registry import RunSites
 from generators.tasks.loader import load_tasks
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 CONFIG = Path(__file__).parents[1] / "configs" / "apps.toml"
 MAX_FOSSIL_MS = 60.0

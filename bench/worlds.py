@@ -34,19 +34,19 @@ from typing import Any
 from bench.measuring.page_shapes import clusters, shingles
 from bench.measuring.process import alone, pss_mb
 from bench.measuring.result import report
-from flows.job.world_pages import open_world
+from flows.checks.world_pages import open_world
 from flows.resources.browsers import open_browsers
 from generators.browser.picture import read_picture
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.near_misses import near_misses
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.draw import draw_tasks
-from generators.tasks.worlds.task import WorldTask, actions_of, to_task
-from generators.worlds.check import Trial
-from generators.worlds.database import Row, Rows, make_database
-from generators.worlds.draw import FAMILIES, draw, draw_whole, draw_world
-from schemas.expectation import Expectation, RowRule
-from schemas.world import World
+from generators.tasks.worlds.ground.task import WorldTask, actions_of, to_task
+from generators.worlds.checking.crawl import Trial
+from generators.worlds.drawing.draw import FAMILIES, draw, draw_whole, draw_world
+from generators.worlds.state.database import Row, Rows, make_database
+from schemas.tasks.expectation import Expectation, RowRule
+from schemas.worlds.world import World
 
 WORLDS, TASKS, VISITS = 40, 400, 100
 """Sizes by default; `--full` has those of the stated limits."""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from columns import Parts, line, renew
 
-from schemas.application import (
+from schemas.base import Record
+from schemas.configuration.application import (
     Application,
     Clock,
     Login,
@@ -20,8 +21,7 @@ from schemas.application import (
     Start,
     StateSource,
 )
-from schemas.base import Record
-from schemas.masks import Masks
+from schemas.configuration.masks import Masks
 from storage.publish.card.columns import member_docs
 
 PAGE = Path(__file__).with_name("applications.md")

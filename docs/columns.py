@@ -15,15 +15,13 @@ from typing import get_args
 
 import pyarrow as pa
 
-from schemas.acceptance import AcceptanceStatus
-from schemas.action import Action
 from schemas.base import Record
-from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
+from schemas.configuration.sections import RowKind
+from schemas.episodes.action import Action
+from schemas.episodes.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
-from schemas.published import Attempt, Result
-from schemas.sections import RowKind
-from schemas.step_label import StepLabel, StepQuality
-from schemas.tables import (
+from schemas.tables.published import Attempt, Result
+from schemas.tables.tables import (
     TABLES,
     arrow_schema,
     json_columns,
@@ -31,7 +29,9 @@ from schemas.tables import (
     record_schema,
     trajectory_schema,
 )
-from schemas.verdict import Acceptance, Status
+from schemas.verdicts.acceptance import AcceptanceStatus
+from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.verdict import Acceptance, Status
 from storage.publish.card.columns import NO_FIELD, column_docs, member_docs, table_docs, type_name
 from storage.publish.training.schema import own_columns
 

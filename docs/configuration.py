@@ -18,7 +18,7 @@ from configuration_keys import CHOICES, MEMBERS, OPTIONS, Key, in_identity, modu
 from pydantic_core import to_jsonable_python
 
 from schemas.base import Record
-from schemas.sections import PART_NAME, PolicySection
+from schemas.configuration.sections import PART_NAME, PolicySection
 from storage.publish.card.columns import kind_in, member_docs
 
 PAGE = Path(__file__).with_name("configuration.md")

@@ -1,7 +1,7 @@
 """Every key of a configuration: the tables that have it, its unit, and the modules that read it.
 
-Tables and keys are those of `schemas.sections` and of the dialects' settings, and which of them are
-a run's identity is asked of `schemas.config`. Only units and modules are listed here: a number
+Tables and keys are those of `schemas.configuration.sections` and of the dialects' settings, and which of them are
+a run's identity is asked of `schemas.configuration.config`. Only units and modules are listed here: a number
 without a unit or a key without a module stops `make docs`, and tests hold the modules against the
 code.
 """
@@ -18,8 +18,14 @@ from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import Record
-from schemas.config import RunConfig, identity
-from schemas.sections import VIEWPORT, BrowserSection, PolicyName, PolicySection, RoleSection
+from schemas.configuration.config import RunConfig, identity
+from schemas.configuration.sections import (
+    VIEWPORT,
+    BrowserSection,
+    PolicyName,
+    PolicySection,
+    RoleSection,
+)
 from storage.publish.card.columns import kind_in
 
 OPTIONS = "policy.dialect_options"
@@ -35,7 +41,9 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/open.py": ("publish.to", "limits.drain_seconds"),
-    "schemas/viewport.py": _all("browser", "viewport device_scale_factor picture_side margin"),
+    "schemas/episodes/viewport.py": _all(
+        "browser", "viewport device_scale_factor picture_side margin"
+    ),
     "generators/browser/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
@@ -66,8 +74,8 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
     "generators/tasks/loader.py": _all("tasks", "source sources include exclude sample"),
-    "schemas/acceptance.py": _all("accept", "passed min_reward min_scores"),
-    "schemas/config.py": ("policies", "tasks.seeds"),
+    "schemas/verdicts/acceptance.py": _all("accept", "passed min_reward min_scores"),
+    "schemas/configuration/config.py": ("policies", "tasks.seeds"),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),
     "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from registries.entry_points import Group, Plugin, find_plugins
+from schemas.configuration.sections import PART_NAME
 from schemas.errors import BadConfig, FailureKind, NotFound, Refusal, RolloutFailure, boundary
 from schemas.nearest import did_you_mean
-from schemas.sections import PART_NAME
 
 STEPMILL_API = 1
 """The version of what a plug-in is called with and what it returns; raised when an old one would break."""

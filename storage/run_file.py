@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from schemas.base import JsonObject, Record
-from schemas.config import REMOVED, RunConfig, identity
+from schemas.configuration.config import REMOVED, RunConfig, identity
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun
 from schemas.redaction import redact_values
 from storage.objects.protocol import Missing, ObjectStore

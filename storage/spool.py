@@ -15,7 +15,7 @@ from collections import defaultdict
 from pydantic import ValidationError
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Damaged
 from storage.objects.protocol import ObjectStore
 

@@ -2,9 +2,9 @@
 
 from generators.rollout.episode_recorder import Attempt
 from generators.sites.miniwob import NAME, MiniWob, start_url
-from schemas.config import RunConfig
-from schemas.task import Task
-from schemas.viewport import draw_viewport
+from schemas.configuration.config import RunConfig
+from schemas.episodes.viewport import draw_viewport
+from schemas.tasks.task import Task
 
 
 def make_attempt(

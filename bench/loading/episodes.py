@@ -21,9 +21,9 @@ from generators.engine.protocol import EnginePrompt, Picture
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect, Rationale, UnreadableReply
 from generators.policy.model.context_window import Budget, ContextWindow, text_tokens
-from schemas.action import Click
 from schemas.base import JsonObject
-from schemas.observation import PageState
+from schemas.episodes.action import Click
+from schemas.episodes.observation import PageState
 
 STEPS, MAX_STEPS = 38, 201
 """Of an episode: the average, and the most."""

@@ -16,10 +16,10 @@ from generators.policy.teacher.policy import TeacherPolicy
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.miniwob import MiniWob
-from schemas.action import ACTION
 from schemas.base import JsonObject, canonical_json
-from schemas.config import RunConfig
-from schemas.episode import Episode, PolicyKind, StopReason
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import ACTION
+from schemas.episodes.episode import Episode, PolicyKind, StopReason
 
 SESSIONS = 8
 """Episodes that are played at once."""

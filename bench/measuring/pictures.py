@@ -29,8 +29,8 @@ from PIL import Image
 from bench.measuring.result import report
 from generators.sites.miniwob import AREA
 from generators.sites.miniwob_catalogue import catalogue
-from schemas.sections import StorageSection
-from schemas.tables import Row
+from schemas.configuration.sections import StorageSection
+from schemas.tables.tables import Row
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store
 from storage.publish.plan.manifest import MANIFEST

@@ -10,8 +10,8 @@ from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, TEST, TRAIN, VALIDATION, MemoryRun, later
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, steps_sha256
-from schemas.observation import Screenshot
+from schemas.episodes.episode import Episode, Step, steps_sha256
+from schemas.episodes.observation import Screenshot
 
 EPISODES = 80
 UNIT = 4

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from random import Random
 
 from schemas.base import content_hash
-from schemas.tables import Row, arrow_schema
+from schemas.tables.tables import Row, arrow_schema
 
 KILOBYTES = (60, 160)
 """The minimum and the maximum size of a picture."""

@@ -17,12 +17,12 @@ from flows.job.plan import PlannedUnit, plan_units
 from flows.resources.resources import RunResources
 from generators.verify.structure import Structure
 from schemas.base import content_hash
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import RunSection, TasksSection, VerifySection
 from schemas.ids import verdict_transaction
-from schemas.sections import RunSection, TasksSection, VerifySection
-from schemas.tables import UNIT_TABLES, arrow_schema, to_row
-from schemas.task import Task
-from schemas.verdict import Status, Verdict
+from schemas.tables.tables import UNIT_TABLES, arrow_schema, to_row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.delta_access import table_url
 from storage.lake.delta_stats import AddedFile, statistics
 from storage.lake.delta_table import CommitEntry, DeltaHandle

@@ -11,7 +11,7 @@ from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from schemas.errors import BadConfig, Damaged, NotFound
 from storage.audit import AuditReport, audit
 from storage.objects.protocol import ObjectStore

@@ -28,9 +28,9 @@ from generators.whole_folder import data_folder
 from generators.worlds.packages.lock import INSTALL, locked, not_here
 from registries.entry_points import Group, find_plugins
 from schemas.base import Record
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import EngineSection
 from schemas.errors import NoBrowser, NoEngine
-from schemas.sections import EngineSection
 
 MIN_PYTHON = (3, 11)
 """The oldest Python that the program runs on."""

@@ -11,7 +11,7 @@ from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from generators.verify.replay import ReplayResult, StepReplay, replay
 from schemas.base import canonical_json
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 
 
 def run(args: Arguments) -> int:

@@ -26,8 +26,8 @@ from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.base import Record
 from schemas.errors import BadConfig
-from schemas.tables import Row
-from schemas.verdict import Verdict
+from schemas.tables.tables import Row
+from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
 

@@ -1,6 +1,6 @@
 """Where a configuration's values come from: a TOML file, the environment, flags; in that order.
 
-Each source becomes a named layer of plain tables, and `schemas.config.resolve` puts them over the
+Each source becomes a named layer of plain tables, and `schemas.configuration.config.resolve` puts them over the
 defaults and over each other. The names are what a mistake is reported with: the file, the
 environment variable or the flag. Nothing here decides what a key means.
 """
@@ -14,10 +14,10 @@ from pydantic import JsonValue
 from registries.entry_points import Group
 from registries.registry import check_known
 from schemas.base import Record
-from schemas.config import Layer, RunConfig, resolve
+from schemas.configuration.config import Layer, RunConfig, resolve
+from schemas.configuration.sections import PolicyName
 from schemas.errors import BadConfig
 from schemas.redaction import redact
-from schemas.sections import PolicyName
 
 PREFIX = "STEPMILL_"
 """What environment variables that are keys begin with; `__` stands for each dot."""

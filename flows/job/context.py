@@ -14,8 +14,8 @@ from flows.job.progress import ProgressCounter
 from generators.browser.slots import Slots
 from generators.verify.panel import Panel
 from schemas.base import Record
+from schemas.configuration.sections import AcceptSection
 from schemas.errors import NoBrowser, StepmillError, Unwritable
-from schemas.sections import AcceptSection
 from storage.lake.lake import Lake
 from storage.run_file import RunFile
 from storage.spool import Spool

@@ -43,14 +43,14 @@ from generators.policy.protocol import PolicyInput
 from generators.verify.seen import missing_basis
 from generators.verify.shown import Picture as SeenPicture
 from generators.verify.shown import Shown, Words
-from schemas.action import NoAction
 from schemas.base import JsonObject
-from schemas.config import RunConfig
-from schemas.episode import Actor, Episode, Step
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import EngineSection, PolicySection
+from schemas.episodes.action import NoAction
+from schemas.episodes.episode import Actor, Episode, Step
+from schemas.episodes.observation import Observation
+from schemas.episodes.viewport import Viewport
 from schemas.errors import RolloutFailure
-from schemas.observation import Observation
-from schemas.sections import EngineSection, PolicySection
-from schemas.viewport import Viewport
 from storage.publish.training.source import (
     ChatMessage,
     MaskReason,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from schemas.base import Record
-from schemas.tables import Row
+from schemas.tables.tables import Row
 
 CALL_COLUMNS = (
     "episode_id",

@@ -17,14 +17,14 @@ from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
-from schemas.acceptance import acceptance, latest_verdicts
 from schemas.base import Record
-from schemas.config import RunConfig
-from schemas.episode import Episode
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import Episode
 from schemas.errors import FailureKind, Refusal
-from schemas.sections import AcceptSection
-from schemas.task import Task
-from schemas.verdict import Acceptance, Status, Verdict
+from schemas.tasks.task import Task
+from schemas.verdicts.acceptance import acceptance, latest_verdicts
+from schemas.verdicts.verdict import Acceptance, Status, Verdict
 
 GOOD_YIELD = 0.95
 """The share of passed episodes from which a template counts as mastered."""

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from flows.job.context import JobContext, UnitReport, UnitState
 from generators.verify.panel import RETRIED_STATUSES, Panel
 from schemas.base import content_hash
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import StepmillError
-from schemas.task import Task
-from schemas.verdict import Verdict
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Verdict
 from storage.lake.judged_units import JudgedMark
 from storage.lake.lake import Lake
 

@@ -27,7 +27,7 @@ from flows.job.used_keys import check_settings
 from flows.job.validate import ValidConfig, check_dialects, check_stored_probes
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from schemas.errors import NotFound, OtherRun
 from storage.objects.protocol import ObjectStore
 from storage.run_file import RunFile, create_run, open_run

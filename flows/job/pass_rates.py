@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from flows.job.summary import UNKNOWN, TaskKind
-from schemas.acceptance import latest_verdicts, success
 from schemas.base import Record
+from schemas.configuration.sections import AcceptSection
 from schemas.errors import FailureKind
 from schemas.proportion import Estimate, difference, mean_of_tasks, pass_at
-from schemas.sections import AcceptSection
-from schemas.tables import Row
-from schemas.verdict import Verdict
+from schemas.tables.tables import Row
+from schemas.verdicts.acceptance import latest_verdicts, success
+from schemas.verdicts.verdict import Verdict
 
 
 class TaskAttempts(NamedTuple):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from schemas import ids
 from schemas.base import content_hash
-from schemas.config import RunConfig
-from schemas.sections import PolicySection
-from schemas.task import Task
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PolicySection
+from schemas.tasks.task import Task
 
 _DRAW_CHARS = 13
 """Hex characters of a hash that a float holds exactly."""

@@ -8,8 +8,8 @@ from generators.sites.judging.probes import PROBES, probe_names
 from generators.sites.registry import SITES
 from generators.verify.verifiers import VERIFIERS
 from registries.entry_points import Plugin, find_plugins
-from schemas.config import RunConfig
-from schemas.task import Task
+from schemas.configuration.config import RunConfig
+from schemas.tasks.task import Task
 from storage.export.formats import FORMATS
 
 REGISTRIES = (SITES, POLICIES, VERIFIERS, PARTS, FORMATS, PROBES)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from generators.verify.novelty import Novelty
-from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import Record
-from schemas.episode import Episode
-from schemas.sections import AcceptSection
-from schemas.verdict import Verdict
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import Episode
+from schemas.verdicts.acceptance import AcceptanceStatus, acceptance_status
+from schemas.verdicts.verdict import Verdict
 
 
 class Progress(Record):

@@ -15,8 +15,8 @@ from generators.browser.enclosure import Confinement, probe
 from generators.child_environment import SYSTEM, inherit
 from generators.engine.vllm.command import trusted_code
 from schemas.base import JsonObject
-from schemas.config import RunConfig
-from schemas.task import Task
+from schemas.configuration.config import RunConfig
+from schemas.tasks.task import Task
 
 _PACKAGES = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
 _GIT_SECONDS = 5

@@ -13,7 +13,7 @@ from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.used_keys import check_settings
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from schemas.errors import (
     BadConfig,
     NotFound,

@@ -22,10 +22,10 @@ from flows.job.summary import read_episodes
 from generators.tasks.loader import plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
 from schemas.base import Record
-from schemas.config import RunConfig
-from schemas.episode import Episode, StopReason
+from schemas.configuration.config import RunConfig
+from schemas.episodes.episode import Episode, StopReason
 from schemas.errors import BadConfig, BadTasks, Damaged
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
 from storage.objects.batch_get import get_many

@@ -16,7 +16,12 @@ from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
 from flows.job.judging import by_episode
-from schemas.acceptance import (
+from schemas.base import Record
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import BlockedRequests, ConnectionKind, StopReason
+from schemas.errors import FailureKind
+from schemas.tables.tables import Row
+from schemas.verdicts.acceptance import (
     AcceptanceStatus,
     JudgedEpisode,
     RunJudgement,
@@ -24,12 +29,7 @@ from schemas.acceptance import (
     deciding_reason,
     latest_verdicts,
 )
-from schemas.base import Record
-from schemas.episode import BlockedRequests, ConnectionKind, StopReason
-from schemas.errors import FailureKind
-from schemas.sections import AcceptSection
-from schemas.tables import Row
-from schemas.verdict import Verdict
+from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
 
 _EPISODES = (

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 
 from generators.sites import miniwob
-from schemas.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
 

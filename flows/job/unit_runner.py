@@ -25,13 +25,13 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
-from schemas.config import RunConfig
-from schemas.episode import Episode
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import LimitsSection
+from schemas.episodes.episode import Episode
+from schemas.episodes.viewport import draw_viewport
 from schemas.errors import Conflict, NoEngine, StepmillError
-from schemas.sections import LimitsSection
-from schemas.task import Task
-from schemas.verdict import Verdict
-from schemas.viewport import draw_viewport
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Verdict
 from storage.lake.lake import Lake
 from storage.objects.protocol import Missing
 from storage.spool import Spool

@@ -9,7 +9,7 @@ user must not believe otherwise.
 from collections.abc import Iterator, Mapping, Sequence
 
 from flows.job.config_loader import Sources, layers
-from schemas.config import Layer, config_keys
+from schemas.configuration.config import Layer, config_keys
 from schemas.errors import BadConfig
 from storage.export.registry import RENDERED
 

@@ -18,10 +18,10 @@ from generators.tasks.loader import TaskPlan, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
 from generators.tasks.worlds.draw import is_in_further_world
 from generators.verify.verifiers import check_verifier_names
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PolicyName
 from schemas.errors import BadConfig, BadTasks
-from schemas.sections import PolicyName
-from schemas.task import Task
+from schemas.tasks.task import Task
 from storage.lake import readers
 
 LOG = logging.getLogger(__name__)

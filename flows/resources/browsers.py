@@ -18,8 +18,8 @@ from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site, Visit
 from generators.sites.registry import RunSites
-from schemas.application import Application
-from schemas.task import Task
+from schemas.configuration.application import Application
+from schemas.tasks.task import Task
 
 
 class BrowserPool:

@@ -6,9 +6,9 @@ the record it looks at.
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
 from generators.engine.vllm.command import USAGE_FLAGS, check_arguments
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import EngineKind, EngineSection
 from schemas.errors import BadConfig
-from schemas.sections import EngineKind, EngineSection
 
 
 def check_engine(config: RunConfig) -> None:

@@ -22,9 +22,9 @@ from generators.engine.vllm.command import trusted_code
 from generators.engine.vllm.supervisor import VllmServer
 from generators.policy.factory import PolicyFactory, QueueReply
 from generators.policy.model.setup import EngineKey, EngineSet, preflight
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import EngineKind, LogprobsMode
 from schemas.errors import NoEngine
-from schemas.sections import EngineKind, LogprobsMode
 
 if TYPE_CHECKING:
     from generators.engine.client.client import OpenAIEngine

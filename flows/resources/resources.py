@@ -22,7 +22,7 @@ from generators.sites.protocol import Site
 from generators.sites.registry import RunSites
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store
 from storage.spool import Spool

@@ -24,8 +24,8 @@ from typing import Self
 from generators.child_environment import SYSTEM, inherit
 from generators.process_folder import process_folder
 from schemas.base import Record
+from schemas.configuration.sections import UNPRIVILEGED_USER, BrowserSection, Sandbox
 from schemas.errors import NoBrowser
-from schemas.sections import UNPRIVILEGED_USER, BrowserSection, Sandbox
 
 PROBE_SECONDS = 20.0
 """How long the program that finds out what is allowed may take."""

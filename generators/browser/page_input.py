@@ -13,8 +13,8 @@ from typing import Any
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import VirtualClock
 from generators.browser.keyboard import Clipping, Keyboard, key_name, parse_chord
-from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
 from schemas.base import canonical_json
+from schemas.episodes.action import Button, Click, Direction, Drag, Scroll, TypeText
 
 MAX_TYPED_CHARACTERS = 400
 """The longest text that is typed key by key; a longer one is pasted as a whole."""

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue
 
-from schemas.action import Action
 from schemas.base import Record
-from schemas.episode import BlockedRequests
-from schemas.masks import Masks
-from schemas.observation import Box, Effect, Observation
-from schemas.viewport import Viewport
+from schemas.configuration.masks import Masks
+from schemas.episodes.action import Action
+from schemas.episodes.episode import BlockedRequests
+from schemas.episodes.observation import Box, Effect, Observation
+from schemas.episodes.viewport import Viewport
 
 PRODUCT = "chromium"
 """What episodes call the browser."""

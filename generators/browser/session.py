@@ -25,7 +25,8 @@ from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
 from generators.browser.websocket import Endpoint
-from schemas.action import (
+from schemas.base import canonical_json, sha256_hex
+from schemas.episodes.action import (
     Action,
     Answer,
     Drag,
@@ -35,10 +36,9 @@ from schemas.action import (
     Wait,
     target_point,
 )
-from schemas.base import canonical_json, sha256_hex
-from schemas.episode import BlockedRequests
+from schemas.episodes.episode import BlockedRequests
+from schemas.episodes.observation import Effect, Observation, Screenshot, Target
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.observation import Effect, Observation, Screenshot, Target
 from schemas.truncation import MESSAGE_BYTES, truncate
 
 JPEG_QUALITY = 80

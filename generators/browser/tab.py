@@ -14,7 +14,8 @@ from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
 from generators.browser.page_input import Clipboard, PageInput
 from generators.browser.protocol import SessionSpec
-from schemas.action import (
+from schemas.base import canonical_json
+from schemas.episodes.action import (
     Action,
     Back,
     Click,
@@ -31,7 +32,6 @@ from schemas.action import (
     Select,
     TypeText,
 )
-from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 LOAD_PORTIONS = 3

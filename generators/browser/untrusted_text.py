@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from generators.browser.protocol import Node
 from schemas.base import sha256_hex
-from schemas.masks import Masks
-from schemas.observation import Element, PageState, Sight, Target
+from schemas.configuration.masks import Masks
+from schemas.episodes.observation import Element, PageState, Sight, Target
 from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,

@@ -7,7 +7,7 @@ from generators.engine.client.metrics import EngineMetrics
 from generators.engine.vllm.command import USAGE_FLAGS
 from generators.policy.model.context_window import text_tokens
 from generators.policy.model.setup import RESERVED_TOKENS
-from schemas.sections import PolicySection
+from schemas.configuration.sections import PolicySection
 
 MAX_IMAGES = 8
 """The most pictures that are tried in one prompt."""

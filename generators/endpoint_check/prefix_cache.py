@@ -15,8 +15,8 @@ from generators.endpoint_check.probe_images import filler_page
 from generators.endpoint_check.result import CheckResult, Fitness
 from generators.policy.dialects.protocol import Rationale
 from generators.policy.model.context_window import ContextWindow
-from schemas.action import Click
 from schemas.base import Record
+from schemas.episodes.action import Click
 
 ENOUGH = 0.5
 """Share of a shared prefix that a cache must serve to be of use; blocks are up to 1,312 tokens."""

@@ -16,9 +16,9 @@ from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
 from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.model.repair import COMPLETE_FINISH_REASONS, MISPLACED, is_misplaced
-from schemas.action import Action, target_point
 from schemas.base import JsonObject
-from schemas.sections import PolicySection
+from schemas.configuration.sections import PolicySection
+from schemas.episodes.action import Action, target_point
 
 SAMPLES = 4
 """Replies to each question under a schema."""

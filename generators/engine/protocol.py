@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 
 from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 
 
 class Role(StrEnum):

@@ -20,12 +20,12 @@ from generators.policy.scripted import load_script
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.policy.teacher_replies import RoleReplies, TeacherDrivenPolicy
 from registries.registry import plugin_errors
-from schemas.config import RunConfig
-from schemas.episode import PolicyKind
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
+from schemas.episodes.episode import PolicyKind
+from schemas.episodes.viewport import Viewport
 from schemas.errors import BadConfig
-from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
-from schemas.task import Task
-from schemas.viewport import Viewport
+from schemas.tasks.task import Task
 
 QueueReply = Callable[[str, str], None]
 """Queues the simulator's next reply in a conversation: the session, then the text."""

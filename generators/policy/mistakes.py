@@ -9,9 +9,9 @@ import re
 from random import Random
 
 from generators.policy.protocol import Decision
-from schemas.action import Action, Click, Drag, Hover, TypeText, target_point
-from schemas.episode import ThoughtSource
-from schemas.observation import Box, Element, Observation, element_at, holds
+from schemas.episodes.action import Action, Click, Drag, Hover, TypeText, target_point
+from schemas.episodes.episode import ThoughtSource
+from schemas.episodes.observation import Box, Element, Observation, element_at, holds
 
 NEAR_PX = (2, 6)
 """Minimum and maximum distance of a near miss from the edge of its target, CSS px."""

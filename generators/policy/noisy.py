@@ -14,7 +14,7 @@ from random import Random
 
 from generators.policy.mistakes import aim_of, confuse, decide, miss, mistype
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Click,
@@ -24,9 +24,9 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.episode import PolicyKind
-from schemas.mistake import InjectedMistake
-from schemas.observation import Element, Observation
+from schemas.episodes.episode import PolicyKind
+from schemas.episodes.mistake import InjectedMistake
+from schemas.episodes.observation import Element, Observation
 
 SLIP_RATE = 0.5
 """Probability, at each decision, of a mistake."""

@@ -12,12 +12,12 @@ from typing import Protocol
 from pydantic import Field
 
 from generators.browser.protocol import PageReader
-from schemas.action import Action
 from schemas.base import JsonObject, Record
-from schemas.call import Prompt
-from schemas.episode import PolicyKind, Step, ThoughtSource
-from schemas.mistake import InjectedMistake
-from schemas.observation import Observation
+from schemas.episodes.action import Action
+from schemas.episodes.call import Prompt
+from schemas.episodes.episode import PolicyKind, Step, ThoughtSource
+from schemas.episodes.mistake import InjectedMistake
+from schemas.episodes.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A policy that carries out a task's reference, as `schemas/reference.py` describes it.
+"""A policy that carries out a task's reference, as `schemas/tasks/reference.py` describes it.
 
 It finds each thing by its name in the rendered document, brings it into sight if need be, and acts on it
 by pixels and keys. It adapts nothing: a thing that the page does not show ends the episode as a failure
@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.window import Window, is_within
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Click,
@@ -25,10 +25,10 @@ from schemas.action import (
     Select,
     TypeText,
 )
-from schemas.episode import PolicyKind, ThoughtSource
+from schemas.episodes.episode import PolicyKind, ThoughtSource
+from schemas.episodes.observation import Box
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Box
-from schemas.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, ReferenceStep
 
 NAMING = ("aria-label", "placeholder", "title", "alt", "name")
 """Attributes that name a thing, the more visible ones first."""

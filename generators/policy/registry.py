@@ -24,9 +24,9 @@ from registries.entry_points import Group
 from registries.options import options_of, read_options
 from registries.registry import Registry, callable_part
 from schemas.base import JsonObject, Record
+from schemas.configuration.sections import PolicyName, PolicySection
 from schemas.errors import BadConfig, BadTasks
-from schemas.sections import PolicyName, PolicySection
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import ACTION, Action, Answer
-from schemas.episode import PolicyKind
+from schemas.episodes.action import ACTION, Action, Answer
+from schemas.episodes.episode import PolicyKind
 from schemas.errors import BadTasks
 
 _MAX_BYTES = 16 * 2**20

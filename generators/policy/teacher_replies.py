@@ -25,7 +25,7 @@ from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.surfer import Roles, role_session
 from generators.policy.model.validator import Assessment, format_assessment
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
-from schemas.action import Action, Answer, target_point
+from schemas.episodes.action import Action, Answer, target_point
 from schemas.errors import FailureKind, RolloutFailure
 
 AGREEMENT = format_assessment(Assessment(success=True, thought="It is done."))

@@ -7,7 +7,7 @@ where none of them is, as far as the page can be scrolled.
 import functools
 
 from generators.browser.protocol import Node
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 
 _SCROLLING = {"auto", "scroll"}
 """Values of `overflow-y` of what the wheel scrolls."""

@@ -17,10 +17,10 @@ from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision, PolicyCard
 from generators.sites.protocol import Outcome, Visit
 from generators.sites.state import StateChange
-from schemas.action import Answer, NoAction, target_point
 from schemas.base import JsonObject, Record, sha256_hex
-from schemas.call import Call, usage
-from schemas.episode import (
+from schemas.episodes.action import Answer, NoAction, target_point
+from schemas.episodes.call import Call, usage
+from schemas.episodes.episode import (
     BlockedRequests,
     Episode,
     FailedTry,
@@ -29,10 +29,10 @@ from schemas.episode import (
     browser_seconds,
     steps_sha256,
 )
+from schemas.episodes.observation import Effect, Observation, visible_state
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
-from schemas.observation import Effect, Observation, visible_state
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 class Attempt(Record):

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from schemas.action import Answer
 from schemas.base import Record
-from schemas.episode import Step, StopReason
-from schemas.sections import LimitsSection
-from schemas.task import Task
+from schemas.configuration.sections import LimitsSection
+from schemas.episodes.action import Answer
+from schemas.episodes.episode import Step, StopReason
+from schemas.tasks.task import Task
 
 
 class Limits(Record):

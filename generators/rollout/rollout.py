@@ -22,11 +22,11 @@ from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to
 from generators.rollout.limits import Limits, stop_reason
 from generators.sites.protocol import Outcome, Problem, Site, Visit
 from generators.sites.state import StateChange
-from schemas.action import Answer, NoAction
-from schemas.episode import Episode, FailedTry, StopReason
+from schemas.episodes.action import Answer, NoAction
+from schemas.episodes.episode import Episode, FailedTry, StopReason
+from schemas.episodes.observation import Effect
+from schemas.episodes.viewport import Viewport, on_pixels
 from schemas.errors import FailureKind, Refusal, RolloutFailure, boundary
-from schemas.observation import Effect
-from schemas.viewport import Viewport, on_pixels
 
 ENVIRONMENT_TRIES = 3
 """The most tries of an attempt whose browser or site fails."""

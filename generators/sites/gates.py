@@ -3,7 +3,7 @@
 The gates have the names that environment hubs use. Those here need no browser: they hold an expectation
 against the states of the reference's attempt, against answers that cost nothing, and against what the
 task gives away. What has to be attempted (the reference itself, a random clicker, a second visit) is in
-`flows/job/task_gates.py`.
+`flows/checks/tasks.py`.
 """
 
 import re
@@ -15,9 +15,9 @@ from generators.sites.judging.answers import normalise, other_spellings
 from generators.sites.judging.near_misses import near_misses
 from generators.sites.state import ServerState, judge_states
 from schemas.errors import BadExpectation, BadState, RolloutFailure
-from schemas.expectation import Expectation
-from schemas.reference import Do
-from schemas.task import Task
+from schemas.tasks.expectation import Expectation
+from schemas.tasks.reference import Do
+from schemas.tasks.task import Task
 
 CANARIES = (
     "",

@@ -21,7 +21,7 @@ from typing import Self, cast
 
 from aiohttp import web
 
-from schemas.episode import BlockedRequests, ConnectionKind
+from schemas.episodes.episode import BlockedRequests, ConnectionKind
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request for one host."""

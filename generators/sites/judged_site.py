@@ -18,9 +18,9 @@ from aiohttp import web
 from generators.browser.protocol import Session
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from generators.sites.state import ServerState, judge_states
-from schemas.action import Wait
+from schemas.episodes.action import Wait
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.task import Task
+from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
 
 COOKIE = "stepmill-visit"

@@ -31,10 +31,10 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
-from schemas.action import Wait
 from schemas.base import canonical_json
+from schemas.episodes.action import Wait
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.task import Task
+from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
 
 NAME = "miniwob"

@@ -14,8 +14,8 @@ from pydantic import Field
 from generators.browser.protocol import ClockSpec, Session, SessionSpec, SignIn
 from generators.sites.state import ServerState
 from schemas.base import JsonObject, Record
-from schemas.masks import Masks
-from schemas.task import Task
+from schemas.configuration.masks import Masks
+from schemas.tasks.task import Task
 
 
 class Judge(StrEnum):

@@ -13,7 +13,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
 from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
-from schemas.application import Application
+from schemas.configuration.application import Application
 from schemas.errors import BadConfig
 
 SiteMaker = Callable[[Gateway], Site]

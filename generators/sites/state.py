@@ -15,9 +15,9 @@ from generators.sites.judging.probes import ask_probe
 from generators.sites.judging.protocol import Judgement, ProbeInput
 from generators.sites.judging.state import state_digest
 from schemas.base import Record
-from schemas.delta import Delta
+from schemas.episodes.delta import Delta
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,14 @@ from generators.sites.gateway import Gateway
 from generators.sites.judged_site import COOKIE, JudgedSite, OpenVisit
 from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
-from generators.worlds.database import Rows, make_database
-from generators.worlds.draw import draw_whole
+from generators.worlds.drawing.draw import draw_whole
 from generators.worlds.packages.lock import check_packages
-from generators.worlds.server import WorldServer
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
-from schemas.task import Task
-from schemas.world import SITE, World
+from schemas.tasks.task import Task
+from schemas.worlds.world import SITE, World
 
 NAME = SITE
 """The site's name in tasks."""

@@ -19,10 +19,10 @@ from registries.entry_points import Group
 from registries.registry import check_known
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks, NotFound
-from schemas.expectation import Expectation, parse_expectation
 from schemas.nearest import did_you_mean
-from schemas.reference import Reference
-from schemas.task import MAX_SEED, Task, task_id
+from schemas.tasks.expectation import Expectation, parse_expectation
+from schemas.tasks.reference import Reference
+from schemas.tasks.task import MAX_SEED, Task, task_id
 
 JSON_COLUMNS = ("parameters", "rubric", "expect", "reference")
 """Columns that may be JSON values or, as in tables, strings of JSON."""

@@ -17,12 +17,12 @@ from generators.tasks.reader import TaskFile, read_task_file
 from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
 from generators.tasks.site_templates import SiteOffer, site_offers
-from schemas.application import Application
-from schemas.config import seed_range
+from schemas.configuration.application import Application
+from schemas.configuration.config import seed_range
+from schemas.configuration.sections import TasksSection
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
-from schemas.sections import TasksSection
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 MAX_TASKS = 1_000_000
 """Tasks in one plan; they stay in memory, 1.5 kB each."""

@@ -18,7 +18,7 @@ from generators.tasks.files import BadRow, RawRow, TaskRow, make_task, parse_obj
 from generators.tasks.site_templates import SiteOffer
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 MAX_MISTAKES = 10
 """A run's reading stops after so many mistakes."""

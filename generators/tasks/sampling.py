@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from generators.tasks.site_templates import SiteOffer, make_template_task
 from schemas.base import content_hash
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from generators.sites.installable.registry import what_is_missing
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.registry import SITES
 from generators.tasks.worlds.draw import draw_task, kinds_of
-from generators.worlds.draw import FAMILIES
+from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.packages.lock import not_here
-from schemas.application import Application
 from schemas.base import JsonObject
+from schemas.configuration.application import Application
 from schemas.errors import BadConfig
-from schemas.task import Task, task_id
+from schemas.tasks.task import Task, task_id
 
 MAX_STEPS = 100
 """Of a template's task, in actions: more than any needs, so that the run's limit decides."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.verify.pictures import differ
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
     Click,
     Drag,
@@ -23,8 +23,8 @@ from schemas.action import (
     Wait,
     target_point,
 )
-from schemas.episode import Step
-from schemas.observation import Element, element_at, holds
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Element, element_at, holds
 
 NEAR_PX = 8
 """From how far beside a thing a press was meant for it, CSS px."""

@@ -13,13 +13,20 @@ from pydantic import ValidationError
 from generators.browser.protocol import PRODUCT, SessionSpec
 from generators.sites.protocol import Visit
 from generators.verify.differences import ADDED_KEYS, differences, quote
-from schemas.action import Answer
-from schemas.call import usage
-from schemas.episode import SCHEMA_VERSION, Episode, PolicyKind, Step, StopReason, browser_seconds
+from schemas.configuration.sections import PolicyName
+from schemas.episodes.action import Answer
+from schemas.episodes.call import usage
+from schemas.episodes.episode import (
+    SCHEMA_VERSION,
+    Episode,
+    PolicyKind,
+    Step,
+    StopReason,
+    browser_seconds,
+)
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind
 from schemas.ids import episode_id, group_id
-from schemas.sections import PolicyName
-from schemas.task import SPLITS, Task, task_id
+from schemas.tasks.task import SPLITS, Task, task_id
 
 MAX_WALL_DIFFERENCE = 0.01
 """Seconds by which `wall_seconds` may differ from the time between `started_at` and `ended_at`: earlier

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from generators.sites.protocol import Visit
 from schemas.base import JsonObject, Record
-from schemas.episode import Episode, Step
-from schemas.masks import Masks
-from schemas.observation import Look, Observation, Target
-from schemas.task import Task
+from schemas.configuration.masks import Masks
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Look, Observation, Target
+from schemas.tasks.task import Task
 from schemas.truncation import truncate
 
 ADDED_KEYS: Mapping[str, frozenset[str]] = {

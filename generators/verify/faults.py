@@ -21,9 +21,9 @@ from generators.verify.changes import (
 from generators.verify.seen import find_text
 from generators.verify.shown import Picture, Shown, Words, split_words
 from generators.verify.thoughts import quotes
-from schemas.action import Click, Drag, TypeText, target_point
-from schemas.episode import Episode, Step
-from schemas.observation import Element, Sight
+from schemas.episodes.action import Click, Drag, TypeText, target_point
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Element, Sight
 
 MIN_WORD = 3
 """Letters of a word in sight by which the goal can mean a thing that has no name."""

@@ -14,9 +14,9 @@ from pydantic import JsonValue
 from generators.policy.dialects.protocol import Dialect, InexpressibleAction, ParsedAction
 from generators.policy.model import conversation, localizer, repair, surfer, validator
 from generators.verify.replies import Question, decided_action
-from schemas.action import Answer
 from schemas.base import JsonObject
-from schemas.episode import Episode, Step
+from schemas.episodes.action import Answer
+from schemas.episodes.episode import Episode, Step
 
 _ANYTHING = "anything"
 

@@ -19,10 +19,10 @@ from generators.verify.replies import (
     decision_defects,
     read_questions,
 )
-from schemas.action import NoAction
-from schemas.call import Call, prompt_hash
-from schemas.episode import Episode, PolicyKind, Step, ThoughtSource
-from schemas.sections import LogprobsMode
+from schemas.configuration.sections import LogprobsMode
+from schemas.episodes.action import NoAction
+from schemas.episodes.call import Call, prompt_hash
+from schemas.episodes.episode import Episode, PolicyKind, Step, ThoughtSource
 
 OF_A_MODEL = (
     *("dialect", "model", "engine", "engine_version", "sampling", "prompt_sha256", "prompts"),

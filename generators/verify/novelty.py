@@ -2,15 +2,15 @@
 
 One episode alone says nothing about novelty, so the verifier passes each and its evidence holds
 fingerprints. Which episodes repeat which is decided over a whole run whenever it is read
-(`schemas/novelty.py`): so it depends on no order of judging, and needs no other episode here.
+(`schemas/verdicts/novelty.py`): so it depends on no order of judging, and needs no other episode here.
 """
 
 from pydantic import JsonValue
 
 from schemas.base import content_hash
-from schemas.episode import Episode, Step
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.episodes.episode import Episode, Step
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 
 class Novelty:

@@ -4,7 +4,7 @@ It relies on no claim of a policy, and it holds facts only: the reward that the 
 the task was done, and the template's own threshold where the site has one. It passes if and only if
 nothing failed, the site reported the task as done and its raw, undiscounted reward is a finite number.
 Whether that reward is enough is for the rule, which compares it with a threshold whenever the verdict
-is read (`schemas/acceptance.py`).
+is read (`schemas/verdicts/acceptance.py`).
 """
 
 import math
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from generators.sites.judging.judge import explain
 from generators.sites.judging.protocol import REASON_BYTES
 from generators.sites.protocol import Judge, Site
-from schemas.action import NoAction
 from schemas.base import JsonObject
-from schemas.episode import Episode, Step, StopReason
-from schemas.task import Task
+from schemas.episodes.action import NoAction
+from schemas.episodes.episode import Episode, Step, StopReason
+from schemas.tasks.task import Task
 from schemas.truncation import truncate
-from schemas.verdict import Finding, Status
+from schemas.verdicts.verdict import Finding, Status
 
 MAX_UNMET = 5
 """Sentences about what was expected and not found, at most."""

@@ -18,12 +18,12 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from generators.verify.protocol import Verifier
-from schemas.acceptance import AcceptanceStatus, acceptance_status, latest_verdicts
-from schemas.episode import Episode
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import Episode
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.sections import AcceptSection
-from schemas.task import Task
-from schemas.verdict import Finding, Status, Verdict
+from schemas.tasks.task import Task
+from schemas.verdicts.acceptance import AcceptanceStatus, acceptance_status, latest_verdicts
+from schemas.verdicts.verdict import Finding, Status, Verdict
 
 MAX_ROUNDS = 3
 """Times that one version of a verifier judges an episode, whoever asks."""

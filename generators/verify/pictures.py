@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from PIL import Image, ImageChops
 
 from schemas.base import Record
-from schemas.observation import Observation
+from schemas.episodes.observation import Observation
 
 CELL = 4
 """Width and height of a cell, picture px."""

@@ -6,9 +6,9 @@ decide, it abstains or returns `unsupported`; if it breaks, the panel records `e
 
 from typing import Protocol
 
-from schemas.episode import Episode
-from schemas.task import Task
-from schemas.verdict import Finding
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding
 
 
 class Verifier(Protocol):

@@ -36,14 +36,14 @@ from generators.verify.differences import (
     compare_way,
 )
 from generators.verify.pictures import compare_pictures
-from schemas.action import Answer, NoAction
 from schemas.base import JsonObject, Record
-from schemas.episode import Episode, Step
+from schemas.configuration.masks import Masks
+from schemas.episodes.action import Answer, NoAction
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Effect, Observation
 from schemas.errors import RolloutFailure
-from schemas.masks import Masks
-from schemas.observation import Effect, Observation
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 MAX_REPLAYS = 2
 """Times an episode is replayed before it is called diverged."""

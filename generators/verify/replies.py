@@ -23,10 +23,10 @@ from generators.policy.model.localizer import Point, element_to_locate, move_act
 from generators.policy.model.validator import Assessment
 from generators.verify.derived_columns import missing_keys
 from generators.verify.differences import differences
-from schemas.action import Action, Answer, NoAction
-from schemas.call import Call, Prompt
-from schemas.episode import Episode, Step, ThoughtSource
-from schemas.viewport import Viewport
+from schemas.episodes.action import Action, Answer, NoAction
+from schemas.episodes.call import Call, Prompt
+from schemas.episodes.episode import Episode, Step, ThoughtSource
+from schemas.episodes.viewport import Viewport
 
 Value = ParsedAction | Point | Assessment
 """What a reply was parsed to."""

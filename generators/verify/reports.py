@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from generators.sites.judging.answers import expected_values
 from generators.verify.shown import Basis, Need, Shown, Words, split_words
 from generators.verify.thoughts import quote, quotes
-from schemas.action import Goto, Tab
-from schemas.episode import Step
-from schemas.expectation import Anything, Expectation
+from schemas.episodes.action import Goto, Tab
+from schemas.episodes.episode import Step
+from schemas.tasks.expectation import Anything, Expectation
 
 _DIGIT = re.compile(r"\d")
 _WITH_DIGITS = re.compile(r"\S*\d\S*")

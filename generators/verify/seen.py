@@ -41,7 +41,7 @@ from generators.verify.thoughts import (
     quote,
     quotes,
 )
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
     Click,
     Drag,
@@ -52,11 +52,11 @@ from schemas.action import (
     TypeText,
     target_point,
 )
-from schemas.episode import Episode, Step, ThoughtSource
-from schemas.expectation import Expectation
-from schemas.observation import Box
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.episodes.episode import Episode, Step, ThoughtSource
+from schemas.episodes.observation import Box
+from schemas.tasks.expectation import Expectation
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 MAX_LISTED = 50
 """Entries of each list in the evidence."""

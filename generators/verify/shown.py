@@ -19,8 +19,8 @@ from PIL import Image, ImageStat
 from pydantic import JsonValue
 
 from schemas.base import JsonObject
-from schemas.episode import Step
-from schemas.observation import UNPARTED, Box, Sight
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import UNPARTED, Box, Sight
 
 MIN_CONTRAST = 16
 """Levels of grey, of 255, between the lightest and the darkest pixel of a box in which something shows."""

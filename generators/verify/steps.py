@@ -39,7 +39,8 @@ from generators.verify.changes import (
 )
 from generators.verify.faults import Faults
 from generators.verify.shown import Words
-from schemas.action import (
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.action import (
     Answer,
     Click,
     Key,
@@ -50,11 +51,10 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.episode import Episode, Step
-from schemas.sections import AcceptSection
-from schemas.step_label import StepQuality
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.episodes.episode import Episode, Step
+from schemas.tasks.task import Task
+from schemas.verdicts.step_label import StepQuality
+from schemas.verdicts.verdict import Finding, Status
 
 _Rule = tuple[bool, StepQuality, str]
 """Whether it holds, the quality, and why."""

@@ -33,13 +33,13 @@ from generators.verify.model_columns import (
     reply_defects,
 )
 from generators.verify.replies import NOT_READ
-from schemas.action import Drag, Goto, NoAction, Tab, target_point
 from schemas.base import sha256_hex
-from schemas.episode import Actor, Episode, Step, steps_sha256
-from schemas.observation import visible_state
-from schemas.task import Task
-from schemas.verdict import Finding, Status
-from schemas.viewport import picture_pixels
+from schemas.episodes.action import Drag, Goto, NoAction, Tab, target_point
+from schemas.episodes.episode import Actor, Episode, Step, steps_sha256
+from schemas.episodes.observation import visible_state
+from schemas.episodes.viewport import picture_pixels
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 MAX_DEFECTS = 20
 """Defects listed in one finding."""

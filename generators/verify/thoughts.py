@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from generators.verify.shown import Words, split_words
-from schemas.action import Answer, Click, Drag, Hover, Select, TypeText, target_point
-from schemas.episode import Step, ThoughtSource
-from schemas.observation import Box, Element, Target
+from schemas.episodes.action import Answer, Click, Drag, Hover, Select, TypeText, target_point
+from schemas.episodes.episode import Step, ThoughtSource
+from schemas.episodes.observation import Box, Element, Target
 
 MAX_OPERANDS = 12
 """Quotations from which a text may be put together."""

@@ -6,10 +6,10 @@ Each published copy is checked against its own manifest, and its findings say no
 from collections.abc import Sequence
 
 from schemas import ids
-from schemas.config import RunConfig, identity
+from schemas.configuration.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound, StepmillError
 from schemas.redaction import redact_values
-from schemas.tables import TABLES, UNIT_TABLES
+from schemas.tables.tables import TABLES, UNIT_TABLES
 from storage import run_file
 from storage.audit.history import Histories, History, read_history
 from storage.audit.inventory import Inventory, shard_key, take_inventory

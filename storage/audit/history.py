@@ -17,7 +17,7 @@ from deltalake import Schema
 from pydantic import BaseModel, Field, JsonValue
 
 from schemas.base import parse_json
-from schemas.tables import arrow_schema
+from schemas.tables.tables import arrow_schema
 from storage.audit.inventory import Inventory
 from storage.audit.report import Notes
 from storage.lake.delta_access import checkpoint_key, entry_key

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from schemas.tables import TABLES
+from schemas.tables.tables import TABLES
 from storage import run_file
 from storage.audit.report import Notes
 from storage.lake import retention, split_record, versions

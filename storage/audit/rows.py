@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from PIL import Image, UnidentifiedImageError
 
 from schemas import ids
-from schemas.action import action_columns
 from schemas.base import parse_json, sha256_hex
-from schemas.call import Call
-from schemas.episode import Episode, Step, StopReason, steps_sha256
-from schemas.tables import Row, from_row
-from schemas.task import Task
-from schemas.verdict import Review, Verdict
+from schemas.episodes.action import action_columns
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode, Step, StopReason, steps_sha256
+from schemas.tables.tables import Row, from_row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Review, Verdict
 from storage.audit.report import Notes
 from storage.run_file import RunFile
 

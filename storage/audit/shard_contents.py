@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from schemas.base import parse_json, sha256_hex
 from schemas.errors import Damaged
-from schemas.tables import UNIT_TABLES
+from schemas.tables.tables import UNIT_TABLES
 from storage.audit.history import CommittedFile, Histories, History
 from storage.audit.inventory import Inventory, shard_key
 from storage.audit.report import Notes

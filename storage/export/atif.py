@@ -20,10 +20,10 @@ from typing import Annotated, Union, get_args, get_origin
 from pydantic import JsonValue
 from typing_extensions import override
 
-from schemas.action import Action, NoAction
 from schemas.base import JsonObject, Record, canonical_json
-from schemas.call import Call
-from schemas.episode import Actor, Episode, PolicyKind, Step
+from schemas.episodes.action import Action, NoAction
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Actor, Episode, PolicyKind, Step
 from storage.export.protocol import File, Format, FormatCounts, FullEpisode, Piece
 from storage.export.registry import FormatName
 

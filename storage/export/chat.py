@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from schemas.base import JsonObject
-from schemas.step_label import GOOD_STEPS, StepLabel
+from schemas.verdicts.step_label import GOOD_STEPS, StepLabel
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (
     File,

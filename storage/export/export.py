@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
-from schemas.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection
+from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.export.formats import FORMATS
 from storage.export.output_folder import OutputFolder
 from storage.export.protocol import (

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
+from schemas.configuration.sections import RowKind
 from schemas.errors import BadConfig
-from schemas.sections import RowKind
 from storage.export.atif import Atif
 from storage.export.chat import Chat
 from storage.export.openenv import OpenEnv

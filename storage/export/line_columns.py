@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 import yaml
 
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 
 CARD = "README.md"
 """The name of the card in an export's folder."""

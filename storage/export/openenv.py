@@ -22,8 +22,8 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from schemas.base import JsonObject
-from schemas.call import Call
-from schemas.episode import Episode
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import FormatCounts, FullEpisode, GroupFormat, Line, Piece
 from storage.export.recorded_calls import RecordedCalls, has_tokens

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json, parse_json
 from schemas.errors import OtherRun, Unwritable
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.export.line_columns import CARD, LineColumns, columns_card
 from storage.export.protocol import File, Line, Piece, TableRow
 from storage.lake.parquet_writer import ParquetWriter, Shard

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import pyarrow as pa
 
 from schemas.base import JsonObject
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.export.line_columns import LineColumns
 from storage.publish.training.source import FullEpisode
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from schemas.base import JsonObject
-from schemas.call import Call
-from schemas.episode import Episode, Step
-from schemas.picture_tokens import PictureTokens, find_picture_tokens
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.picture_tokens import PictureTokens, find_picture_tokens
 from storage.export.chat import data_url
 from storage.export.protocol import File, picture_path
 from storage.export.registry import Pictures

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from schemas.base import JsonObject
-from schemas.sections import RowKind
-from schemas.tables import Row
+from schemas.configuration.sections import RowKind
+from schemas.tables.tables import Row
 from storage.export.chat import data_url
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 from typing_extensions import override
 
-from schemas.action import NoAction
 from schemas.base import JsonObject, canonical_json
-from schemas.call import Call
-from schemas.episode import Actor, Episode, Step, StopReason
+from schemas.episodes.action import NoAction
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Actor, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.graph import Graph, Sampled
 from storage.export.line_columns import LineColumns

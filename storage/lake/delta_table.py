@@ -39,7 +39,7 @@ from pyarrow.dataset import Dataset
 
 from schemas.backoff import Backoff
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
-from schemas.tables import TABLES, arrow_schema
+from schemas.tables.tables import TABLES, arrow_schema
 from storage.lake.delta_access import FOLDER, Access, retry_read
 from storage.lake.delta_scan import dataset_of, live_files
 from storage.lake.delta_stats import AddedFile

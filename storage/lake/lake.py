@@ -24,14 +24,14 @@ from typing import Self
 from deltalake import Transaction
 
 from schemas.base import content_hash
-from schemas.call import Prompt
-from schemas.episode import Episode
+from schemas.configuration.sections import StorageSection
+from schemas.episodes.call import Prompt
+from schemas.episodes.episode import Episode
 from schemas.errors import Conflict, Damaged
 from schemas.ids import verdict_transaction
-from schemas.sections import StorageSection
-from schemas.tables import TABLES, UNIT_TABLES, Row, episode_rows, to_row
-from schemas.task import Task
-from schemas.verdict import Verdict
+from schemas.tables.tables import TABLES, UNIT_TABLES, Row, episode_rows, to_row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Verdict
 from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, CommitEntry, DeltaHandle

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 from pyarrow.dataset import Dataset
 
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Damaged, NotFound
-from schemas.tables import Row
-from schemas.task import Task
-from schemas.verdict import Verdict
+from schemas.tables.tables import Row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
 from storage.lake.delta_access import FOLDER, Access
 from storage.lake.delta_table import AsyncDeltaTable, dataset_at

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 from schemas.base import canonical_json
 from schemas.errors import StepmillError
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.lake.row_batch import (
     PICTURE,
     PictureColumn,

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.dataset import Dataset
 
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Damaged
-from schemas.tables import Row, episode_from_rows, from_row
-from schemas.task import Task
-from schemas.verdict import Verdict
+from schemas.tables.tables import Row, episode_from_rows, from_row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Verdict
 from storage.objects.error_messages import read_error
 
 _MAX_FILTER_UNITS = 100

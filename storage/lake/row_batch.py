@@ -15,7 +15,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables import Row
+from schemas.tables.tables import Row
 
 PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """The type of a column of pictures, as the `datasets` library reads it."""

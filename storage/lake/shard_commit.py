@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple, Self
 
 from schemas.errors import Damaged
-from schemas.tables import Row, arrow_schema
+from schemas.tables.tables import Row, arrow_schema
 from storage.lake.delta_stats import AddedFile, statistics
 from storage.lake.parquet_writer import ParquetWriter, Shard
 from storage.objects.protocol import Missing, ObjectStore

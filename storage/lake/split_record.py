@@ -12,7 +12,7 @@ from pydantic import ValidationError, model_validator
 
 from schemas.base import Record, canonical_json, content_hash
 from schemas.errors import Conflict, Damaged
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 from storage.objects.protocol import Missing, ObjectStore
 
 KEY = "splits.json"

@@ -25,9 +25,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from schemas.base import Record, parse_json
+from schemas.configuration.sections import StorageSection
 from schemas.errors import Damaged
-from schemas.sections import StorageSection
-from schemas.tables import TABLES, UNIT_TABLES
+from schemas.tables.tables import TABLES, UNIT_TABLES
 from storage.lake import retention, versions
 from storage.lake.delta_access import access_to, entry_key, table_url
 from storage.lake.delta_table import STAGED, AsyncDeltaTable

@@ -23,7 +23,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import RemoveAction
 
 from schemas.errors import Conflict, Damaged
-from schemas.tables import arrow_schema
+from schemas.tables.tables import arrow_schema
 from storage.lake.delta_scan import live_files
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle

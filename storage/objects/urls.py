@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig, Unwritable
-from schemas.sections import StorageSection
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 

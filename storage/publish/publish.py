@@ -8,10 +8,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-from schemas.acceptance import AcceptanceStatus
 from schemas.base import Record, sha256_hex
+from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
 from schemas.errors import Unwritable
-from schemas.sections import AcceptSection, PublishSection, StorageSection
+from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
 from storage.publish.apply import Applied, Progress, Publication

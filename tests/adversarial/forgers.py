@@ -11,7 +11,7 @@ from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.sites.miniwob import ORIGIN, start_url
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,
@@ -30,7 +30,7 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.episode import PolicyKind
+from schemas.episodes.episode import PolicyKind
 
 CENTRE = (80.0, 100.0)
 """A point on the START sheet, which covers the problem's 160×210 px, and in most problems nothing."""

@@ -6,8 +6,8 @@ from random import Random
 from support.browsers.random_actions import ON_THE_PAGE, View, draw_action
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import Answer, Click
-from schemas.episode import PolicyKind
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import PolicyKind
 
 ACTIONS = 10
 """Actions of a guesser before it gives up."""

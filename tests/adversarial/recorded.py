@@ -26,13 +26,8 @@ from generators.sites.protocol import Site
 from generators.tasks.site_templates import make_template_task, site_offers
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
-from schemas.acceptance import acceptance
-from schemas.action import Action, Answer, Click, Key, NoAction, Select
-from schemas.config import RunConfig
-from schemas.episode import PolicyKind
-from schemas.ids import unit_id
-from schemas.observation import Observation
-from schemas.sections import (
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import (
     AcceptSection,
     BrowserSection,
     EngineKind,
@@ -40,7 +35,12 @@ from schemas.sections import (
     PolicyName,
     PolicySection,
 )
-from schemas.verdict import Status
+from schemas.episodes.action import Action, Answer, Click, Key, NoAction, Select
+from schemas.episodes.episode import PolicyKind
+from schemas.episodes.observation import Observation
+from schemas.ids import unit_id
+from schemas.verdicts.acceptance import acceptance
+from schemas.verdicts.verdict import Status
 
 AT_ONCE = 6
 """Sessions at a time."""

@@ -16,17 +16,17 @@ from adversarial.lies.catalogue import LIES, UNTOLD
 from support.browsers.scripted_rollouts import scripted_task
 from support.episodes.altered_episodes import call, changed, defects, examined, replied, step, won
 
-from schemas.action import Click
 from schemas.base import Record
-from schemas.delta import Delta
-from schemas.episode import Episode, FailedTry, PolicyKind, StopReason, ThoughtSource
+from schemas.episodes.action import Click
+from schemas.episodes.delta import Delta
+from schemas.episodes.episode import Episode, FailedTry, PolicyKind, StopReason, ThoughtSource
+from schemas.episodes.mistake import InjectedMistake
+from schemas.episodes.observation import Screenshot
 from schemas.errors import FailureKind
-from schemas.expectation import Expectation
-from schemas.mistake import InjectedMistake
-from schemas.observation import Screenshot
-from schemas.reference import REFERENCE
-from schemas.tables import arrow_schema
-from schemas.task import Task
+from schemas.tables.tables import arrow_schema
+from schemas.tasks.expectation import Expectation
+from schemas.tasks.reference import REFERENCE
+from schemas.tasks.task import Task
 
 KEYS = {"episode_id", "unit_id"}
 """Columns by which rows of an episode's other tables refer to it; the audit compares them."""

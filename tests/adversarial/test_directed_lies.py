@@ -18,7 +18,7 @@ SAMPLE = tuple(lie for lie in LIES if not lie.browser)[::120]
 """Those that are told wherever tests run."""
 
 OTHERS = """[[told]]
-file = "schemas/acceptance.py"
+file = "schemas/verdicts/acceptance.py"
 tests = ["tests/unit/schemas/test_acceptance.py"]
 lies = [
   ["nothing", "accepted=not reasons", "accepted=not reasons"],

@@ -21,7 +21,7 @@ from conftest import CopyRun
 from effort import THOROUGH, TIMEOUT
 from support.stores.memory_store import MemoryStore
 
-from schemas.tables import UNIT_TABLES
+from schemas.tables.tables import UNIT_TABLES
 from storage.audit import audit
 from storage.spool import Spool, spool_key
 

@@ -17,7 +17,7 @@ from effort import THOROUGH, TIMEOUT
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.teacher.policy import TeacherPolicy
-from schemas.sections import VerifySection
+from schemas.configuration.sections import VerifySection
 
 pytestmark = [
     pytest.mark.browser,

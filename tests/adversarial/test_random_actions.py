@@ -17,7 +17,7 @@ from support.browsers.visits import visit_to
 
 from generators.sites.miniwob import NAME, start_url, template_paths
 from generators.tasks.site_templates import make_template_task, site_offers
-from schemas.action import Action
+from schemas.episodes.action import Action
 
 pytestmark = [
     pytest.mark.browser,

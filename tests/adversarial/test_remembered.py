@@ -12,7 +12,7 @@ from support.browsers.visits import visit_to
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
-from schemas.action import Action
+from schemas.episodes.action import Action
 from schemas.errors import FailureKind, RolloutFailure
 
 ACTIONS = clicks(2)

@@ -14,7 +14,7 @@ from generators.policy.protocol import Policy
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Outcome, Problem, Visit
 from generators.verify.panel import Panel
-from schemas.acceptance import acceptance
+from schemas.verdicts.acceptance import acceptance
 
 WITHOUT_REPLAY = RULE.model_copy(
     update={"passed": tuple(name for name in RULE.passed if name != "replay")}

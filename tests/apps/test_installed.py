@@ -28,7 +28,7 @@ from generators.sites.judging.judge import judge
 from generators.sites.judging.protocol import Judgement
 from generators.sites.judging.sqlite_views import read_views
 from generators.whole_folder import data_folder
-from schemas.expectation import parse_expectation
+from schemas.tasks.expectation import parse_expectation
 
 State = dict[str, JsonValue]
 

@@ -26,10 +26,10 @@ from support.servers.ledger_site import ledger_task
 
 from flows.job.provenance import code_version, provenance
 from generators.policy.factory import PolicyFactory
-from schemas.action import Answer, Click
 from schemas.base import JsonObject
-from schemas.config import RunConfig, resolve
-from schemas.episode import PolicyKind
+from schemas.configuration.config import RunConfig, resolve
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import PolicyKind
 
 Command = Callable[..., Said]
 

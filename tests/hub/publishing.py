@@ -13,7 +13,7 @@ from hub.server import TOKEN, LocalHub
 from support.runs.forks import FORKS
 from support.runs.memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
 
-from schemas.sections import PublishSection
+from schemas.configuration.sections import PublishSection
 from storage.publish.destinations.hub import destination
 from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.publish import PublishReport, publish_to

@@ -219,7 +219,7 @@ def _broad(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 NAMED_BOUNDARIES = {
     ("schemas/errors.py", "boundary"),  # names what it catches, and raises it again
-    ("generators/worlds/check.py", "ask"),  # whatever a world's server raises is a finding
+    ("generators/worlds/checking/crawl.py", "ask"),  # whatever a world's server raises is a finding
     ("flows/orchestration/serve.py", "main"),  # the same for `make prefect`
     (
         "flows/cli/main.py",

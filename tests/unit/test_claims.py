@@ -25,9 +25,9 @@ from generators.verify.panel import MAX_ROUNDS
 from generators.verify.pictures import CELL, MAX_CELLS, MAX_LEVELS
 from generators.verify.replay import MAX_REPLAYS
 from generators.verify.structure import Structure
-from schemas.episode import PolicyKind
-from schemas.tables import trajectory_schema
-from schemas.verdict import Status
+from schemas.episodes.episode import PolicyKind
+from schemas.tables.tables import trajectory_schema
+from schemas.verdicts.verdict import Status
 
 README = "README.md"
 RUNNING = "docs/running.md"

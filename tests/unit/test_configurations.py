@@ -15,9 +15,9 @@ from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
 from generators.engine.vllm.command import flag_value
 from generators.policy.dialects.registry import make_dialect
-from schemas.config import RunConfig
-from schemas.sections import LimitsSection
-from schemas.viewport import largest_viewport
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import LimitsSection
+from schemas.episodes.viewport import largest_viewport
 
 GPU = ("holotron-h100", "holo2-h100")
 STEPS = 50

@@ -27,8 +27,8 @@ from support.inputs.offered_parts import offer
 
 from flows.cli.parser import build_parser, parse
 from generators.verify.verifiers import VERIFIER_NAMES
-from schemas.episode import Actor, StopReason, ThoughtSource
-from schemas.verdict import Acceptance
+from schemas.episodes.episode import Actor, StopReason, ThoughtSource
+from schemas.verdicts.verdict import Acceptance
 from storage.publish.card.columns import member_docs
 
 PAGES = [

@@ -27,8 +27,8 @@ from source_tree import PACKAGES, ROOT
 from source_tree import modules as sources
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
-from schemas.config import RunConfig, config_keys, resolve
-from schemas.sections import PriceSection, RoleSection
+from schemas.configuration.config import RunConfig, config_keys, resolve
+from schemas.configuration.sections import PriceSection, RoleSection
 
 PAGE = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
 FREE = ("accept.min_scores", "sites")
@@ -167,8 +167,8 @@ def _reads(code: str, key: str) -> bool:
     ("code", "reads"),
     [
         ("x = config.limits.steps", True),
-        ("from schemas.sections import LimitsSection\nx = section.steps", True),
-        ("from schemas.sections import TasksSection\nx = section.steps", False),
+        ("from schemas.configuration.sections import LimitsSection\nx = section.steps", True),
+        ("from schemas.configuration.sections import TasksSection\nx = section.steps", False),
         ("x = config.limits.seconds", False),
         ("'config.limits.steps'", False),
     ],

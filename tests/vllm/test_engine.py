@@ -31,8 +31,8 @@ from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Ro
 from generators.engine.vllm.command import LOCAL_VLLM, serve_command
 from generators.policy.dialects.registry import make_dialect
 from schemas.base import Record
-from schemas.call import StructuredMode
-from schemas.sections import EngineKind, EngineSection
+from schemas.configuration.sections import EngineKind, EngineSection
+from schemas.episodes.call import StructuredMode
 
 REPLIES = 50
 LOAD = 150

@@ -16,7 +16,7 @@ from generators.engine.client.endpoint_keys import endpoint_keys
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.setup import dialect_of
-from schemas.sections import PolicySection
+from schemas.configuration.sections import PolicySection
 
 PATIENCE_SECONDS = 600.0
 """The limit for one reply; a cold engine's first may take long."""

@@ -8,7 +8,7 @@ from flows.job.config_loader import Sources, check_policy_names, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.endpoint_check.capacity_plan import CapacityPlan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
-from schemas.viewport import largest_viewport
+from schemas.episodes.viewport import largest_viewport
 
 _HEAD = ("picture", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
 

@@ -13,7 +13,7 @@ from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.engine.vllm.command import without_flag
 from generators.engine.vllm.supervisor import VllmServer
-from schemas.sections import EngineSection
+from schemas.configuration.sections import EngineSection
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterator, Sequence
 
 from flows import signals
+from flows.checks.sites import SiteCheck, SiteTrial, choose_tasks
 from flows.job.config_loader import Sources, load
-from flows.job.site_check import SiteCheck, SiteTrial, choose_tasks
 from flows.job.validate import ValidConfig, validate
 from flows.resources.browsers import open_browsers
 from flows.terminal import (
@@ -19,7 +19,7 @@ from flows.terminal import (
 )
 from generators.sites.installable.registry import what_is_missing
 from schemas.errors import BadConfig
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 def run(args: argparse.Namespace) -> int:

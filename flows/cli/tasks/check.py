@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from flows import signals
+from flows.checks.tasks import GateKeeper, TaskGates, gated_tasks
 from flows.cli.flags import DEFAULT_SEEDS
 from flows.cli.tasks.sheet import ContactSheet, check_picture_path
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
-from flows.job.task_gates import GateKeeper, TaskGates, gated_tasks
 from flows.job.validate import ValidConfig, validate
 from flows.resources.browsers import open_browsers
 from flows.resources.engines import open_policies
@@ -30,9 +30,9 @@ from flows.terminal import (
     table,
 )
 from schemas.base import JsonObject
-from schemas.config import Layer, resolve
-from schemas.episode import Episode
-from schemas.task import Task
+from schemas.configuration.config import Layer, resolve
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import Task
 
 LINE_SECONDS = 10.0
 """Between two lines of progress where there is no terminal."""

@@ -14,10 +14,10 @@ from generators.sites.miniwob_catalogue import Need, catalogue
 from generators.tasks.loader import plan_tasks, refusal_of
 from generators.tasks.selection import select
 from generators.tasks.site_templates import site_offers
+from schemas.configuration.sections import TasksSection
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
-from schemas.sections import TasksSection
-from schemas.task import MAX_SEED
+from schemas.tasks.task import MAX_SEED
 
 _Line = Mapping[str, object]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Unwritable
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 SIZE = 160, 224
 """Of a picture on the sheet at most, px."""

@@ -16,12 +16,12 @@ from generators.sites import miniwob
 from generators.sites.miniwob_catalogue import catalogue
 from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.base import JsonObject, Record
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.episodes.observation import Observation
+from schemas.episodes.viewport import draw_viewport
 from schemas.errors import BadTasks, RolloutFailure, Unwritable
 from schemas.nearest import did_you_mean
-from schemas.observation import Observation
-from schemas.task import Task
-from schemas.viewport import draw_viewport
+from schemas.tasks.task import Task
 
 _TEXT_CHARS = 40
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flows import signals
-from flows.job.task_gates import GateKeeper
-from flows.job.world_check import WorldCheck, WorldKeeper, check_config, drawn_elsewhere
+from flows.checks.tasks import GateKeeper
+from flows.checks.worlds import WorldCheck, WorldKeeper, check_config, drawn_elsewhere
 from flows.resources.browsers import open_browsers
 from flows.terminal import (
     ExitCode,
@@ -17,8 +17,8 @@ from flows.terminal import (
     strip_control_chars,
     table,
 )
-from generators.worlds.check import WorldGate
-from generators.worlds.draw import worlds_in_turn
+from generators.worlds.checking.crawl import WorldGate
+from generators.worlds.drawing.draw import worlds_in_turn
 
 
 def run(args: argparse.Namespace) -> int:

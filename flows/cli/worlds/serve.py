@@ -14,9 +14,9 @@ from flows.terminal import ExitCode, print_lines, print_note
 from generators.sites.gateway import Gateway
 from generators.sites.judged_site import COOKIE
 from generators.sites.worlds import call
-from generators.worlds.database import make_database
-from generators.worlds.draw import draw_whole
-from generators.worlds.server import WorldServer
+from generators.worlds.drawing.draw import draw_whole
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import make_database
 
 _VISIT = "own"
 _HOSTS = ("127.0.0.1", "localhost")

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.progress import Progress
 
 from flows import signals
+from flows.checks.world_pages import SIZE, open_world
 from flows.cli.tasks.sheet import check_picture_path, shrink
-from flows.job.world_pages import SIZE, open_world
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_lines, print_note
-from generators.worlds.draw import FAMILIES, draw_world, worlds_in_turn
+from generators.worlds.drawing.draw import FAMILIES, draw_world, worlds_in_turn
 from schemas.errors import Unwritable
-from schemas.world import World
+from schemas.worlds.world import World
 
 COLUMNS = 10
 """Pages in a row."""

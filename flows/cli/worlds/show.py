@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flows import signals
+from flows.checks.world_pages import SIZE, open_world
 from flows.cli.tasks.sheet import check_picture_path
 from flows.cli.tasks.show import save_picture
-from flows.job.world_pages import SIZE, open_world
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
-from generators.worlds.draw import draw
+from generators.worlds.drawing.draw import draw
+from schemas.episodes.observation import Observation
 from schemas.errors import RolloutFailure
-from schemas.look import Look
-from schemas.observation import Observation
-from schemas.world import Entity, World
+from schemas.worlds.look import Look
+from schemas.worlds.world import Entity, World
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from generators.engine.protocol import Reply
-from schemas.sections import PriceSection
+from schemas.configuration.sections import PriceSection
 
 _MILLION = 1_000_000
 _SECONDS_PER_HOUR = 3_600

@@ -29,7 +29,7 @@ from generators.engine.client.retry_policy import (
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, ResponseTooLarge
 from generators.engine.protocol import Reply
 from generators.engine.stopwatch import Stopwatch
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 _ABORTED = frozenset({"abort", "cancelled"})

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from generators.engine.client.structured_output import enforceable_schema
 from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sampling
 from schemas.base import JsonObject, canonical_json
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 
 _STRUCTURE_WORDS = (
     "response_format",

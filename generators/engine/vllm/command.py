@@ -15,9 +15,9 @@ from pathlib import Path
 from generators.child_environment import MODEL_SERVER, inherit
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE
 from schemas.base import Record
+from schemas.configuration.sections import EngineSection
 from schemas.errors import NoEngine
 from schemas.redaction import is_secret_flag
-from schemas.sections import EngineSection
 
 LOCAL_VLLM = Path(".venv-engine/bin/vllm")
 """Where `make engine-cpu` puts vLLM, seen from the folder the program was started in."""

@@ -33,8 +33,8 @@ from generators.engine.vllm.process import (
     is_healthy,
 )
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
+from schemas.configuration.sections import EngineSection
 from schemas.errors import NoEngine
-from schemas.sections import EngineSection
 
 _POLL_SECONDS = 0.25
 """Between two health checks of a server that is starting."""

@@ -38,8 +38,18 @@ from generators.policy.dialects.shared.text_dialect import (
     parse_point,
     plain_thought,
 )
-from schemas.action import Action, Answer, Direction, Drag, Key, KeyDown, KeyUp, Scroll, Wait
 from schemas.base import JsonObject
+from schemas.episodes.action import (
+    Action,
+    Answer,
+    Direction,
+    Drag,
+    Key,
+    KeyDown,
+    KeyUp,
+    Scroll,
+    Wait,
+)
 
 NOTCH = 100
 """Px of the declared display by which one click of the wheel scrolls."""

@@ -44,8 +44,8 @@ from generators.policy.dialects.shared.text_dialect import (
     parse_point,
     plain_thought,
 )
-from schemas.action import Action, Answer, Direction, Drag, Key, Scroll, Wait
 from schemas.base import JsonObject
+from schemas.episodes.action import Action, Answer, Direction, Drag, Key, Scroll, Wait
 
 _TAG = "<tool_call>"
 _SCROLLS = {

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from schemas.base import Record
-from schemas.viewport import Viewport
+from schemas.episodes.viewport import Viewport
 
 
 class Convention(StrEnum):

@@ -45,7 +45,7 @@ from generators.policy.dialects.shared.tools import (
     ToolArguments,
     WaitWholeSeconds,
 )
-from schemas.action import Action, Button, Click
+from schemas.episodes.action import Action, Button, Click
 
 
 class _WriteArguments(ToolArguments):

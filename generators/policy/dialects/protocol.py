@@ -9,10 +9,10 @@ from typing import Protocol
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
-from schemas.action import Action
 from schemas.base import JsonObject, Record
-from schemas.episode import Step
-from schemas.observation import PageState
+from schemas.episodes.action import Action
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import PageState
 
 
 class Rationale(Record):

@@ -18,7 +18,7 @@ from generators.policy.dialects.registry import PARTS, make_dialect, settings_of
 from generators.policy.dialects.settings import HoloSettings, HolotronSettings, Settings
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from schemas.base import JsonObject
-from schemas.call import Prompt
+from schemas.episodes.call import Prompt
 from schemas.errors import BadConfig
 
 _OBSERVATION = re.compile(r"shows you the browser in an <([\w-]+)> block")

@@ -38,7 +38,7 @@ from generators.policy.dialects.shared.text_dialect import (
     plain_thought,
 )
 from generators.policy.dialects.shared.tools import page_px
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Click,

@@ -15,8 +15,8 @@ from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import Action
-from schemas.episode import PolicyKind, ThoughtSource
+from schemas.episodes.action import Action
+from schemas.episodes.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 ROLE = "policy"

@@ -21,9 +21,9 @@ from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.try_account import Account
-from schemas.action import Action, target_point
 from schemas.base import JsonObject
-from schemas.observation import Element
+from schemas.episodes.action import Action, target_point
+from schemas.episodes.observation import Element
 
 ROLE = "localizer"
 """As in rows of `calls`."""

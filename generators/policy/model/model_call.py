@@ -23,8 +23,8 @@ from generators.engine.protocol import (
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.try_account import Account
 from schemas.base import JsonObject, content_hash
-from schemas.call import Call, Prompt
-from schemas.sections import EngineSection
+from schemas.configuration.sections import EngineSection
+from schemas.episodes.call import Call, Prompt
 
 
 class RecordedEngine:

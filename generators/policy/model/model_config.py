@@ -8,8 +8,8 @@ from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.seen_prefixes import SeenPrefixes
 from schemas.base import JsonObject
-from schemas.call import Prompt, prompt_hash
-from schemas.sections import EngineSection
+from schemas.configuration.sections import EngineSection
+from schemas.episodes.call import Prompt, prompt_hash
 
 
 @dataclass(frozen=True, slots=True)

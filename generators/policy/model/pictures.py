@@ -10,8 +10,8 @@ import io
 from PIL import Image
 
 from generators.engine.protocol import Picture
-from schemas.episode import Step
-from schemas.observation import Observation
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Observation
 
 JPEG_QUALITY = 90
 """Of a resized picture."""

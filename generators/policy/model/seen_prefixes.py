@@ -15,7 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 
 from generators.engine.protocol import EnginePrompt, Picture, Reply
-from schemas.picture_tokens import find_picture_tokens
+from schemas.episodes.picture_tokens import find_picture_tokens
 
 LOG = logging.getLogger(__name__)
 

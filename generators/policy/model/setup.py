@@ -24,10 +24,10 @@ from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.seen_prefixes import SeenPrefixes
 from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PolicyName, PolicySection, RoleSection
+from schemas.episodes.viewport import Viewport, largest_viewport
 from schemas.errors import BadConfig, NoEngine, RolloutFailure
-from schemas.sections import PolicyName, PolicySection, RoleSection
-from schemas.viewport import Viewport, largest_viewport
 
 RESERVED_TOKENS = 1_000
 """Tokens that a prompt needs for the task, its observation's text and a short history."""

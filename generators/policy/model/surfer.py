@@ -24,8 +24,8 @@ from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.try_account import Account
 from generators.policy.model.validator import DEFAULT_OBJECTION, Validator
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import Action, Answer
-from schemas.observation import Observation
+from schemas.episodes.action import Action, Answer
+from schemas.episodes.observation import Observation
 
 NAME = "surfer"
 """As runs record it."""

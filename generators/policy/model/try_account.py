@@ -5,7 +5,7 @@ arrived. So a call is recorded even if the decision that needed it fails.
 """
 
 from generators.engine.stopwatch import Stopwatch
-from schemas.call import Call
+from schemas.episodes.call import Call
 
 
 class Account:

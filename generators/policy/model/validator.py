@@ -19,8 +19,8 @@ from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
-from schemas.action import Answer
 from schemas.base import JsonObject
+from schemas.episodes.action import Answer
 
 ROLE = "validator"
 """As in rows of `calls`."""

@@ -10,7 +10,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 
 Point = tuple[float, float]
 """x and y, CSS px."""

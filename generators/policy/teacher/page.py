@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from generators.browser.protocol import Node
-from schemas.action import Direction
-from schemas.observation import Box
+from schemas.episodes.action import Direction
+from schemas.episodes.observation import Box
 
 HARNESS_IDS = frozenset({"query", "reward-display", "click-canvas"})
 """Ids of the elements around the task on every page."""

@@ -14,8 +14,8 @@ from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import Plan
 from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
 from generators.sites.miniwob import template_paths
-from schemas.action import Answer
-from schemas.episode import PolicyKind, ThoughtSource
+from schemas.episodes.action import Answer
+from schemas.episodes.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 NAME = "teacher"

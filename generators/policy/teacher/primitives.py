@@ -23,7 +23,7 @@ from generators.policy.teacher.page import (
     rest,
     say,
 )
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Click,
     Direction,
@@ -36,7 +36,7 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.episode import ThoughtSource
+from schemas.episodes.episode import ThoughtSource
 
 Plan = Generator[Decision, Page, Page]
 """Yields decisions, is sent the page after each, returns the last page."""

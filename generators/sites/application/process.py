@@ -22,7 +22,7 @@ from generators.child_environment import SYSTEM, inherit
 from generators.process_folder import process_folder
 from generators.sites.application.frozen_clock import find_faketime, stand_still
 from generators.sites.application.values import Values
-from schemas.application import Application
+from schemas.configuration.application import Application
 from schemas.errors import FailureKind, RolloutFailure
 
 COMMAND_SECONDS = 30.0

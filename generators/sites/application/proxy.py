@@ -15,7 +15,7 @@ from yarl import URL
 
 from generators.sites.application.lease import Lease
 from generators.sites.judged_site import COOKIE
-from schemas.application import Application, Carrier, SharedVisits
+from schemas.configuration.application import Application, Carrier, SharedVisits
 
 _HOP_BY_HOP = frozenset(
     {

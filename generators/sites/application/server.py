@@ -20,7 +20,7 @@ from generators.sites.judging.sqlite_reader import read_sqlite
 from generators.sites.judging.sqlite_views import read_views
 from generators.sites.judging.state import MAX_STATE_BYTES, mask_state, parse_state
 from generators.sites.state import ServerState
-from schemas.application import Application, Request, StateSource
+from schemas.configuration.application import Application, Request, StateSource
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 from schemas.json_pointer import ABSENT, find
 

@@ -23,10 +23,10 @@ from generators.sites.gateway import Gateway
 from generators.sites.judged_site import COOKIE, JudgedSite
 from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
-from schemas.application import Application
+from schemas.configuration.application import Application
+from schemas.configuration.masks import Masks
 from schemas.errors import BadConfig, RolloutFailure
-from schemas.masks import Masks
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 class ApplicationSite(JudgedSite[Lease]):

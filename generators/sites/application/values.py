@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from schemas.application import PLACEHOLDERS, SECRET
+from schemas.configuration.application import PLACEHOLDERS, SECRET
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 class Values:

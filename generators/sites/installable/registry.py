@@ -12,7 +12,7 @@ from generators.sites.installable.mediawiki.application import MEDIAWIKI
 from generators.sites.installable.packages import find_installed
 from generators.sites.installable.worlds import world_folder
 from generators.whole_folder import data_folder
-from schemas.application import Start
+from schemas.configuration.application import Start
 from schemas.errors import NotFound
 
 APPLICATIONS: Mapping[str, Application] = MappingProxyType(

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from schemas.expectation import (
+from schemas.tasks.expectation import (
     MAX_MATCHED_CHARS,
     Anything,
     Contains,

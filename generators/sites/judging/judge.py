@@ -26,11 +26,11 @@ from generators.sites.judging.rules import (
 )
 from generators.sites.judging.side_effects import side_effects
 from generators.sites.judging.tables import Place, PlaceKind
-from schemas.delta import Change, ChangeOf, Delta
+from schemas.episodes.delta import Change, ChangeOf, Delta
 from schemas.errors import BadExpectation
-from schemas.expectation import Expectation, Matcher, RowRule
 from schemas.json_pointer import ABSENT, Found, find
 from schemas.redaction import MASK, redact
+from schemas.tasks.expectation import Expectation, Matcher, RowRule
 from schemas.truncation import truncate
 
 _SECRET = re.compile(r"(?i)passw|secret|token|credential|api_?key")

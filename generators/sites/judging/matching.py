@@ -11,7 +11,8 @@ from pydantic import JsonValue
 
 from generators.sites.judging.answers import expected_values, number_is_near, read_number
 from schemas.base import Record, canonical_json
-from schemas.expectation import (
+from schemas.json_pointer import ABSENT, Found
+from schemas.tasks.expectation import (
     MAX_MATCHED_CHARS,
     Anything,
     Contains,
@@ -21,7 +22,6 @@ from schemas.expectation import (
     OneOf,
     compile_pattern,
 )
-from schemas.json_pointer import ABSENT, Found
 
 
 def value_matches(matcher: Matcher, value: Found) -> bool:

@@ -37,9 +37,9 @@ from generators.sites.judging.rules import (
     row_name,
 )
 from generators.sites.judging.side_effects import Free
-from schemas.delta import Change, ChangeOf
-from schemas.expectation import Anything, Expectation, Matcher, RowRule
+from schemas.episodes.delta import Change, ChangeOf
 from schemas.json_pointer import ABSENT, find, split_pointer
+from schemas.tasks.expectation import Anything, Expectation, Matcher, RowRule
 
 _NO_KEYS: Mapping[str, str] = MappingProxyType({})
 _MAX_TABLES = 5

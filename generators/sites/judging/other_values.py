@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from generators.sites.judging.answers import answers_equal, expected_values, read_number
 from generators.sites.judging.matching import values_equal
 from generators.sites.judging.tables import RowKey
-from schemas.expectation import Anything, Contains, Matcher, Matches, Number
 from schemas.json_pointer import ABSENT, Found
+from schemas.tasks.expectation import Anything, Contains, Matcher, Matches, Number
 
 _PARTING = ", "
 """What stands between the parts of a list in a text."""

@@ -25,7 +25,7 @@ from generators.sites.judging.protocol import Judgement, ProbeInput
 from registries.entry_points import Group, Plugin
 from registries.registry import Registry, callable_part
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 PROBE_SECONDS = 30.0
 """How long a probe may take, with the start of its process."""

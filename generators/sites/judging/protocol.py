@@ -7,7 +7,7 @@ of a plug-in that judges it in a way of its own.
 from pydantic import Field, JsonValue
 
 from schemas.base import JsonObject, Record
-from schemas.delta import Delta
+from schemas.episodes.delta import Delta
 
 REASON_BYTES = 500
 """The bound of one reason."""

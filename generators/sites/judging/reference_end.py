@@ -12,7 +12,7 @@ from generators.sites.judging.compare import compare_states
 from generators.sites.judging.other_values import fresh_key, put
 from generators.sites.judging.tables import Place, Rows, places, rows_by_key, table_rows
 from schemas.base import canonical_json
-from schemas.delta import Change, ChangeOf, Delta, apply_delta
+from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
 
 
 class ReferenceEnd:

@@ -14,10 +14,10 @@ from generators.sites.judging.compare import same
 from generators.sites.judging.matching import describe, value_matches
 from generators.sites.judging.tables import Place, places
 from schemas.base import canonical_json
-from schemas.delta import Change
+from schemas.episodes.delta import Change
 from schemas.errors import BadExpectation
-from schemas.expectation import Expectation, Matcher, RowRule
 from schemas.json_pointer import ABSENT, Found, find, split_pointer
+from schemas.tasks.expectation import Expectation, Matcher, RowRule
 from schemas.truncation import truncate
 
 _MAX_SHOWN_BYTES = 160

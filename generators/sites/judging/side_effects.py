@@ -20,9 +20,9 @@ from generators.sites.judging.rules import (
 )
 from generators.sites.judging.tables import Place, table_rows
 from schemas.base import canonical_json
-from schemas.delta import Change, ChangeOf, Delta
-from schemas.expectation import Expectation, RowRule
+from schemas.episodes.delta import Change, ChangeOf, Delta
 from schemas.json_pointer import WILDCARD, covers, find, split_pointer
+from schemas.tasks.expectation import Expectation, RowRule
 
 
 def side_effects(

@@ -9,28 +9,28 @@ from functools import lru_cache
 from random import Random
 
 from generators.sites.gates import leak_gates
-from generators.tasks.worlds.asking import ASKING, oversteps
-from generators.tasks.worlds.choosing import CHOOSING
-from generators.tasks.worlds.following import FOLLOWING
+from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
+from generators.tasks.worlds.ground.wording import word
+from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
+from generators.tasks.worlds.kinds.answers import READING
+from generators.tasks.worlds.kinds.bulk_edits import SEVERAL
+from generators.tasks.worlds.kinds.edits import WRITING
+from generators.tasks.worlds.kinds.links import FOLLOWING
+from generators.tasks.worlds.kinds.patterned import NEEDS, PATTERNED
+from generators.tasks.worlds.kinds.permissions import ASKING, oversteps
+from generators.tasks.worlds.kinds.procedures import WRITTEN
+from generators.tasks.worlds.kinds.scheduling import SCHEDULING
+from generators.tasks.worlds.kinds.selections import CHOOSING
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
-from generators.tasks.worlds.moves import Steps, around_noise
-from generators.tasks.worlds.patterned import NEEDS, PATTERNED
-from generators.tasks.worlds.reading import READING
-from generators.tasks.worlds.scheduling import SCHEDULING
-from generators.tasks.worlds.setting import MIN_SIBLINGS, Setting
-from generators.tasks.worlds.several import SEVERAL
-from generators.tasks.worlds.styles import Style, draw_style, styled
-from generators.tasks.worlds.task import Draft, WorldTask, measure, to_task
-from generators.tasks.worlds.thoughts import think
-from generators.tasks.worlds.wording import word
-from generators.tasks.worlds.writing import WRITING
-from generators.tasks.worlds.written import WRITTEN
-from generators.worlds.database import Rows
-from generators.worlds.draw import draw_whole, has_pattern, split_of
+from generators.tasks.worlds.references.steps import Steps, around_noise
+from generators.tasks.worlds.references.styles import Style, draw_style, styled
+from generators.tasks.worlds.references.thoughts import think
+from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
+from generators.worlds.state.database import Rows
 from schemas.errors import BadTasks
-from schemas.reference import MAX_STEPS
-from schemas.task import Task
-from schemas.world import SITE, World
+from schemas.tasks.reference import MAX_STEPS
+from schemas.tasks.task import Task
+from schemas.worlds.world import SITE, World
 
 KINDS = {
     **READING,

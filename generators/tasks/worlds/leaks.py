@@ -16,13 +16,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from generators.sites.gates import plain_part
 from generators.sites.judging.answers import answer_matches, normalise, read_number
-from generators.tasks.worlds.setting import NUMBERS, Setting, rank
-from generators.tasks.worlds.task import IMPOSSIBLE, WorldTask
-from generators.worlds.database import Row
-from generators.worlds.page_reader import Chunk, PageReader
-from schemas.field import DataField, Kind
-from schemas.reference import Do
-from schemas.world import Entity
+from generators.tasks.worlds.ground.task import IMPOSSIBLE, WorldTask
+from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, rank
+from generators.worlds.checking.html_reader import Chunk, PageReader
+from generators.worlds.state.database import Row
+from schemas.tasks.reference import Do
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import Entity
 
 _MAX_ROW_LINKS = 60
 """Links to rows on one page."""

@@ -15,7 +15,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.objects.s3.address import Address, check_endpoint
 from storage.objects.s3.errors import FAILURES, READ, request_error, settings_error
 

@@ -9,8 +9,8 @@ pictures are those of the verifier `replay`; a test holds them to it.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from schemas.acceptance import AcceptanceStatus, deciding_reason
-from schemas.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection
+from schemas.verdicts.acceptance import AcceptanceStatus, deciding_reason
 from storage.publish.card.escape import markdown
 from storage.publish.plan.selection import Selection
 

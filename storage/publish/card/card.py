@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from schemas.base import canonical_json
-from schemas.sections import AcceptSection, RowKind
-from schemas.task import SPLITS
+from schemas.configuration.sections import AcceptSection, RowKind
+from schemas.tasks.task import SPLITS
 from storage.publish.card.acceptance_text import acceptance_lines, proof_lines
 from storage.publish.card.columns import column_lines
 from storage.publish.card.contact_sheet import sheet_lines

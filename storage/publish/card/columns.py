@@ -12,14 +12,14 @@ from typing import TypeVar, get_args
 
 import pyarrow as pa
 
-from schemas.action import ActionColumns
 from schemas.base import Record
 from schemas.columns import Spread
-from schemas.published import Attempt, Result
-from schemas.sections import RowKind
-from schemas.step_label import StepLabel
-from schemas.tables import EPISODE_TABLES, TABLES, json_columns
-from schemas.verdict import Acceptance
+from schemas.configuration.sections import RowKind
+from schemas.episodes.action import ActionColumns
+from schemas.tables.published import Attempt, Result
+from schemas.tables.tables import EPISODE_TABLES, TABLES, json_columns
+from schemas.verdicts.step_label import StepLabel
+from schemas.verdicts.verdict import Acceptance
 from storage.lake.row_batch import PICTURE
 from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
 from storage.publish.training.schema import LIKE_SFT, own_columns

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pyarrow as pa
 from PIL import Image, ImageDraw, ImageFont
 
-from schemas.action import ACTION, Action, NoAction, action_columns
-from schemas.tables import Row
+from schemas.episodes.action import ACTION, Action, NoAction, action_columns
+from schemas.tables.tables import Row
 from storage.publish.card.escape import markdown, visible
 from storage.publish.card.survey import Viewport
 from storage.publish.plan.configs import config_schema

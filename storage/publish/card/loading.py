@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import yaml
 
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 from storage.lake.row_batch import PICTURE
 from storage.publish.card.escape import python_string, yaml_string
 from storage.publish.plan.configs import config_schema

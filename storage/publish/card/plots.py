@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
-from schemas.acceptance import AcceptanceStatus
 from schemas.proportion import wilson
+from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.publish.card.escape import visible
 from storage.publish.card.yields import Yield, percent, template_yields
 from storage.publish.plan.selection import Selection

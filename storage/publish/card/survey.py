@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Selection
 

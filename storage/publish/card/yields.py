@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeVar
 
-from schemas.acceptance import AcceptanceStatus
-from schemas.episode import PolicyKind
+from schemas.episodes.episode import PolicyKind
 from schemas.proportion import wilson
+from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.publish.card.columns import member_docs
 from storage.publish.card.escape import markdown
 from storage.publish.card.survey import Actor, Survey

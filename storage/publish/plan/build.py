@@ -10,14 +10,14 @@ from itertools import groupby, islice
 
 import pyarrow as pa
 
-from schemas.acceptance import deciding_reason
-from schemas.episode import PolicyKind
+from schemas.configuration.sections import RowKind
+from schemas.episodes.episode import PolicyKind
 from schemas.errors import Damaged
 from schemas.proportion import wilson
-from schemas.published import Result, pass_at_k
-from schemas.sections import RowKind
-from schemas.step_label import StepLabel
-from schemas.tables import Row, arrow_schema, to_row
+from schemas.tables.published import Result, pass_at_k
+from schemas.tables.tables import Row, arrow_schema, to_row
+from schemas.verdicts.acceptance import deciding_reason
+from schemas.verdicts.step_label import StepLabel
 from storage.lake.parquet_writer import Shard, shards
 from storage.lake.row_batch import picture_columns
 from storage.objects.temp_object import Draft

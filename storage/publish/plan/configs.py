@@ -8,9 +8,14 @@ from functools import partial
 
 import pyarrow as pa
 
-from schemas.published import Attempt, Result
-from schemas.sections import RowKind
-from schemas.tables import arrow_schema, published_step_schema, record_schema, trajectory_schema
+from schemas.configuration.sections import RowKind
+from schemas.tables.published import Attempt, Result
+from schemas.tables.tables import (
+    arrow_schema,
+    published_step_schema,
+    record_schema,
+    trajectory_schema,
+)
 from storage.lake.row_batch import picture_columns
 from storage.publish.plan.selection import Candidate
 from storage.publish.training.schema import row_schema

@@ -7,10 +7,10 @@ memory. A missing step, or a picture that is not the recorded one, is an error.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Damaged
-from schemas.tables import Row, arrow_schema, from_row
-from schemas.task import Task
+from schemas.tables.tables import Row, arrow_schema, from_row
+from schemas.tasks.task import Task
 from storage.lake.readers import build_episode, read_prompts, rows_by_episode
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate

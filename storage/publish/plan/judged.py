@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import JudgedEpisode, latest_verdicts
 from schemas.base import content_hash
-from schemas.tables import Row, arrow_schema, from_row
-from schemas.verdict import Verdict
+from schemas.tables.tables import Row, arrow_schema, from_row
+from schemas.verdicts.acceptance import JudgedEpisode, latest_verdicts
+from schemas.verdicts.verdict import Verdict
 from storage.publish.plan.rows import VERDICT_ORDER, Tables, row_dicts
 
 _EVIDENCE_OF = ("outcome", "novelty", "replay", "steps")

@@ -11,10 +11,10 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
+from schemas.configuration.sections import AcceptSection
 from schemas.errors import Damaged
-from schemas.sections import AcceptSection
+from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.publish.plan.configs import DATASET_CONFIGS, config_schema
 from storage.publish.plan.plan import PublishPlan
 

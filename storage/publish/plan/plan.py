@@ -20,8 +20,8 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from schemas.base import content_hash
-from schemas.sections import RowKind
-from schemas.task import SPLITS
+from schemas.configuration.sections import RowKind
+from schemas.tasks.task import SPLITS
 from storage.publish.plan.configs import (
     DATASET_CONFIGS,
     TASK_BYTES,

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.objects.error_messages import read_error
 from storage.publish.plan.row_index import RowIndex
 

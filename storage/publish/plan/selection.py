@@ -18,18 +18,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from schemas.acceptance import (
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import StopReason
+from schemas.errors import Damaged, NotFound
+from schemas.tables.tables import arrow_schema
+from schemas.verdicts.acceptance import (
     AcceptanceStatus,
     JudgedEpisode,
     RunJudgement,
     accept_all,
 )
-from schemas.episode import StopReason
-from schemas.errors import Damaged, NotFound
-from schemas.sections import AcceptSection
-from schemas.step_label import StepLabel
-from schemas.tables import arrow_schema
-from schemas.verdict import Acceptance
+from schemas.verdicts.step_label import StepLabel
+from schemas.verdicts.verdict import Acceptance
 from storage.publish.plan.judged import Judged, judged_episodes
 from storage.publish.plan.rows import Tables, row_dicts
 from storage.publish.plan.splits import Splits, published_splits

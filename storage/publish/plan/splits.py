@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.base import content_hash, sha256_hex
-from schemas.observation import UNPARTED
-from schemas.task import SPLITS
-from schemas.world import SITE as WORLDS
+from schemas.episodes.observation import UNPARTED
+from schemas.tasks.task import SPLITS
+from schemas.worlds.world import SITE as WORLDS
 from storage.publish.plan.rows import Tables
 
 MIN_GROUPS = 10

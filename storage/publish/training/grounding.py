@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.action import Select, target_point
-from schemas.episode import Actor, Episode, Step
-from schemas.observation import Box, Target
-from schemas.tables import Row
+from schemas.episodes.action import Select, target_point
+from schemas.episodes.episode import Actor, Episode, Step
+from schemas.episodes.observation import Box, Target
+from schemas.tables.tables import Row
 from storage.publish.training.placeholders import escaped
 from storage.publish.training.referring import Expression, drawn_by, expressions
 from storage.publish.training.scene import (

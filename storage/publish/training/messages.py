@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from schemas.base import JsonObject
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.placeholders import IMAGE, PLACEHOLDER, escaped
 from storage.publish.training.source import ChatMessage, MessagePicture, Reply

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from schemas.acceptance import deciding_reason
-from schemas.episode import StopReason
-from schemas.step_label import GOOD_STEPS
-from schemas.tables import Row
+from schemas.episodes.episode import StopReason
+from schemas.tables.tables import Row
+from schemas.verdicts.acceptance import deciding_reason
+from schemas.verdicts.step_label import GOOD_STEPS
 from storage.publish.training.messages import NoRow, spell
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import FullEpisode, Renderer, Reply, replies_of

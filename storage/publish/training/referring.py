@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 from storage.publish.training.scene import (
     TEXT,
     Scene,

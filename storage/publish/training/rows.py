@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas.sections import RowKind
-from schemas.step_label import GOOD_STEPS, StepQuality
-from schemas.tables import Row
+from schemas.configuration.sections import RowKind
+from schemas.tables.tables import Row
+from schemas.verdicts.step_label import GOOD_STEPS, StepQuality
 from storage.publish.training.messages import NoRow, Spelt, spell
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import (

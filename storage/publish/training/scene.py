@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from schemas.episode import Step
-from schemas.observation import Box, Element, Sight, Target
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Box, Element, Sight, Target
 
 MAX_LISTED = 400
 """Elements that the browser lists; of a page with as many, nobody knows what else there is."""

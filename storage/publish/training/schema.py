@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from schemas.sections import RowKind
+from schemas.configuration.sections import RowKind
 
 PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """A picture, as the `datasets` library decodes it."""

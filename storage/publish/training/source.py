@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Protocol
 
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.step_label import StepLabel, StepQuality
-from schemas.task import Task
-from schemas.verdict import Acceptance
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import Task
+from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.verdict import Acceptance
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from adversarial.lies.retelling import (
     restep,
 )
 
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Button,
     Click,
@@ -27,8 +27,8 @@ from schemas.action import (
     Wait,
     target_point,
 )
-from schemas.episode import Episode, Step
-from schemas.observation import Element
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Element
 
 KINDS: Kinds = {}
 lie = adder(KINDS)

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from adversarial.lies.retelling import Kinds, Truth, adder, amend, column
 
-from schemas.call import Call, prompt_hash
-from schemas.episode import Episode, PolicyKind
+from schemas.episodes.call import Call, prompt_hash
+from schemas.episodes.episode import Episode, PolicyKind
 
 KINDS: Kinds = {}
 lie = adder(KINDS)

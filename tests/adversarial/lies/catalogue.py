@@ -20,7 +20,7 @@ from adversarial.lies.retelling import (
     retell,
 )
 
-from schemas.episode import Episode, FailedTry
+from schemas.episodes.episode import Episode, FailedTry
 from schemas.errors import FailureKind
 
 LIES: Kinds = (

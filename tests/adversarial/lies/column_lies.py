@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from adversarial.lies.retelling import Kinds, Truth, adder, amend, column
 
-from schemas.episode import Actor, Episode, PolicyKind, ThoughtSource
+from schemas.episodes.episode import Actor, Episode, PolicyKind, ThoughtSource
 from schemas.ids import episode_id
 
 KINDS: Kinds = {}

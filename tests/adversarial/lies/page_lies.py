@@ -6,10 +6,10 @@ from collections.abc import Callable
 from adversarial.lies.retelling import Kinds, Truth, adder, amend, clicking, hit, outside, restep
 
 from generators.verify.shown import split_words
-from schemas.action import Click, Key, TypeText, target_point
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, ThoughtSource
-from schemas.observation import Element, PageState, Sight
+from schemas.episodes.action import Click, Key, TypeText, target_point
+from schemas.episodes.episode import Episode, Step, ThoughtSource
+from schemas.episodes.observation import Element, PageState, Sight
 
 KINDS: Kinds = {}
 lie = adder(KINDS)

@@ -15,12 +15,12 @@ from random import Random
 from PIL import Image
 
 from generators.browser.picture import read_picture
-from schemas.action import Action, Answer, Click, NoAction, target_point
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, steps_sha256
+from schemas.episodes.action import Action, Answer, Click, NoAction, target_point
+from schemas.episodes.episode import Episode, Step, steps_sha256
+from schemas.episodes.observation import Box, Element, Screenshot, Target, visible_state
 from schemas.ids import episode_id, group_id
-from schemas.observation import Box, Element, Screenshot, Target, visible_state
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from adversarial.lies.retelling import (
 )
 from PIL import Image, ImageDraw, ImageOps
 
-from schemas.action import Wait
-from schemas.episode import Episode, Step
-from schemas.observation import Screenshot
+from schemas.episodes.action import Wait
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Screenshot
 
 KINDS: Kinds = {}
 lie = adder(KINDS)

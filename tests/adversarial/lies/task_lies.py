@@ -13,9 +13,9 @@ from adversarial.lies.retelling import (
     retell,
 )
 
-from schemas.action import Answer
 from schemas.base import JsonObject
-from schemas.episode import Episode, StopReason
+from schemas.episodes.action import Answer
+from schemas.episodes.episode import Episode, StopReason
 
 KINDS: Kinds = {}
 lie = adder(KINDS)

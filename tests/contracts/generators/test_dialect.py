@@ -17,7 +17,7 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.json_reply import MAX_REPLY_CHARS
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,
@@ -41,7 +41,7 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.episode import Step
+from schemas.episodes.episode import Step
 
 ESCAPED = (
     "it's",

@@ -17,11 +17,11 @@ from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.sites.miniwob import start_url
-from schemas.action import Action, Answer, Click, NoAction
-from schemas.episode import PolicyKind
+from schemas.configuration.sections import PolicyName, PolicySection
+from schemas.episodes.action import Action, Answer, Click, NoAction
+from schemas.episodes.episode import PolicyKind
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation, PageState
-from schemas.sections import PolicyName, PolicySection
 
 GOAL = "Click the button."
 TURNS = 4

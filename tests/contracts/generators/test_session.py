@@ -9,8 +9,8 @@ from support.browsers.html_site import ORIGIN, browsing, spec
 from support.browsers.scripted_session import Page, ScriptedSessions
 
 from generators.browser.protocol import Session
-from schemas.action import Answer, Click, Hover, NoAction, Wait
 from schemas.base import sha256_hex
+from schemas.episodes.action import Answer, Click, Hover, NoAction, Wait
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

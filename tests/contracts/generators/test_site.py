@@ -28,9 +28,9 @@ from generators.browser.protocol import Session, SessionSpec
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Judge, Problem, Site, Visit
-from schemas.action import Action, Answer, Reload, Restart
+from schemas.episodes.action import Action, Answer, Reload, Restart
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.task import Task
+from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

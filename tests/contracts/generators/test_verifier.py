@@ -18,9 +18,9 @@ from support.episodes.factories import make_episode
 from generators.verify.protocol import Verifier
 from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.base import canonical_json
-from schemas.episode import Episode, StopReason
+from schemas.episodes.episode import Episode, StopReason
 from schemas.errors import RolloutFailure
-from schemas.verdict import Finding, Status
+from schemas.verdicts.verdict import Finding, Status
 
 Damage = Callable[[Episode], Episode]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.stores.memory_store import MemoryStore
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import Conflict
-from schemas.sections import StorageSection
 from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store

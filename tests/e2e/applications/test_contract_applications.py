@@ -22,8 +22,8 @@ from source_tree import ROOT
 from support.browsers.one_browser import browser_and_gateway
 from support.runs.commands import called
 
+from flows.checks.sites import SiteTrial, choose_tasks
 from flows.job.config_loader import Sources, load
-from flows.job.site_check import SiteTrial, choose_tasks
 from flows.job.validate import validate
 from flows.resources.browsers import Browsers, enter_sites
 from generators.sites.registry import RunSites

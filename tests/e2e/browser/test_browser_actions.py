@@ -8,7 +8,7 @@ from support.browsers.html_site import ORIGIN, opened
 
 from generators.browser.channel import Channel
 from generators.sites.gateway import Handler
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
     Back,
     Button,

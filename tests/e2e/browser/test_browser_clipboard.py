@@ -4,7 +4,7 @@ import pytest
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
 
 from generators.browser.session import ChromiumSession
-from schemas.action import Click, Key, Tab, TabOperation
+from schemas.episodes.action import Click, Key, Tab, TabOperation
 
 pytestmark = [
     pytest.mark.browser,

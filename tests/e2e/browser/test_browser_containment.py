@@ -12,7 +12,7 @@ from support.browsers.html_site import ORIGIN, browsing, opened, spec
 from support.runs.commands import until
 
 from generators.sites.gateway import Handler, Refusals
-from schemas.action import Click, Wait
+from schemas.episodes.action import Click, Wait
 
 pytestmark = [
     pytest.mark.browser,

@@ -22,9 +22,9 @@ from generators.browser.channel import Channel
 from generators.browser.chromium import Chromium
 from generators.browser.enclosure import Confinement, probe
 from generators.sites.gateway import Gateway
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import UNPRIVILEGED_USER, Sandbox
 from schemas.errors import NoBrowser, RolloutFailure
-from schemas.sections import UNPRIVILEGED_USER, Sandbox
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -28,9 +28,9 @@ from generators.browser import session as session_module
 from generators.browser.chromium import Chromium
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway, Handler
-from schemas.action import Click, Tab, TabOperation, Wait
+from schemas.episodes.action import Click, Tab, TabOperation, Wait
+from schemas.episodes.observation import Effect
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect
 
 pytestmark = [
     pytest.mark.browser,

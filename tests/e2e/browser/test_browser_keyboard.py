@@ -5,7 +5,7 @@ from support.browsers.html_site import opened
 
 from generators.browser.keyboard import _NAMED, parse_chord
 from generators.browser.session import ChromiumSession
-from schemas.action import Key, TypeText
+from schemas.episodes.action import Key, TypeText
 
 pytestmark = [
     pytest.mark.browser,

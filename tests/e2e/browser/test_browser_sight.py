@@ -6,9 +6,9 @@ import pytest
 from support.browsers.html_site import ORIGIN, opened
 
 from generators.browser.session import ChromiumSession
-from schemas.action import Click, Goto, Scroll, Tab, TabOperation
-from schemas.action import Direction as Way
-from schemas.observation import Observation
+from schemas.episodes.action import Click, Goto, Scroll, Tab, TabOperation
+from schemas.episodes.action import Direction as Way
+from schemas.episodes.observation import Observation
 
 pytestmark = [
     pytest.mark.browser,

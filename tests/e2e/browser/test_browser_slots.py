@@ -16,8 +16,8 @@ from generators.browser.session import ChromiumSession
 from generators.browser.slots import Slots, while_waiting
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.sites.gateway import Gateway
-from schemas.action import Answer, Click
-from schemas.episode import PolicyKind, StopReason
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import PolicyKind, StopReason
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -17,7 +17,7 @@ from support.browsers.one_browser import processes
 from generators.browser.chromium import Chromium
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway
-from schemas.action import Click, Key, Tab, TabOperation, TypeText
+from schemas.episodes.action import Click, Key, Tab, TabOperation, TypeText
 
 pytestmark = [
     pytest.mark.browser,

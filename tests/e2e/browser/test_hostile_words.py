@@ -19,8 +19,8 @@ from support.browsers.html_site import ORIGIN, opened
 from support.runs.commands import Said, called, stepmill
 
 from generators.sites.miniwob import pages_root
-from schemas.action import Click
 from schemas.base import canonical_json
+from schemas.episodes.action import Click
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.truncation import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, truncate
 

@@ -17,7 +17,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.miniwob import MiniWob, start_url
 from generators.sites.protocol import Outcome, Problem, Visit
-from schemas.action import Click, Reload, Wait
+from schemas.episodes.action import Click, Reload, Wait
 from schemas.errors import FailureKind, RolloutFailure
 
 pytestmark = [

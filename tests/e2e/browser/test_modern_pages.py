@@ -15,8 +15,8 @@ from support.browsers.html_site import opened
 
 from generators.browser import clock
 from generators.browser.session import ChromiumSession
-from schemas.action import Click, Select, TypeText, Wait
-from schemas.observation import Observation
+from schemas.episodes.action import Click, Select, TypeText, Wait
+from schemas.episodes.observation import Observation
 
 pytestmark = [
     pytest.mark.browser,

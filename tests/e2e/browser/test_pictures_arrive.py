@@ -16,7 +16,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec
 from generators.sites.gateway import Gateway, Handler
 from generators.sites.miniwob import MiniWob, start_url
-from schemas.action import Back, Click, Reload
+from schemas.episodes.action import Back, Click, Reload
 
 pytestmark = [
     pytest.mark.browser,

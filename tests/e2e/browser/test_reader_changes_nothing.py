@@ -19,9 +19,9 @@ from generators.browser.protocol import SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Handler
 from generators.sites.miniwob import ORIGIN, MiniWob, start_url
-from schemas.action import Click, Direction, Scroll, TypeText
 from schemas.base import canonical_json
-from schemas.task import Task
+from schemas.episodes.action import Click, Direction, Scroll, TypeText
+from schemas.tasks.task import Task
 
 pytestmark = [
     pytest.mark.browser,

@@ -12,7 +12,7 @@ from bench.synthetic.runs import make_config, make_run
 from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.audit import audit
 from storage.objects.s3 import Address
 from storage.objects.urls import open_store

@@ -31,7 +31,7 @@ from support.servers.s3_fault_proxy import (
 )
 from support.servers.seaweedfs import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
 
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.publish.plan.manifest import MANIFEST, read_manifest

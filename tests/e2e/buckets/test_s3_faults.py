@@ -13,8 +13,8 @@ from support.servers.seaweedfs import Weed, credentials
 from support.stores.faulty_lake import commit, counts, whole
 
 from schemas.backoff import Backoff
+from schemas.configuration.sections import StorageSection
 from schemas.errors import Conflict, Unwritable
-from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store

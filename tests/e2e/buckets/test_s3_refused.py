@@ -11,8 +11,8 @@ from support.servers.raw_server import RawServer, http
 from support.servers.seaweedfs import READER_KEY, READER_SECRET, Weed, credentials
 
 from schemas.backoff import Backoff
+from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
-from schemas.sections import StorageSection
 from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.objects.protocol import ObjectStore

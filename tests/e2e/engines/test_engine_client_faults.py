@@ -17,7 +17,7 @@ from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.server import SimulatorServer
 from schemas.backoff import Backoff
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 SAMPLING = Sampling(max_tokens=64, logprobs=True)

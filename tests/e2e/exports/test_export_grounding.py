@@ -15,7 +15,7 @@ from support.runs.library import PAIRED, Kept, RunLibrary
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
 from generators.verify.shown import Picture
-from schemas.episode import Episode, Step
+from schemas.episodes.episode import Episode, Step
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from support.runs.commands import called
 from support.runs.exports import lines, loaded_bare, loaded_folder
 from support.runs.library import Kept, RunLibrary
 
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,7 @@ from source_tree import ROOT
 from support.runs.memory_run import ONE_HEAP, TRAIN, MemoryRun, commit_unit
 
 from schemas.base import sha256_hex
-from schemas.tables import Row
+from schemas.tables.tables import Row
 from storage.export.registry import FormatName
 
 PADDING = bytes(100_000)

@@ -23,7 +23,7 @@ from support.runs.exports import lines, told_of
 from support.runs.library import MODELLED, Kept, RunLibrary
 
 from generators.engine.simulator.tokenizer import IMAGE, IMAGE_END, IMAGE_START
-from schemas.episode import Episode, StopReason
+from schemas.episodes.episode import Episode, StopReason
 from storage.export.openenv import OpenEnv
 from storage.export.protocol import Line
 from storage.export.registry import Pictures

@@ -18,7 +18,7 @@ from support.runs.chaos import assert_whole, carry_out
 from support.runs.run_comparison import difference, likeness
 from support.runs.small_runs import Trial, scripted_trial
 
-from schemas.tables import TABLES
+from schemas.tables.tables import TABLES
 
 EPISODES = 3
 

@@ -23,7 +23,7 @@ from support.runs.commands import Said, called
 from support.runs.kill_at import BASE, NAME, Doom, Instant
 from support.stores.faulty_lake import commit, counts, whole
 
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.audit import audit
 from storage.maintenance.compact import compact
 from storage.objects.local import LocalStore

@@ -22,9 +22,9 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
 from generators.verify.steps import Steps
 from generators.verify.thoughts import contradiction
-from schemas.action import Answer, KeyDown, KeyUp
-from schemas.mistake import InjectedMistake
-from schemas.step_label import GOOD_STEPS
+from schemas.episodes.action import Answer, KeyDown, KeyUp
+from schemas.episodes.mistake import InjectedMistake
+from schemas.verdicts.step_label import GOOD_STEPS
 
 FEW = (
     "choose-list",

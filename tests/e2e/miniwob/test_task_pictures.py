@@ -19,10 +19,10 @@ from generators.policy.teacher.policy import TeacherPolicy
 from generators.policy.teacher.skill_table import SKILLS
 from generators.sites.miniwob import MiniWob, start_url, template_paths
 from generators.sites.protocol import Problem
-from schemas.action import Action, Answer, Click, Wait
-from schemas.config import RunConfig
-from schemas.observation import Observation
-from schemas.viewport import Viewport, draw_viewport, on_pixels
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import Action, Answer, Click, Wait
+from schemas.episodes.observation import Observation
+from schemas.episodes.viewport import Viewport, draw_viewport, on_pixels
 
 pytestmark = [
     pytest.mark.browser,

@@ -45,11 +45,11 @@ from generators.sites.miniwob import NAME
 from generators.tasks.site_templates import make_template_task, site_offers
 from generators.verify.novelty import Novelty
 from generators.verify.panel import Panel
-from schemas.action import TypeText, target_point
-from schemas.config import RunConfig, resolve
-from schemas.episode import Episode
-from schemas.observation import Screenshot
-from schemas.task import SPLITS, Task
+from schemas.configuration.config import RunConfig, resolve
+from schemas.episodes.action import TypeText, target_point
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Screenshot
+from schemas.tasks.task import SPLITS, Task
 
 DEMO = tomllib.loads((ROOT / "configs/demo.toml").read_text(encoding="utf-8"))
 TWINS = ("login-user", "login-user-popup")

@@ -12,9 +12,9 @@ from generators.policy.teacher.skill_table import (
     UNRELIABLE,
 )
 from generators.sites.miniwob import template_paths
-from schemas.action import Answer, Click
-from schemas.episode import ThoughtSource
-from schemas.observation import Target
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import ThoughtSource
+from schemas.episodes.observation import Target
 
 
 @pytest.mark.parametrize(

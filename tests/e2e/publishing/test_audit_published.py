@@ -18,7 +18,7 @@ from support.runs.memory_run import RULE, STORAGE, make_run_file, small_run
 from support.servers.s3_fault_proxy import Asked, Flaky, Spoil
 
 from schemas.backoff import Backoff
-from schemas.sections import PublishSection
+from schemas.configuration.sections import PublishSection
 from storage.audit import audit
 from storage.audit.report import PublishedCopy
 from storage.objects.local import LocalStore

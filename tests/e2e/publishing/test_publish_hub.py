@@ -20,8 +20,8 @@ from support.runs.memory_run import (
 )
 
 from schemas.backoff import Backoff
+from schemas.configuration.sections import Gate, PublishSection
 from schemas.errors import Conflict, Refusal, Unfinished
-from schemas.sections import Gate, PublishSection
 from storage.publish.destinations.hub import errors
 from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.plan.manifest import read_manifest

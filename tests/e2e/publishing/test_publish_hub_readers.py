@@ -27,8 +27,8 @@ from support.runs.kill_at import Doom
 from support.runs.memory_run import RULE, TEST, TRAIN, VALIDATION
 from support.runs.small_runs import scripted_trial
 
-from schemas.config import RunConfig
-from schemas.sections import StorageSection
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import StorageSection
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 from storage.run_file import create_run

@@ -11,7 +11,8 @@ from support.runs.memory_run import STORAGE, small_run
 
 from flows.job.publish_job import check_destination
 from schemas.backoff import Backoff
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PublishSection, RunSection
 from schemas.errors import (
     BadConfig,
     Conflict,
@@ -21,7 +22,6 @@ from schemas.errors import (
     Unfinished,
     Unwritable,
 )
-from schemas.sections import PublishSection, RunSection
 from storage.publish.destinations.hub import errors
 from storage.publish.destinations.hub.destination import HubDestination
 

@@ -27,8 +27,8 @@ from support.runs.memory_run import (
 
 from bench.measuring.process import alone, peak_mb
 from schemas.base import sha256_hex
-from schemas.sections import PublishSection
-from schemas.tables import Row
+from schemas.configuration.sections import PublishSection
+from schemas.tables.tables import Row
 from storage.objects.urls import open_store
 from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.destinations.protocol import Destination

@@ -19,8 +19,8 @@ from support.stores.faulty_lake import Cut
 from support.stores.faulty_store import Fuse, FusedStore
 from support.stores.memory_store import MemoryStore
 
+from schemas.configuration.sections import AcceptSection, PublishSection
 from schemas.errors import Damaged, OtherRun
-from schemas.sections import AcceptSection, PublishSection
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.publish.destinations.store import StoreDestination

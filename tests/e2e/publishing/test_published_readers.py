@@ -31,10 +31,10 @@ from support.runs.exports import Parrot
 from support.runs.memory_run import RULE, TEST, TRAIN, VALIDATION, publish_stored
 
 from schemas.base import sha256_hex
-from schemas.config import RunConfig
-from schemas.sections import StorageSection
-from schemas.task import SPLITS
-from schemas.verdict import Status
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import StorageSection
+from schemas.tasks.task import SPLITS
+from schemas.verdicts.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination

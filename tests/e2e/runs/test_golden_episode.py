@@ -20,10 +20,10 @@ from support.episodes.altered_episodes import model_policy
 from support.servers.stub_engine import called, clicked
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import Action, Answer, Click, Drag, Key, TypeText
 from schemas.base import Record
-from schemas.episode import PolicyKind, ThoughtSource
-from schemas.tables import to_row
+from schemas.episodes.action import Action, Answer, Click, Drag, Key, TypeText
+from schemas.episodes.episode import PolicyKind, ThoughtSource
+from schemas.tables.tables import to_row
 
 pytestmark = [
     pytest.mark.browser,

@@ -15,7 +15,7 @@ from support.runs.commands import Said, called
 from support.runs.locations import Place
 from support.runs.run_comparison import OF_ONE_RUN
 
-from schemas.tables import Row
+from schemas.tables.tables import Row
 
 pytestmark = [pytest.mark.browser, pytest.mark.full, pytest.mark.timeout(0 if THOROUGH else 300)]
 

@@ -24,10 +24,10 @@ from generators.rollout.rollout import rollout
 from generators.sites.miniwob import MiniWob, start_url
 from generators.sites.protocol import Site
 from generators.verify.replay import Replay, ReplayResult, replay
-from schemas.action import Action, Click, Hover, TypeText
-from schemas.episode import Episode, Step
-from schemas.task import Task
-from schemas.verdict import Status
+from schemas.episodes.action import Action, Click, Hover, TypeText
+from schemas.episodes.episode import Episode, Step
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Status
 
 pytestmark = [
     pytest.mark.browser,

@@ -28,9 +28,9 @@ from support.runs.commands import (
     until,
 )
 
-from schemas.config import RunConfig
-from schemas.episode import StopReason
-from schemas.sections import StorageSection, TasksSection
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import StorageSection, TasksSection
+from schemas.episodes.episode import StopReason
 from storage.objects.urls import open_store
 from storage.run_file import create_run
 from storage.spool import Spool, spool_key

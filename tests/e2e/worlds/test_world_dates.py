@@ -9,15 +9,15 @@ from support.worlds.made_world import SHOP, shop_task
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.sites.worlds import WorldsSite
-from generators.tasks.worlds.moves import click, put, save
-from generators.tasks.worlds.setting import Setting
-from generators.worlds.database import Row, Rows
-from generators.worlds.dressing import picker_packages
-from schemas.action import Answer, Goto
-from schemas.behaviour import Place
-from schemas.field import WIDGETS, DataField, Kind
-from schemas.look import Days
-from schemas.world import Entity, View, World
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.steps import click, put, save
+from generators.worlds.drawing.widgets import picker_packages
+from generators.worlds.state.database import Row, Rows
+from schemas.episodes.action import Answer, Goto
+from schemas.worlds.behaviour import Place
+from schemas.worlds.field import WIDGETS, DataField, Kind
+from schemas.worlds.look import Days
+from schemas.worlds.world import Entity, View, World
 
 pytestmark = [
     pytest.mark.browser,

@@ -5,16 +5,16 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from flows.job.world_pages import open_world
+from flows.checks.world_pages import open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.protocol import Node, Session
-from generators.worlds.content import draw_rows
-from generators.worlds.draw import draw_world
-from schemas.action import Click, Key, TypeText
-from schemas.behaviour import Delivery, Noise
-from schemas.field import DataField, Kind
-from schemas.patterns import Shape
-from schemas.world import View, World
+from generators.worlds.drawing.draw import draw_world
+from generators.worlds.drawing.rows import draw_rows
+from schemas.episodes.action import Click, Key, TypeText
+from schemas.worlds.behaviour import Delivery, Noise
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View, World
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

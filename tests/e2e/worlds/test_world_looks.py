@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from support.browsers.html_site import HOST, opened
 
-from flows.job.world_look import LOOK, OPEN
-from schemas.action import Goto
+from flows.checks.world_look import LOOK, OPEN
+from schemas.episodes.action import Goto
 
 pytestmark = [
     pytest.mark.browser,

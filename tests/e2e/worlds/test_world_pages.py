@@ -9,18 +9,18 @@ from effort import THOROUGH
 from support.browsers.one_browser import browser_and_gateway
 from support.worlds.made_world import SHOP, shop_rows, shop_task
 
-from flows.job.world_look import LOOK, OPEN
-from flows.job.world_pages import open_world
+from flows.checks.world_look import LOOK, OPEN
+from flows.checks.world_pages import open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.worlds import WorldsSite
-from generators.worlds.draw import FAMILIES, draw_world
-from generators.worlds.looks import KITS, kit_packages
-from schemas.action import Goto, Hover
-from schemas.behaviour import Behaviour, Facts, Place
-from schemas.look import Layout, Listing
-from schemas.world import World
+from generators.worlds.drawing.draw import FAMILIES, draw_world
+from generators.worlds.drawing.look import KITS, kit_packages
+from schemas.episodes.action import Goto, Hover
+from schemas.worlds.behaviour import Behaviour, Facts, Place
+from schemas.worlds.look import Layout, Listing
+from schemas.worlds.world import World
 
 pytestmark = [
     pytest.mark.browser,

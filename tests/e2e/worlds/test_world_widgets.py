@@ -13,14 +13,14 @@ from generators.browser.chromium import Chromium
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.sites.worlds import WorldsSite
-from generators.tasks.worlds.moves import put, save
-from generators.tasks.worlds.setting import Setting
-from generators.worlds.database import Row, Rows, Value
-from generators.worlds.dressing import picker_packages
-from schemas.action import Answer, Goto, Hover
-from schemas.behaviour import Behaviour
-from schemas.field import HAVE_CHOICES, WIDGETS, DataField, Kind, Widget
-from schemas.world import Entity, View, World
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.steps import put, save
+from generators.worlds.drawing.widgets import picker_packages
+from generators.worlds.state.database import Row, Rows, Value
+from schemas.episodes.action import Answer, Goto, Hover
+from schemas.worlds.behaviour import Behaviour
+from schemas.worlds.field import HAVE_CHOICES, WIDGETS, DataField, Kind, Widget
+from schemas.worlds.world import Entity, View, World
 
 pytestmark = [
     pytest.mark.browser,

@@ -13,7 +13,7 @@ from support.runs.commands import STEPMILL, environment
 from flows.cli.main import main
 from flows.cli.worlds.sheet import TILE
 from flows.terminal import ExitCode
-from generators.worlds.draw import draw_whole
+from generators.worlds.drawing.draw import draw_whole
 
 
 @pytest.mark.browser

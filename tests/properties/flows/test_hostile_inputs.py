@@ -33,9 +33,9 @@ from flows.cli.parser import COMMANDS
 from flows.terminal import ExitCode
 from generators.engine.client.response import InvalidCompletion, error_message, read_completion
 from generators.tasks.files import TaskRow
-from schemas.application import Application
 from schemas.backoff import Backoff
 from schemas.base import canonical_json
+from schemas.configuration.application import Application
 
 few = settings(
     max_examples=500 if THOROUGH else 12, suppress_health_check=list(HealthCheck), deadline=None

@@ -26,7 +26,7 @@ from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.keys import NAMED_KEYS
 from generators.policy.dialects.shared.sanitize import TAG_OPENING
 from generators.policy.dialects.shared.tools import page_px
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,

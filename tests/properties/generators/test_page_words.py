@@ -29,11 +29,11 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from schemas.action import Action, Answer, TypeText
-from schemas.episode import Episode, PolicyKind, StopReason, ThoughtSource
+from schemas.episodes.action import Action, Answer, TypeText
+from schemas.episodes.episode import Episode, PolicyKind, StopReason, ThoughtSource
+from schemas.episodes.observation import Effect, Observation
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect, Observation
-from schemas.tables import Row, arrow_schema, episode_from_rows
+from schemas.tables.tables import Row, arrow_schema, episode_from_rows
 from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,

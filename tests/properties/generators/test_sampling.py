@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.site_templates import SiteOffer, Template, make_template_task
-from schemas.task import MAX_SEED, Task
+from schemas.tasks.task import MAX_SEED, Task
 
 EVERYTHING = range(MAX_SEED + 1)
 SEEDS = st.integers(0, MAX_SEED)

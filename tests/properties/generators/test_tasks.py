@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from generators.sites.miniwob import template_paths
 from generators.tasks.loader import load_tasks
 from schemas.base import canonical_json
-from schemas.sections import TasksSection
-from schemas.task import MAX_SEED
+from schemas.configuration.sections import TasksSection
+from schemas.tasks.task import MAX_SEED
 
 NAMES = tuple(template_paths())
 PARAMETERS = st.dictionaries(

@@ -18,12 +18,12 @@ from pydantic import JsonValue, ValidationError
 from support.inputs import strategies
 from support.runs.unit_rows import unit_rows
 
-from schemas.action import ACTION, Action, ActionColumns, action_columns, target_point
 from schemas.base import Record, canonical_json
-from schemas.call import Call, Prompt
 from schemas.columns import OtherTable
-from schemas.episode import Episode, Step, steps_sha256
-from schemas.tables import (
+from schemas.episodes.action import ACTION, Action, ActionColumns, action_columns, target_point
+from schemas.episodes.call import Call, Prompt
+from schemas.episodes.episode import Episode, Step, steps_sha256
+from schemas.tables.tables import (
     EPISODE_TABLES,
     TABLES,
     UNIT_TABLES,
@@ -34,8 +34,8 @@ from schemas.tables import (
     json_columns,
     to_row,
 )
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 OWNER: Row = {"episode_id": "e", "unit_id": "u"}
 

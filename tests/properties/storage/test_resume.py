@@ -20,8 +20,8 @@ from support.stores.faulty_lake import Cut, by_id, fingerprint
 from support.stores.faulty_store import Fuse, FusedStore, fuse_tables
 from support.stores.memory_store import MemoryStore
 
-from schemas.episode import Episode
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
+from schemas.episodes.episode import Episode
 from storage.audit import audit
 from storage.lake.lake import Lake
 from storage.spool import Spool

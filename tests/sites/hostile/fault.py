@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.sites.gateway import Handler
-from schemas.action import Action, Click, TypeText, Wait
+from schemas.episodes.action import Action, Click, TypeText, Wait
 
 CLICKS: tuple[Action, ...] = (Click(x=60, y=60), Wait(ms=500), Click(x=60, y=61))
 """What the scripted policy does on most pages: the button is there."""

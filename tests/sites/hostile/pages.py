@@ -8,7 +8,7 @@ episode ended is told as `finished 1.0`, or as the kind and message of its failu
 from sites.hostile.answers import drip, invalid_text, large, silence
 from sites.hostile.fault import CLOSED, FORGED, FORGED_BADLY, GIVEN_UP, WON, Fault, typed
 
-from schemas.action import Click, Wait
+from schemas.episodes.action import Click, Wait
 
 _WASM_LOOP = "0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11"
 _HALF = "half \\ud83d"

@@ -23,7 +23,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Problem, Visit
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.task import Task
+from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
 
 HOST = "hostile.localhost"

@@ -20,7 +20,7 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 
 LIMITS = Limits(steps=8, seconds=60, stuck_steps=4)
 

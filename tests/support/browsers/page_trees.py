@@ -6,7 +6,7 @@ from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page
 from generators.policy.teacher.primitives import Plan
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 
 URL = "http://miniwob.localhost/miniwob/click-test.html"
 VIEW: Box = (0, 0, 500, 400)

@@ -10,7 +10,7 @@ from random import Random
 
 from generators.browser.protocol import Node, Session
 from generators.sites.protocol import Outcome, Problem, Site
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,

@@ -7,11 +7,11 @@ from support.episodes.factories import make_screenshot
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
 )
-from schemas.observation import Observation, PageState
-from schemas.reference import REFERENCE, ReferenceStep
+from schemas.episodes.observation import Observation, PageState
+from schemas.tasks.reference import REFERENCE, ReferenceStep
 
 AWAY = None
 """The point of what is out of sight."""

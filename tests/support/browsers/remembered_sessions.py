@@ -14,8 +14,8 @@ from typing import Any, Self, TypeVar
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.sites.protocol import Outcome, Problem, Site, Visit
-from schemas.action import Action
-from schemas.observation import Effect, Observation
+from schemas.episodes.action import Action
+from schemas.episodes.observation import Effect, Observation
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
-from schemas.action import Action, Answer, Click
-from schemas.episode import Episode, PolicyKind
-from schemas.task import Task, task_id
+from schemas.episodes.action import Action, Answer, Click
+from schemas.episodes.episode import Episode, PolicyKind
+from schemas.tasks.task import Task, task_id
 
 LIMITS = Limits(steps=10, seconds=60, stuck_steps=3)
 RUNNING = [0, False]

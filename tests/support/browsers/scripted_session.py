@@ -13,7 +13,8 @@ from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
 from generators.browser.protocol import Node, SessionSpec
-from schemas.action import (
+from schemas.base import Record, sha256_hex
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,
@@ -24,10 +25,9 @@ from schemas.action import (
     Restart,
     target_point,
 )
-from schemas.base import Record, sha256_hex
-from schemas.episode import BlockedRequests
+from schemas.episodes.episode import BlockedRequests
+from schemas.episodes.observation import Effect, Observation, PageState, Screenshot, Sight, Target
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect, Observation, PageState, Screenshot, Sight, Target
 
 MARK = (0, 0, 15, 15)
 """Left, top, right and bottom of what every page shows beside its colour, px: one block of a JPEG."""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from generators.browser.protocol import ClockSpec, Session
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 ORIGIN = "http://scripted.localhost"
 """Where its tasks start."""

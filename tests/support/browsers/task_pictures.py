@@ -10,8 +10,8 @@ from generators.browser.protocol import Session
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Outcome, Problem
-from schemas.action import Hover
-from schemas.episode import Episode
+from schemas.episodes.action import Hover
+from schemas.episodes.episode import Episode
 
 PANELS = ("click-canvas", "reward-display", "sync-task-cover", "query-wrap", "reward-reason")
 """What a page shows beside the task, or over it."""

@@ -1,7 +1,7 @@
 """A site's visit where a test needs no more of it than what it says."""
 
 from generators.sites.protocol import Site, Visit
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 async def visit_to(site: Site, task: Task) -> Visit:

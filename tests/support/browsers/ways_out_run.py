@@ -28,9 +28,9 @@ from generators.browser.chromium import Chromium, find_chromium
 from generators.browser.enclosure import Confinement
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.sites.gateway import Gateway
-from schemas.action import Wait
+from schemas.configuration.sections import Sandbox
+from schemas.episodes.action import Wait
 from schemas.errors import RolloutFailure
-from schemas.sections import Sandbox
 
 BATCH = 12
 """How many ways a page has, each in a frame."""

@@ -30,21 +30,9 @@ from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.rollout.limits import make_limits
 from generators.verify.structure import Structure
-from schemas.action import Answer, Click, NoAction
 from schemas.base import JsonObject, sha256_hex
-from schemas.call import prompt_hash
-from schemas.config import RunConfig
-from schemas.episode import (
-    Episode,
-    PolicyKind,
-    Step,
-    StopReason,
-    ThoughtSource,
-    steps_sha256,
-)
-from schemas.errors import FailureKind
-from schemas.observation import Screenshot
-from schemas.sections import (
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import (
     BrowserSection,
     EngineKind,
     EngineSection,
@@ -53,8 +41,20 @@ from schemas.sections import (
     PolicySection,
     PriceSection,
 )
-from schemas.task import Task
-from schemas.verdict import Finding
+from schemas.episodes.action import Answer, Click, NoAction
+from schemas.episodes.call import prompt_hash
+from schemas.episodes.episode import (
+    Episode,
+    PolicyKind,
+    Step,
+    StopReason,
+    ThoughtSource,
+    steps_sha256,
+)
+from schemas.episodes.observation import Screenshot
+from schemas.errors import FailureKind
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding
 
 Lie = Callable[[Episode], Episode]
 

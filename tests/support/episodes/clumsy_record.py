@@ -14,10 +14,10 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.miniwob import NAME, MiniWob
 from generators.tasks.site_templates import make_template_task, site_offers
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
+from schemas.episodes.mistake import InjectedMistake
 from schemas.ids import unit_id
-from schemas.mistake import InjectedMistake
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 RUN_ID = "0123456789abcdef0123456789abcdef"
 AT_ONCE = 6

@@ -6,9 +6,9 @@ from support.episodes.factories import make_episode, make_step, make_task, make_
 from support.runs.exports import Parrot
 from support.runs.memory_run import RULE, MemoryRun
 
-from schemas.action import Action, Click, NoAction
-from schemas.episode import Actor, Episode, StopReason
-from schemas.verdict import Status, Verdict
+from schemas.episodes.action import Action, Click, NoAction
+from schemas.episodes.episode import Actor, Episode, StopReason
+from schemas.verdicts.verdict import Status, Verdict
 from storage.publish.training.source import (
     ChatMessage,
     MaskReason,

@@ -17,10 +17,10 @@ from support.browsers.scripted_site import ScriptedSite
 
 from generators.browser.protocol import SessionSpec
 from generators.verify.replay import ReplayResult, replay
-from schemas.action import Action
-from schemas.episode import Episode
-from schemas.observation import Effect, Element, Observation, Sight
-from schemas.task import Task
+from schemas.episodes.action import Action
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Effect, Element, Observation, Sight
+from schemas.tasks.task import Task
 
 BUTTON = Element(
     role="button",

@@ -18,11 +18,12 @@ from generators.browser.picture import read_picture
 from generators.browser.protocol import ClockSpec
 from generators.sites.protocol import Visit
 from schemas import ids
-from schemas.action import Action, Click, NoAction
 from schemas.base import JsonObject, sha256_hex
-from schemas.call import Call, Prompt
-from schemas.config import RunConfig
-from schemas.episode import (
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import StorageSection, TasksSection
+from schemas.episodes.action import Action, Click, NoAction
+from schemas.episodes.call import Call, Prompt
+from schemas.episodes.episode import (
     Episode,
     PolicyKind,
     Step,
@@ -31,10 +32,9 @@ from schemas.episode import (
     browser_seconds,
     steps_sha256,
 )
-from schemas.observation import Element, PageState, Screenshot, Target
-from schemas.sections import StorageSection, TasksSection
-from schemas.task import Task, task_id
-from schemas.verdict import Status, Verdict
+from schemas.episodes.observation import Element, PageState, Screenshot, Target
+from schemas.tasks.task import Task, task_id
+from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store

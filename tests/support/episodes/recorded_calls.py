@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 from support.episodes.factories import make_episode, make_prompt
 
-from schemas.call import Call
-from schemas.episode import Episode
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode
 
 SYSTEM: JsonValue = {"role": "system", "prompt_sha256": make_prompt().prompt_sha256}
 """The first message of every prompt, as a row of `calls` holds it."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas.episode import Step
-from schemas.observation import Box
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Box
 
 ORDINALS = {
     word: number

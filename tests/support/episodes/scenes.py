@@ -7,9 +7,9 @@ from support.episodes.factories import make_episode, make_step
 from support.episodes.referents import middle
 from support.runs.exports import told_of
 
-from schemas.action import Click
-from schemas.episode import Step
-from schemas.observation import Box, Element, Sight, Target
+from schemas.episodes.action import Click
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Box, Element, Sight, Target
 from storage.export.protocol import File, Line
 from storage.export.training import Grounding
 

@@ -8,16 +8,16 @@ from PIL import Image, ImageDraw
 from support.episodes.factories import make_episode, make_step, make_task
 
 from generators.verify.seen import Seen
-from schemas.action import (
+from schemas.base import sha256_hex
+from schemas.episodes.action import (
     Action,
     Click,
     NoAction,
     TypeText,
 )
-from schemas.base import sha256_hex
-from schemas.episode import Step, ThoughtSource
-from schemas.observation import Box, Screenshot, Sight, Target
-from schemas.verdict import Finding
+from schemas.episodes.episode import Step, ThoughtSource
+from schemas.episodes.observation import Box, Screenshot, Sight, Target
+from schemas.verdicts.verdict import Finding
 
 GOAL = 'Choose gold. Do what is asked with "Ada Lovelace" on 07/04/2017 at 9:30 AM.'
 FIELD: Box = (10, 200, 100, 20)

@@ -6,15 +6,15 @@ from typing import Any
 from support.episodes.factories import make_episode, make_step, make_task
 
 from generators.verify.steps import Steps
-from schemas.action import (
+from schemas.base import sha256_hex
+from schemas.episodes.action import (
     Action,
     Click,
     NoAction,
 )
-from schemas.base import sha256_hex
-from schemas.episode import Episode, Step
-from schemas.observation import Element
-from schemas.verdict import Status
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Element
+from schemas.verdicts.verdict import Status
 
 TASK = make_task()
 AT: dict[str, Any] = {"x": 10.0, "y": 12.0}

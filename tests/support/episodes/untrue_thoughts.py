@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from generators.verify.thoughts import contradiction, quotes
-from schemas.episode import Step
+from schemas.episodes.episode import Step
 
 _JARGON = re.compile(
     r"\b(?:div|span|li|ul|ol|td|tr|th|svg|img|input|textarea|href|css|html|dom|class|id|px|null"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from support.inputs.strategies import ODD_TEXT, json_values
 
-from schemas.config import config_keys
+from schemas.configuration.config import config_keys
 
 _MEANT = (
     *("\n", "\r", "\t", "\0", "\x1b[31m", "\x1b]0;x\x07", "\x7f", "\x9b", "\u202e", "\u2028"),

@@ -17,10 +17,11 @@ from hypothesis.strategies import SearchStrategy
 from pydantic import AfterValidator, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 
-from schemas.action import Action
 from schemas.base import Record
 from schemas.columns import Width
-from schemas.expectation import (
+from schemas.episodes.action import Action
+from schemas.json_pointer import WILDCARD, join_pointer
+from schemas.tasks.expectation import (
     Anything,
     Contains,
     Equals,
@@ -30,8 +31,7 @@ from schemas.expectation import (
     OneOf,
     RowRule,
 )
-from schemas.json_pointer import WILDCARD, join_pointer
-from schemas.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, ReferenceStep
 
 R = TypeVar("R", bound=Record)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from deltalake import DeltaTable
 from support.episodes.factories import MadeRun
 
-from schemas.sections import StorageSection
-from schemas.tables import Row
+from schemas.configuration.sections import StorageSection
+from schemas.tables.tables import Row
 from storage.audit import audit
 from storage.maintenance.compact import CompactReport, compact
 

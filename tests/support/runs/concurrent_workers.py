@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from support.episodes.factories import MadeRun, commit_whole_unit
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import Conflict
-from schemas.sections import StorageSection
 from storage.maintenance.compact import CompactReport, compact
 from storage.objects.urls import open_store
 from storage.run_file import open_run

@@ -9,9 +9,9 @@ from support.episodes.factories import RUN_ID, make_task
 from support.runs.memory_run import RULE, MemorySnapshot, tables_of
 
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.task import SPLITS
-from schemas.verdict import Acceptance
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import SPLITS
+from schemas.verdicts.verdict import Acceptance
 from storage.export.export import ExportReport, export
 from storage.export.protocol import Format, GroupFormat
 from storage.publish.training.source import (

@@ -19,8 +19,8 @@ from generators.policy.factory import PolicyFactory
 from generators.sites.protocol import Site, Visit
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
-from schemas.config import RunConfig
-from schemas.task import Task
+from schemas.configuration.config import RunConfig
+from schemas.tasks.task import Task
 
 SCRIPT = '{"click-test": [{"type": "click", "x": 5, "y": 5}, {"type": "click", "x": 6, "y": 5}]}'
 """What wins: two clicks, as the pages want them."""

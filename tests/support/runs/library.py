@@ -41,7 +41,7 @@ from support.runs.commands import SMALL, UNREPLAYED, Said, called, stepmill
 from support.runs.memory_run import TEST, TRAIN, VALIDATION
 from support.servers.ledger_site import command as start_ledger
 
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 
 
 class Kept(StrEnum):

@@ -12,7 +12,7 @@ import pytest
 from pyarrow.dataset import Dataset
 from support.servers.seaweedfs import Weed
 
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.lake.delta_access import Access, access_to, table_url
 from storage.lake.delta_table import DeltaHandle
 from storage.objects.protocol import ObjectStore

@@ -19,12 +19,12 @@ from support.episodes.factories import (
 )
 from support.runs.unit_rows import unit_rows
 
-from schemas.config import RunConfig
-from schemas.episode import Episode, steps_sha256
-from schemas.sections import AcceptSection, PublishSection, StorageSection
-from schemas.tables import Row, arrow_schema, to_row
-from schemas.task import Task
-from schemas.verdict import Status, Verdict
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
+from schemas.episodes.episode import Episode, steps_sha256
+from schemas.tables.tables import Row, arrow_schema, to_row
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination

@@ -20,10 +20,10 @@ from support.runs.locations import Place
 from support.runs.small_runs import PART_BYTES
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, steps_sha256
-from schemas.observation import Screenshot
-from schemas.sections import AcceptSection, StorageSection
-from schemas.verdict import Status
+from schemas.configuration.sections import AcceptSection, StorageSection
+from schemas.episodes.episode import Episode, Step, steps_sha256
+from schemas.episodes.observation import Screenshot
+from schemas.verdicts.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store

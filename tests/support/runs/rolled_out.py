@@ -14,8 +14,8 @@ from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
-from schemas.config import RunConfig
-from schemas.episode import Episode
+from schemas.configuration.config import RunConfig
+from schemas.episodes.episode import Episode
 from storage.run_file import RunFile
 
 TASKS = [make_task(seed=seed, instruction="") for seed in range(4)]

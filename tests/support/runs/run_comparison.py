@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import pyarrow.dataset as ds
 from support.runs.small_runs import Trial
 
-from schemas.tables import TABLES, Row
+from schemas.tables.tables import TABLES, Row
 
 OF_ONE_RUN = {
     "at",

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from schemas.episode import Episode
-from schemas.tables import UNIT_TABLES, Row, episode_rows, to_row
-from schemas.task import Task
+from schemas.episodes.episode import Episode
+from schemas.tables.tables import UNIT_TABLES, Row, episode_rows, to_row
+from schemas.tasks.task import Task
 
 
 def unit_rows(tasks: Sequence[Task], episodes: Sequence[Episode]) -> dict[str, list[Row]]:

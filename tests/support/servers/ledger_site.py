@@ -12,11 +12,11 @@ from source_tree import ROOT
 from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Problem, Visit
-from schemas.action import Action
-from schemas.application import Application
-from schemas.expectation import parse_expectation
-from schemas.observation import Effect
-from schemas.task import Task
+from schemas.configuration.application import Application
+from schemas.episodes.action import Action
+from schemas.episodes.observation import Effect
+from schemas.tasks.expectation import parse_expectation
+from schemas.tasks.task import Task
 
 ORIGIN = "http://ledger.localhost"
 SCRIPT = ROOT / "tests" / "sites" / "ledger.py"

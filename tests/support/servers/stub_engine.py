@@ -12,13 +12,13 @@ from support.episodes.factories import make_screenshot, make_step
 
 from generators.engine.protocol import EngineCard, EnginePrompt, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
-from schemas.action import Action
-from schemas.call import StructuredMode
-from schemas.config import RunConfig
-from schemas.episode import Step
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import BrowserSection, EngineKind, EngineSection, PolicySection
+from schemas.episodes.action import Action
+from schemas.episodes.call import StructuredMode
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation, PageState
-from schemas.sections import BrowserSection, EngineKind, EngineSection, PolicySection
 
 SESSION = "e1"
 """The session of the episode under test."""

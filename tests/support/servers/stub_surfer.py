@@ -9,8 +9,8 @@ from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.surfer import SurferPolicy
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyInput
-from schemas.action import Action
-from schemas.sections import PolicyName, PolicySection
+from schemas.configuration.sections import PolicyName, PolicySection
+from schemas.episodes.action import Action
 
 SURFER = PolicySection(name=PolicyName.SURFER)
 LOCALIZER, VALIDATOR = f"{SESSION}/localizer", f"{SESSION}/validator"

@@ -22,8 +22,8 @@ from fsspec.implementations.arrow import (  # type: ignore[import-untyped] # the
 from pyarrow.fs import FileSystem
 
 from schemas.base import sha256_hex
-from schemas.tables import arrow_schema
-from schemas.task import SPLITS
+from schemas.tables.tables import arrow_schema
+from schemas.tasks.task import SPLITS
 from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
 
 HUB = "hf://datasets/"

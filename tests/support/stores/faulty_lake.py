@@ -11,10 +11,10 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from support.episodes.factories import MadeRun, Unit, commit_whole_unit
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode
-from schemas.sections import StorageSection
-from schemas.tables import UNIT_TABLES
-from schemas.verdict import Verdict
+from schemas.configuration.sections import StorageSection
+from schemas.episodes.episode import Episode
+from schemas.tables.tables import UNIT_TABLES
+from schemas.verdicts.verdict import Verdict
 from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import CommitEntry, DeltaHandle

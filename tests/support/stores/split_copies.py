@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from PIL import Image
 
-from schemas.tables import Row
+from schemas.tables.tables import Row
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "\u2018": "\u2019", "«": "»"}
 """What opens a quotation, and what closes it."""

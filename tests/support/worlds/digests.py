@@ -15,13 +15,13 @@ from support.worlds.made_world import SHOP, shop_rows
 
 from generators.sites.installable.registry import APPLICATIONS, find_application
 from generators.tasks.worlds.draw import draw_task, draw_tasks
-from generators.tasks.worlds.task import WorldTask
-from generators.worlds.database import Rows, make_database
-from generators.worlds.draw import FAMILIES, draw_whole
-from generators.worlds.server import WorldServer
+from generators.tasks.worlds.ground.task import WorldTask
+from generators.worlds.drawing.draw import FAMILIES, draw_whole
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
-from schemas.task import Task
-from schemas.world import World
+from schemas.tasks.task import Task
+from schemas.worlds.world import World
 
 KINDS = ("find", "edit", "rank-three", "procedure", "aggregate")
 """The kinds of the tasks that are drawn in families, one for each family in turn."""

@@ -23,15 +23,15 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from source_tree import ROOT, dotted
 
 from generators.tasks.worlds.draw import draw_task, draw_tasks
-from generators.tasks.worlds.task import WorldTask
-from generators.worlds.content import draw_rows
-from generators.worlds.database import Rows
-from generators.worlds.draw import FOLDER, draw_whole, make_world, read_family
-from generators.worlds.family import Family
+from generators.tasks.worlds.ground.task import WorldTask
+from generators.worlds.drawing.draw import FOLDER, draw_whole, make_world, read_family
+from generators.worlds.drawing.family import Family
+from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.state.database import Rows
 from schemas.base import canonical_json
 from schemas.errors import BadTasks
-from schemas.task import Task
-from schemas.world import World
+from schemas.tasks.task import Task
+from schemas.worlds.world import World
 
 KEPT = ROOT / ".pytest_cache" / "drawn"
 """Where a folder lies for the code as it is."""

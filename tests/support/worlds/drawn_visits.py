@@ -11,15 +11,15 @@ from support.worlds.world_browser import WorldBrowser
 from generators.sites.gates import Attempted
 from generators.sites.judging.answers import read_number
 from generators.sites.state import ServerState, judge_states
-from generators.tasks.worlds.moves import Steps, answer
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask, to_task
-from generators.worlds.database import Rows, make_database
-from generators.worlds.server import WorldServer
-from schemas.expectation import Expectation
-from schemas.reference import Do
-from schemas.task import Task
-from schemas.world import World
+from generators.tasks.worlds.ground.task import WorldTask, to_task
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.steps import Steps, answer
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import Rows, make_database
+from schemas.tasks.expectation import Expectation
+from schemas.tasks.reference import Do
+from schemas.tasks.task import Task
+from schemas.worlds.world import World
 
 Row = dict[str, str | int | None]
 

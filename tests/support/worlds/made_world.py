@@ -3,11 +3,11 @@
 from datetime import UTC, date, datetime, timedelta
 
 from schemas.base import JsonObject
-from schemas.expectation import parse_expectation
-from schemas.field import DataField, Kind, Widget
-from schemas.look import Layout, Listing, Look
-from schemas.task import Task
-from schemas.world import Entity, Picture, Transition, View, Workflow, World
+from schemas.tasks.expectation import parse_expectation
+from schemas.tasks.task import Task
+from schemas.worlds.field import DataField, Kind, Widget
+from schemas.worlds.look import Layout, Listing, Look
+from schemas.worlds.world import Entity, Picture, Transition, View, Workflow, World
 
 _PRODUCT = Entity(
     name="product",

@@ -9,8 +9,8 @@ from effort import THOROUGH
 from support.worlds import drawn
 
 from generators.tasks.worlds.draw import KINDS, kinds_of
-from generators.worlds.draw import FAMILIES
-from schemas.task import Task
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.task import Task
 
 SEEDS = 3
 """The worlds of a family here."""

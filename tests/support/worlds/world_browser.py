@@ -21,7 +21,7 @@ from support.worlds.world_widgets import (
 
 from generators.browser.protocol import Node
 from generators.policy.reference import find
-from schemas.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, ReferenceStep
 
 _VOID = {"input", "br", "img", "link", "meta", "hr"}
 _HIDDEN = {"head", "option"}

@@ -3,7 +3,7 @@
 from datetime import date
 
 from generators.browser.protocol import Node
-from generators.worlds.display import MONTHS
+from generators.worlds.state.display import MONTHS
 
 _HELD = "data-calendar"
 """The attribute of a calendar's elements; its value is the name of the field that they belong to."""

@@ -10,9 +10,9 @@ from pydantic import JsonValue
 from support.worlds.made_world import SHOP, shop_rows
 from typing_extensions import override
 
-from generators.worlds.database import Rows, make_database
-from generators.worlds.server import WorldServer
-from schemas.world import World
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import Rows, make_database
+from schemas.worlds.world import World
 
 
 class Names(HTMLParser):

@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas.acceptance import (
+from schemas.base import JsonObject
+from schemas.configuration.sections import AcceptSection
+from schemas.verdicts.acceptance import (
     AcceptanceStatus,
     JudgedEpisode,
     accept_all,
@@ -14,9 +16,7 @@ from schemas.acceptance import (
     latest_verdicts,
     success,
 )
-from schemas.base import JsonObject
-from schemas.sections import AcceptSection
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.verdict import Status, Verdict
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
 RULE = AcceptSection(passed=("structure", "outcome"))

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from schemas.action import (
+from schemas.episodes.action import (
     ACTION,
     Action,
     Answer,

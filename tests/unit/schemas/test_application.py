@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 from support.servers.ledger_site import SHARED, ledger
 
-from schemas.application import Application
-from schemas.config import RunConfig, identity, resolve
+from schemas.configuration.application import Application
+from schemas.configuration.config import RunConfig, identity, resolve
 from schemas.errors import BadConfig
 
 COMMAND = {"command": ["serve"]}

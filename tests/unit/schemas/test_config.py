@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from schemas.config import Layer, RunConfig, config_keys, identity, resolve
-from schemas.errors import BadConfig
-from schemas.sections import (
+from schemas.configuration.config import Layer, RunConfig, config_keys, identity, resolve
+from schemas.configuration.sections import (
     ENGINE_POLICIES,
     MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
     PICTURE_SIDE,
     VIEWPORT,
 )
-from schemas.task import MAX_SEED
+from schemas.errors import BadConfig
+from schemas.tasks.task import MAX_SEED
 
 CONTRACT_KEYS = {
     "run": {"url", "name", "seed"},

@@ -4,7 +4,7 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from schemas.errors import BadTasks
-from schemas.expectation import (
+from schemas.tasks.expectation import (
     MAX_PATTERN_CHARS,
     Anything,
     Equals,

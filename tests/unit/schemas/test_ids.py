@@ -10,7 +10,7 @@ from support.inputs.strategies import json_values
 
 from schemas import ids
 from schemas.base import canonical_json, content_hash
-from schemas.task import task_id
+from schemas.tasks.task import task_id
 
 RUN = "0123456789abcdef0123456789abcdef"
 TASK = "7673b3c9b4b2569f499e47d6bcaa6682"

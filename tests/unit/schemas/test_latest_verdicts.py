@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas.acceptance import acceptance, latest_verdicts
-from schemas.sections import AcceptSection
-from schemas.verdict import Status, Verdict
+from schemas.configuration.sections import AcceptSection
+from schemas.verdicts.acceptance import acceptance, latest_verdicts
+from schemas.verdicts.verdict import Status, Verdict
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from generators.verify.differences import compare
-from schemas.masks import Masks
+from schemas.configuration.masks import Masks
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schemas import novelty
-from schemas.acceptance import AcceptanceStatus, JudgedEpisode, accept_all
 from schemas.base import JsonObject
-from schemas.novelty import MAX_COMPARED, Fingerprints, Repeats, find_repeats
-from schemas.sections import AcceptSection
-from schemas.step_label import StepLabel, StepQuality
-from schemas.verdict import Status, Verdict
+from schemas.configuration.sections import AcceptSection
+from schemas.verdicts import novelty
+from schemas.verdicts.acceptance import AcceptanceStatus, JudgedEpisode, accept_all
+from schemas.verdicts.novelty import MAX_COMPARED, Fingerprints, Repeats, find_repeats
+from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.verdict import Status, Verdict
 
 NOVEL = AcceptSection(passed=("novelty",))
 

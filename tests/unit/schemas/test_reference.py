@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from schemas.reference import REFERENCE
+from schemas.tasks.reference import REFERENCE
 
 
 def test_each_kind_of_step_is_read() -> None:

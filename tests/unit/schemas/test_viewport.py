@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.action import Answer, Click, Drag, Scroll, TypeText
-from schemas.config import RunConfig
-from schemas.sections import (
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import (
     MODEL_VIEWPORT,
     VIEWPORT,
     BrowserSection,
@@ -15,7 +14,14 @@ from schemas.sections import (
     PolicyName,
     PolicySection,
 )
-from schemas.viewport import Viewport, draw_viewport, largest_viewport, on_pixels, picture_pixels
+from schemas.episodes.action import Answer, Click, Drag, Scroll, TypeText
+from schemas.episodes.viewport import (
+    Viewport,
+    draw_viewport,
+    largest_viewport,
+    on_pixels,
+    picture_pixels,
+)
 
 AREA = (160, 210)
 

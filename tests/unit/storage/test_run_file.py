@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.stores.memory_store import MemoryStore
 
-from schemas.config import RunConfig, resolve
+from schemas.configuration.config import RunConfig, resolve
 from schemas.errors import Damaged, NotFound, OtherRun
 from storage.objects.local import LocalStore
 from storage.run_file import create_run, open_run

@@ -15,7 +15,7 @@ from pydantic import Field
 from generators.policy.dialects.shared.arguments import Boolean, Choice, Coordinate, Integer, Text
 from generators.policy.dialects.shared.keys import Chord, OneKey
 from generators.policy.dialects.shared.tools import Element, Tool, ToolArguments, WaitExactly
-from schemas.action import Button, Direction
+from schemas.episodes.action import Button, Direction
 
 X = Annotated[float, Coordinate("x")]
 """Across."""

@@ -9,8 +9,8 @@ from pydantic import JsonValue
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import Scale, Text, quote
 from generators.policy.dialects.shared.text_dialect import Fields, format_point, parse_point
-from schemas.action import Action, Click, Hover, TypeText
 from schemas.base import JsonObject
+from schemas.episodes.action import Action, Click, Hover, TypeText
 
 CLICKS = {
     "left_click": ("left", 1),

@@ -41,10 +41,10 @@ from generators.policy.dialects.shared.tools import (
     find_tool,
     tool_name,
 )
-from schemas.action import Action, target_point
 from schemas.base import JsonObject
-from schemas.episode import Step
-from schemas.observation import PageState
+from schemas.episodes.action import Action, target_point
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import PageState
 
 MAX_RESULT_CHARS = 2_000
 """As in H Company's published harness."""

@@ -20,9 +20,9 @@ from generators.policy.dialects.shared.sanitize import (
     one_line,
     replace_control_chars,
 )
-from schemas.action import ACTION, Action
-from schemas.episode import Step
-from schemas.observation import PageState
+from schemas.episodes.action import ACTION, Action
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import PageState
 
 Fields = dict[str, JsonValue]
 """An action's fields, `type` among them."""

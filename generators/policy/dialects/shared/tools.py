@@ -24,8 +24,8 @@ from generators.policy.dialects.shared.arguments import (
     quote,
 )
 from generators.policy.dialects.shared.json_schema import nullable, object_schema
-from schemas.action import ACTION, Action, Direction
 from schemas.base import JsonObject
+from schemas.episodes.action import ACTION, Action, Direction
 
 Element = Annotated[str, Text(repairs=True)]
 """A description of the target, for readers; it has no effect."""

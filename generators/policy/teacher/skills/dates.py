@@ -21,7 +21,7 @@ from generators.policy.teacher.primitives import (
     scroll_on,
     submit,
 )
-from schemas.action import Direction, TypeText
+from schemas.episodes.action import Direction, TypeText
 
 MONTHS = (
     "January",

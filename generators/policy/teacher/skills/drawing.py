@@ -12,7 +12,7 @@ from generators.policy.teacher.geometry import (
 from generators.policy.teacher.goals import part
 from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import Plan, by_id, click, click_at, drag, submit
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 
 HALF_LINE = 20
 """Half of the length of a drawn line, px."""

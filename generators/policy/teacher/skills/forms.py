@@ -22,8 +22,8 @@ from generators.policy.teacher.primitives import (
     submit,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
-from schemas.action import Direction, TypeText
-from schemas.observation import Box
+from schemas.episodes.action import Direction, TypeText
+from schemas.episodes.observation import Box
 
 _PAGE = 0.8
 """Share of the viewport by which a text is scrolled that need not be read, less than a page."""

@@ -25,7 +25,7 @@ from generators.policy.teacher.primitives import (
     wait,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
-from schemas.action import Hover
+from schemas.episodes.action import Hover
 
 _SIGNALS = ("HOT", "WARM", "COLD", "ICE COLD")
 """What the page says, from near to far."""

@@ -24,7 +24,7 @@ from generators.policy.teacher.primitives import (
     scroll_on,
     submit,
 )
-from schemas.action import Direction
+from schemas.episodes.action import Direction
 
 _FORWARD = r"Find the email by (\w+) and forward that email to (\w+)\."
 _DELETE_WORDS = re.compile(

@@ -15,7 +15,7 @@ from generators.policy.teacher.primitives import (
     scroll_through,
     submit,
 )
-from schemas.action import Direction
+from schemas.episodes.action import Direction
 
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": lambda one, other: one + other,

@@ -18,8 +18,8 @@ from dataclasses import replace
 from typing_extensions import override
 
 from schemas.base import sha256_hex
+from schemas.configuration.sections import PublishSection
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
-from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.hub.checks import MAIN, parse_url, refuse_read_only

@@ -28,8 +28,8 @@ from huggingface_hub import (
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
+from schemas.configuration.sections import Gate
 from schemas.errors import BadConfig, Unwritable
-from schemas.sections import Gate
 from storage.objects.temp_object import Source
 from storage.publish.destinations.hub.errors import (
     Busy,

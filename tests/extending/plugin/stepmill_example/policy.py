@@ -4,8 +4,8 @@ from pydantic import BaseModel, Field
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.registry import PolicyParts
-from schemas.action import Answer, Click
-from schemas.episode import PolicyKind
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import PolicyKind
 
 
 class Centre:

@@ -9,7 +9,7 @@ from aiohttp import web
 from generators.browser.protocol import ClockSpec, Session
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Judge, Outcome, Problem, Visit
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 ORIGIN = "http://button.localhost"
 PAGE = """<style>body{margin:0}button{width:100vw;height:100vh;font:40px serif}</style>

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
-from schemas.episode import Episode
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 
 class Short:

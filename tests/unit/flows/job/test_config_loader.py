@@ -6,7 +6,7 @@ import pytest
 from flows.job.config_loader import Sources, load, parse_value
 from flows.job.plan import count_by_policy
 from flows.job.validate import validate
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from schemas.errors import BadConfig
 
 

@@ -21,12 +21,12 @@ from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from generators.verify.shown import Picture as SeenPicture
-from schemas.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
-from schemas.config import RunConfig
-from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import BrowserSection, PolicyName, PolicySection, RowKind
+from schemas.episodes.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
+from schemas.episodes.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
+from schemas.episodes.observation import Screenshot, Sight, Target
 from schemas.errors import BadConfig
-from schemas.observation import Screenshot, Sight, Target
-from schemas.sections import BrowserSection, PolicyName, PolicySection, RowKind
 from storage.publish.training.placeholders import PLACEHOLDER
 from storage.publish.training.rows import RowMaker
 from storage.publish.training.source import ChatMessage, MessagePicture, Rendered, Segment

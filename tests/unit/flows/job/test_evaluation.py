@@ -19,11 +19,11 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.tasks.loader import load_tasks
 from schemas.base import JsonObject
-from schemas.config import RunConfig
-from schemas.episode import Episode
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import AcceptSection, TasksSection
+from schemas.episodes.episode import Episode
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, StepmillError
-from schemas.sections import AcceptSection, TasksSection
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.verdict import Status, Verdict
 
 
 def share(

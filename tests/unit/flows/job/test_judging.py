@@ -2,8 +2,8 @@ from support.episodes.factories import make_episode, make_task, make_verdict
 
 from flows.job.judging import assign_rounds, by_episode
 from flows.job.unit_runner import with_goal
-from schemas.acceptance import latest_verdicts
-from schemas.verdict import Status
+from schemas.verdicts.acceptance import latest_verdicts
+from schemas.verdicts.verdict import Status
 
 
 def test_the_first_verdicts_of_a_unit_are_of_round_0() -> None:

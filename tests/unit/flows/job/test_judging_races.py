@@ -8,7 +8,7 @@ from support.episodes.factories import MadeRun, Unit, make_run, make_verdict
 from support.stores.faulty_lake import commit as commit_unit
 
 from flows.job.judging import commit_verdicts
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 

@@ -16,7 +16,7 @@ from flows.resources.resources import RunResources
 from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed
 from generators.sites.protocol import Site
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 
 WHY = "fossil is not installed: stepmill sites install fossil"
 RUN = """

@@ -11,9 +11,9 @@ from flows.job.pass_rates import (
 )
 from flows.job.report_lines import comparison_lines, pass_rate_lines
 from flows.job.summary import TaskKind
+from schemas.configuration.sections import AcceptSection
 from schemas.proportion import wilson
-from schemas.sections import AcceptSection
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.verdict import Status, Verdict
 
 RULE = AcceptSection(passed=("outcome", "novelty"))
 

@@ -6,8 +6,8 @@ from support.episodes.factories import RUN_ID, make_task
 
 from flows.job.config_loader import Sources, load
 from flows.job.plan import count_by_policy, draw_policy, plan_units
-from schemas.config import RunConfig
-from schemas.task import Task
+from schemas.configuration.config import RunConfig
+from schemas.tasks.task import Task
 
 
 def _config(*settings: str) -> RunConfig:

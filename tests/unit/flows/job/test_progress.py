@@ -4,7 +4,7 @@ import pytest
 from support.episodes.factories import make_episode, make_verdict
 
 from flows.job.progress import ProgressCounter
-from schemas.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection
 
 
 def test_a_run_whose_units_are_done_says_that_it_is_finishing_and_not_how_long() -> None:

@@ -7,9 +7,9 @@ from support.episodes.factories import make_episode, make_step
 from support.servers.stub_engine import SIDE, seen
 
 from flows.job.dialect_renderer import make_renderer
-from schemas.action import Click, NoAction
-from schemas.config import RunConfig
-from schemas.observation import Element, Target
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import Click, NoAction
+from schemas.episodes.observation import Element, Target
 
 
 @pytest.mark.parametrize(

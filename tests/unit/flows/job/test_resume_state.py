@@ -14,9 +14,9 @@ from flows.job.progress import ProgressCounter
 from flows.job.resume_state import count_work
 from flows.resources.resources import RunResources
 from generators.verify.panel import Panel
-from schemas.config import RunConfig
-from schemas.sections import TasksSection
-from schemas.verdict import Status, Verdict
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import TasksSection
+from schemas.verdicts.verdict import Status, Verdict
 from storage.audit import audit
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.judged_units import JudgedMark

@@ -6,9 +6,9 @@ from support.runs.memory_run import RULE, MemoryRun
 
 from flows.job.report_lines import REASON_CHARS, SHOWN, total_lines, worst_lines, yield_table
 from flows.job.summary import GroupCount, OutsideFailures, commonest, merge_policies, summarise
-from schemas.episode import BlockedRequests, ConnectionKind, Episode
+from schemas.episodes.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.errors import FailureKind
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.verdict import Status, Verdict
 
 
 def _replay(episode: Episode, tries: tuple[bool, ...]) -> Verdict:

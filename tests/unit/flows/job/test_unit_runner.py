@@ -25,8 +25,8 @@ from flows.job.plan import PlannedUnit
 from flows.job.publish_job import Publisher
 from flows.job.resume_state import ResumeState
 from flows.resources.resources import RunResources
-from schemas.config import RunConfig
-from schemas.verdict import Verdict
+from schemas.configuration.config import RunConfig
+from schemas.verdicts.verdict import Verdict
 from storage.run_file import create_run
 
 

@@ -14,7 +14,7 @@ from flows.job.config_loader import Sources
 from flows.job.open import open_judging
 from flows.job.publish_job import open_publication
 from flows.job.used_keys import USED_KEYS, check_settings
-from schemas.config import config_keys
+from schemas.configuration.config import config_keys
 from schemas.errors import BadConfig
 from storage.export.registry import RENDERED
 

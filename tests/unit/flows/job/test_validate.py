@@ -16,9 +16,9 @@ from flows.job.plugins import acting_plugins, used_plugins
 from flows.job.validate import check_stored_probes, validate
 from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import TasksSection
 from schemas.errors import BadConfig, BadTasks, NotFound
-from schemas.sections import TasksSection
 
 LIVE = {"web_name": "Shop", "id": "Shop--0", "ques": "Find a kettle.", "web": "https://x.com/"}
 

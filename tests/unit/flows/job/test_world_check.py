@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
-from flows.job import world_check
-from flows.job.world_check import check_config, drawn_elsewhere, task_failures, world_digest
+from flows.checks import worlds as world_check
+from flows.checks.worlds import check_config, drawn_elsewhere, task_failures, world_digest
 from generators.rollout.limits import make_limits
 from generators.sites.gates import Gate
 from generators.tasks.worlds.draw import draw_tasks
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask, to_task
-from generators.worlds.check import Crawl, Trial
-from generators.worlds.draw import draw_whole
-from schemas.expectation import Expectation, RowRule
+from generators.tasks.worlds.ground.task import WorldTask, to_task
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.worlds.checking.crawl import Crawl, Trial
+from generators.worlds.drawing.draw import draw_whole
+from schemas.tasks.expectation import Expectation, RowRule
 
 
 def _task(kind: str) -> WorldTask:

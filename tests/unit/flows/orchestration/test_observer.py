@@ -6,7 +6,7 @@ from support.episodes.factories import make_task
 
 from flows.job.plan import plan_units
 from flows.orchestration.observer import artifact_key, skipped
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 
 
 @pytest.mark.parametrize(

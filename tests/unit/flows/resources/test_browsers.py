@@ -11,7 +11,7 @@ from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from generators.browser.protocol import SessionSpec
 from generators.browser.slots import Slots
 from generators.sites.protocol import Site, Visit
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 SPEC = SessionSpec(
     viewport_width=100, viewport_height=100, allowed_origins=("http://x",), clock=None

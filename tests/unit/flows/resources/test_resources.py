@@ -15,7 +15,7 @@ from flows.job.config_loader import Sources, load
 from flows.job.context import UnitState
 from flows.resources.engines import PolicyRuntime
 from generators.browser.protocol import SessionSpec
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 
 EPISODES = 4
 """Of a unit, and sessions that a run may have open."""

@@ -8,12 +8,12 @@ from generators.policy.factory import PolicyFactory, check_policy
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.reference import ReferencePolicy
-from schemas.config import RunConfig
-from schemas.episode import PolicyKind
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PolicyName, PolicySection, RoleSection
+from schemas.episodes.episode import PolicyKind
 from schemas.errors import BadConfig, BadTasks
-from schemas.reference import REFERENCE
-from schemas.sections import PolicyName, PolicySection, RoleSection
-from schemas.task import Task
+from schemas.tasks.reference import REFERENCE
+from schemas.tasks.task import Task
 
 SCRIPT = '{"click-test": [{"type": "click", "x": 1, "y": 2}]}'
 

@@ -15,10 +15,10 @@ from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.verify.thoughts import quotes
-from schemas.action import Action, Answer, Click, Key, TypeText, Wait, target_point
-from schemas.episode import PolicyKind, ThoughtSource
-from schemas.mistake import InjectedMistake
-from schemas.observation import Box, Element, Observation, PageState, Sight, element_at
+from schemas.episodes.action import Action, Answer, Click, Key, TypeText, Wait, target_point
+from schemas.episodes.episode import PolicyKind, ThoughtSource
+from schemas.episodes.mistake import InjectedMistake
+from schemas.episodes.observation import Box, Element, Observation, PageState, Sight, element_at
 
 STEP = make_step(0, picture=1, action=Wait())
 LIMIT = 12

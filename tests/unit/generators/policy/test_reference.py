@@ -5,7 +5,7 @@ from support.browsers.reference_pages import AWAY, PAGE, SEEN, Reader, acted, no
 
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import MAX_SCROLLS, ReferencePolicy, find
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Click,
@@ -18,7 +18,7 @@ from schemas.action import (
     Select,
     TypeText,
 )
-from schemas.episode import ThoughtSource
+from schemas.episodes.episode import ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 

@@ -13,16 +13,16 @@ from generators.policy.model.setup import EngineSet
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.registry import POLICIES
-from schemas.config import RunConfig, identity
-from schemas.episode import PolicyKind
+from schemas.configuration.config import RunConfig, identity
+from schemas.configuration.sections import PolicyName, PolicySection, RoleSection
+from schemas.episodes.episode import PolicyKind
 from schemas.errors import BadConfig, NotFound
-from schemas.sections import PolicyName, PolicySection, RoleSection
 
 CODE = """
 from pydantic import BaseModel
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.protocol import PolicyCard
-from schemas.episode import PolicyKind
+from schemas.episodes.episode import PolicyKind
 
 stepmill_api = 1
 

@@ -5,9 +5,9 @@ from support.episodes.factories import make_screenshot
 
 from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy, load_script
-from schemas.action import Answer, Click, Key
+from schemas.episodes.action import Answer, Click, Key
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import BadTasks
-from schemas.observation import Observation, PageState
 
 SEEN = Observation(
     screenshot=make_screenshot(1),

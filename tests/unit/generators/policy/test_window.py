@@ -8,12 +8,12 @@ from support.browsers.reference_pages import SEEN, Reader, node
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
-from schemas.action import (
+from schemas.episodes.action import (
     Click,
     Direction,
     Scroll,
 )
-from schemas.reference import REFERENCE
+from schemas.tasks.reference import REFERENCE
 
 
 def moved(*children: Node, scroll: tuple[float, float, float, float] | None = None) -> Node:

@@ -26,11 +26,11 @@ from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
-from schemas.action import Action
-from schemas.episode import StopReason
+from schemas.configuration.sections import PolicyName, PolicySection
+from schemas.episodes.action import Action
+from schemas.episodes.episode import StopReason
+from schemas.episodes.observation import Effect, Observation
 from schemas.errors import FailureKind
-from schemas.observation import Effect, Observation
-from schemas.sections import PolicyName, PolicySection
 
 
 async def test_time_that_runs_out_while_the_policy_thinks_ends_the_episode() -> None:

@@ -18,10 +18,10 @@ from generators.rollout.episode_recorder import (
     to_episode,
 )
 from generators.sites.protocol import Outcome, Visit
-from schemas.action import Action, Answer, Click, Key, NoAction
 from schemas.base import sha256_hex
-from schemas.call import usage
-from schemas.episode import (
+from schemas.episodes.action import Action, Answer, Click, Key, NoAction
+from schemas.episodes.call import usage
+from schemas.episodes.episode import (
     Episode,
     FailedTry,
     PolicyKind,
@@ -30,10 +30,10 @@ from schemas.episode import (
     ThoughtSource,
     steps_sha256,
 )
+from schemas.episodes.mistake import InjectedMistake
+from schemas.episodes.observation import Effect, Element, Observation, PageState, Sight, Target
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
-from schemas.mistake import InjectedMistake
-from schemas.observation import Effect, Element, Observation, PageState, Sight, Target
 
 WIDTH, HEIGHT = 200, 100
 TASK = make_task(7, instruction="The task's own words.").model_copy(update={"parameters": {"a": 1}})

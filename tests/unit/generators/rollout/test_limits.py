@@ -4,9 +4,9 @@ import pytest
 from support.episodes.factories import make_step, make_task
 
 from generators.rollout.limits import Limits, is_stuck, make_limits, stop_reason
-from schemas.action import Action, Answer, Click
-from schemas.episode import Step, StopReason
-from schemas.sections import LimitsSection
+from schemas.configuration.sections import LimitsSection
+from schemas.episodes.action import Action, Answer, Click
+from schemas.episodes.episode import Step, StopReason
 
 LIMITS = Limits(steps=4, seconds=60.0, tokens=1_000, stuck_steps=3)
 

@@ -28,13 +28,13 @@ from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
-from schemas.action import Answer, Click, NoAction
-from schemas.call import Call
-from schemas.episode import Episode, StopReason, steps_sha256
+from schemas.configuration.sections import LimitsSection
+from schemas.episodes.action import Answer, Click, NoAction
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
-from schemas.sections import LimitsSection
-from schemas.tables import to_row
-from schemas.task import Task
+from schemas.tables.tables import to_row
+from schemas.tasks.task import Task
 
 NOW = datetime.now(UTC)
 

@@ -25,11 +25,11 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Outcome, Problem, Visit
 from generators.verify.replay import replay
-from schemas.action import Click
-from schemas.call import Call
-from schemas.episode import Episode, PolicyKind, StopReason
+from schemas.episodes.action import Click
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode, PolicyKind, StopReason
 from schemas.errors import FailureKind
-from schemas.task import Task
+from schemas.tasks.task import Task
 
 
 class StrictSite(ScriptedSite):

@@ -19,7 +19,7 @@ from generators.sites.gates import (
     untried_gates,
 )
 from generators.sites.state import ServerState
-from schemas.reference import REFERENCE
+from schemas.tasks.reference import REFERENCE
 
 BEFORE = ServerState({"seed": "1", "entries": [{"id": 1, "text": "Tar"}, {"id": 2, "text": "Oar"}]})
 AFTER = ServerState(

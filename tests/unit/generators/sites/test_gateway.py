@@ -10,7 +10,7 @@ from aiohttp import web
 
 from generators.browser.protocol import Entrance
 from generators.sites.gateway import FURTHER_NAMES, MAX_NAMES, Gateway
-from schemas.episode import BlockedRequests, ConnectionKind
+from schemas.episodes.episode import BlockedRequests, ConnectionKind
 
 GREETING = b"\x05\x01\x00"
 GET = b"GET /page HTTP/1.1\r\nHost: shop.localhost\r\nConnection: close\r\n\r\n"

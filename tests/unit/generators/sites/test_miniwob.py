@@ -29,9 +29,9 @@ from generators.sites.miniwob import (
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Outcome, Problem, Visit
-from schemas.action import Action, Wait
+from schemas.episodes.action import Action, Wait
+from schemas.episodes.observation import Effect
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect
 from schemas.truncation import GOAL_BYTES
 
 VISIT = Visit(

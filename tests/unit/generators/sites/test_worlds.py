@@ -11,10 +11,10 @@ from support.worlds.made_world import SHOP, shop_rows, shop_task
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Judge, Outcome, Problem, Visit
 from generators.sites.worlds import WorldsSite
-from generators.worlds.database import Rows
+from generators.worlds.state.database import Rows
 from schemas.errors import BadTasks, FailureKind, RolloutFailure
-from schemas.task import Task
-from schemas.world import World
+from schemas.tasks.task import Task
+from schemas.worlds.world import World
 
 OTHER = SHOP.model_copy(update={"host": "quay-supplies.localhost", "seed": 1})
 

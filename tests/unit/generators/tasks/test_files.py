@@ -13,8 +13,8 @@ from generators.tasks.files import TaskRow
 from generators.tasks.reader import MAX_MISTAKES, read_task_file
 from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
 from schemas.errors import BadTasks
-from schemas.tables import arrow_schema, to_row
-from schemas.task import Task
+from schemas.tables.tables import arrow_schema, to_row
+from schemas.tasks.task import Task
 
 Stated = dict[str, object]
 """A row, as it is written down."""

@@ -14,11 +14,11 @@ from generators.sites.installable.registry import SERVE
 from generators.sites.miniwob import template_paths
 from generators.tasks.loader import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
-from generators.worlds.draw import FAMILIES
-from schemas.application import Application
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.configuration.application import Application
+from schemas.configuration.sections import TasksSection
 from schemas.errors import BadConfig, BadTasks
-from schemas.sections import TasksSection
-from schemas.task import MAX_SEED
+from schemas.tasks.task import MAX_SEED
 
 TASK_FILE = """\
 {"site": "miniwob", "template_id": "click-test-2", "seed": 3}
@@ -156,7 +156,7 @@ def test_a_file_may_lack_what_is_excluded_but_not_what_nobody_knows(task_file: s
 def test_planning_from_templates_imports_neither_browser_nor_arrow() -> None:
     code = (
         "import sys; from generators.tasks.loader import load_tasks; "
-        "from schemas.config import TasksSection; load_tasks(TasksSection()); "
+        "from schemas.configuration.config import TasksSection; load_tasks(TasksSection()); "
         "print(sorted({'playwright', 'pyarrow', 'miniwob', 'prefect'} & set(sys.modules)))"
     )
     shown = subprocess.run(

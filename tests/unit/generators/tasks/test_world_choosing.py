@@ -7,13 +7,13 @@ import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds import draw
-from generators.tasks.worlds.changes import clashes, find_ways
 from generators.tasks.worlds.draw import KINDS, draw_tasks
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask
-from generators.worlds.database import Row, Rows
-from schemas.field import DataField
-from schemas.world import Entity, Transition, View, World
+from generators.tasks.worlds.ground.changes import clashes, find_ways
+from generators.tasks.worlds.ground.task import WorldTask
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.worlds.state.database import Row, Rows
+from schemas.worlds.field import DataField
+from schemas.worlds.world import Entity, Transition, View, World
 
 
 def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:

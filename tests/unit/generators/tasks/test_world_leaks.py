@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
+from generators.tasks.worlds.ground.task import WorldTask
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.leaks import (
     Leak,
     Looked,
@@ -12,12 +14,10 @@ from generators.tasks.worlds.leaks import (
     operand_searches,
     shortcut_that_pays,
 )
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask
-from generators.worlds.database import Rows
-from schemas.expectation import Expectation
-from schemas.reference import Do, ReferenceStep
-from schemas.world import World
+from generators.worlds.state.database import Rows
+from schemas.tasks.expectation import Expectation
+from schemas.tasks.reference import Do, ReferenceStep
+from schemas.worlds.world import World
 
 CLEAN = {
     "/": '<nav><a href="/products">Products</a></nav><main><h1>Harbour Supplies</h1></main>',

@@ -9,10 +9,10 @@ from support.worlds.tried import families_of, tasks_of
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.near_misses import MissKind, near_misses
 from generators.tasks.worlds.draw import KINDS, kinds_of
-from generators.tasks.worlds.patterned import NEEDS
-from generators.tasks.worlds.task import to_task
-from generators.worlds.draw import FAMILIES
-from schemas.task import Task
+from generators.tasks.worlds.ground.task import to_task
+from generators.tasks.worlds.kinds.patterned import NEEDS
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.task import Task
 
 SPOILED = ("edit", "delete", "create", "edit-two", "move", "find", "count")
 """Kinds of tasks that together can be missed in every way."""

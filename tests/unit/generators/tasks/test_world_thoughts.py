@@ -10,15 +10,15 @@ from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.tried import families_of, tasks_of
 
 from generators.tasks.worlds.draw import KINDS
-from generators.tasks.worlds.moves import answer, click, fill, press
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import Draft
-from generators.tasks.worlds.thoughts import think
-from schemas.field import Widget
-from schemas.patterns import Shape
-from schemas.reference import Do, ReferenceStep
-from schemas.task import Task
-from schemas.world import View
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.steps import answer, click, fill, press
+from generators.tasks.worlds.references.thoughts import think
+from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.task import Task
+from schemas.worlds.field import Widget
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View
 
 SETTING = Setting(SHOP, shop_rows())
 QUOTED = re.compile(r'"([^"]+)"')

@@ -12,16 +12,16 @@ from support.worlds.made_world import SHOP, shop_rows
 
 from generators.sites.judging.answers import normalise, read_number
 from generators.tasks.worlds.draw import KINDS
-from generators.tasks.worlds.moves import answer, choose, click, fill, read_on, to_row
-from generators.tasks.worlds.parts import NEAR_MISSES, draw_part
-from generators.tasks.worlds.patterned import NEEDS
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.styles import Style, styled
-from generators.tasks.worlds.task import Difficulty, WorldTask, actions_of, measure, to_task
-from generators.tasks.worlds.wording import grammar
-from generators.worlds.draw import FAMILIES
-from schemas.expectation import Expectation, RowRule
-from schemas.reference import Do
+from generators.tasks.worlds.ground.parts import NEAR_MISSES, draw_part
+from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_of, measure, to_task
+from generators.tasks.worlds.ground.wording import grammar
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds.patterned import NEEDS
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, read_on, to_row
+from generators.tasks.worlds.references.styles import Style, styled
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.expectation import Expectation, RowRule
+from schemas.tasks.reference import Do
 
 MOST_KINDS = 20
 """The kinds that every world has tasks of, at least."""

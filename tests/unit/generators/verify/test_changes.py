@@ -6,9 +6,9 @@ import pytest
 from support.episodes.factories import make_step
 
 from generators.verify.changes import Edit, aimed_at, edits, marks_text, taken_back
-from schemas.action import Action, Click, Drag, Hover, Key, Select, TypeText
-from schemas.episode import Step
-from schemas.observation import Box, Element, Target
+from schemas.episodes.action import Action, Click, Drag, Hover, Key, Select, TypeText
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Box, Element, Target
 
 
 def field(

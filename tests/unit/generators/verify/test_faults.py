@@ -22,15 +22,15 @@ from support.episodes.step_states import (
     state,
 )
 
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Click,
     Drag,
     Key,
     TypeText,
 )
-from schemas.episode import Episode
-from schemas.observation import Element, Sight, Target
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Element, Sight, Target
 
 
 async def test_text_without_a_basis_is_a_mistake_of_an_episode_that_failed() -> None:

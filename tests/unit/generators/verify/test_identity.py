@@ -45,7 +45,7 @@ EDITS = {
     ),
     "derivation": (
         *(
-            "schemas/task.py",
+            "schemas/tasks/task.py",
             '    content: JsonObject = {\n        "site": site,',
             '    content: JsonObject = {\n        "place": site,',
         ),

@@ -6,11 +6,11 @@ import pytest
 from support.episodes.factories import make_episode, make_task
 
 from generators.verify.novelty import Novelty
-from schemas.action import Click, Drag, NoAction
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.observation import Target
-from schemas.verdict import Status
+from schemas.episodes.action import Click, Drag, NoAction
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Target
+from schemas.verdicts.verdict import Status
 
 TASK = make_task()
 ALL = {"trajectory", "course", "pictures", "task"}

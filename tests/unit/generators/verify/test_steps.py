@@ -26,7 +26,7 @@ from support.episodes.step_states import (
 )
 
 from generators.verify.steps import Steps
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Click,
@@ -38,8 +38,8 @@ from schemas.action import (
     TypeText,
     Wait,
 )
-from schemas.observation import Element, Screenshot, Sight
-from schemas.verdict import Status
+from schemas.episodes.observation import Element, Screenshot, Sight
+from schemas.verdicts.verdict import Status
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from support.episodes.step_states import AT, BUTTON, TASK, episode_of, state
 
 from generators.sites.protocol import Threshold
 from generators.verify.steps import Steps
-from schemas.action import Action, Click, Hover, Wait
-from schemas.episode import Episode
-from schemas.verdict import Finding
+from schemas.episodes.action import Action, Click, Hover, Wait
+from schemas.episodes.episode import Episode
+from schemas.verdicts.verdict import Finding
 
 
 class Own(ScriptedSite):

@@ -6,10 +6,10 @@ from support.browsers.scripted_rollouts import scripted_task
 from support.episodes.altered_episodes import won
 
 from generators.verify.panel import Panel
-from schemas.episode import Episode
-from schemas.sections import AcceptSection
-from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.episode import Episode
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Finding, Status
 
 FINDING = Finding(status=Status.PASSED, score=0.5, reason="so", evidence={"a": [1]}, cost_usd=0.25)
 

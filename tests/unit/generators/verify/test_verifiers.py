@@ -23,15 +23,15 @@ from generators.verify.panel import MAX_ROUNDS, Panel
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
 from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
-from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import canonical_json
-from schemas.delta import Change, Delta
-from schemas.episode import Episode, StopReason, steps_sha256
+from schemas.configuration.sections import AcceptSection
+from schemas.episodes.delta import Change, Delta
+from schemas.episodes.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
-from schemas.expectation import parse_expectation
-from schemas.sections import AcceptSection
-from schemas.task import Task
-from schemas.verdict import Finding, Status, Verdict
+from schemas.tasks.expectation import parse_expectation
+from schemas.tasks.task import Task
+from schemas.verdicts.acceptance import AcceptanceStatus, acceptance_status
+from schemas.verdicts.verdict import Finding, Status, Verdict
 
 SITES = {"scripted": ScriptedSite()}
 

@@ -6,11 +6,11 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from support.worlds.made_world import SHOP, shop_rows
 
-from generators.worlds.check import Broken, Crawl, Trial, WorldGate
-from generators.worlds.frame import PART
-from generators.worlds.server import WorldServer
-from schemas.behaviour import Delivery
-from schemas.world import World
+from generators.worlds.checking.crawl import Broken, Crawl, Trial, WorldGate
+from generators.worlds.rendering.overlays import PART
+from generators.worlds.serving.server import WorldServer
+from schemas.worlds.behaviour import Delivery
+from schemas.worlds.world import World
 
 Change = Callable[[Scope, bytes], bytes]
 

@@ -4,7 +4,7 @@ from contextlib import closing
 
 from support.worlds.made_world import SHOP, shop_rows
 
-from generators.worlds.database import (
+from generators.worlds.state.database import (
     add_row,
     change_row,
     delete_row,

@@ -227,7 +227,7 @@ def test_the_registry_is_the_one_that_npm_would_use(tmp_path: Path) -> None:
 async def test_a_visit_is_served_its_packages_with_their_media_types(
     made: Path, registry: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("generators.worlds.looks._SYMBOLS", {})  # this lock has no fonts
+    monkeypatch.setattr("generators.worlds.drawing.look._SYMBOLS", {})  # this lock has no fonts
     install(made, registry)
     world = SHOP.model_copy(update={"packages": ("@made/kit@1.2.3",)})
     async with visiting(world=world) as hands:

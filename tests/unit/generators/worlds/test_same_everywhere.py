@@ -12,8 +12,8 @@ from effort import THOROUGH
 from source_tree import ROOT
 from support.worlds import digests, drawn
 
-from generators.worlds.draw import FAMILIES
-from schemas.task import Task
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.task import Task
 
 SEEDS = [0, 1, 2, 2**63 - 1] if THOROUGH else [0, 2**63 - 1]
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from schemas.published import pass_at_k
+from schemas.tables.published import pass_at_k
 
 
 @pytest.mark.parametrize(

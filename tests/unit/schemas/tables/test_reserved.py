@@ -3,10 +3,10 @@
 import re
 
 from schemas.base import Record
-from schemas.call import StructuredMode
-from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
-from schemas.tables import TABLES
-from schemas.verdict import Acceptance, Review, Status
+from schemas.episodes.call import StructuredMode
+from schemas.episodes.episode import Actor, PolicyKind, StopReason, ThoughtSource
+from schemas.tables.tables import TABLES
+from schemas.verdicts.verdict import Acceptance, Review, Status
 from storage.publish.card.columns import column_docs, member_docs
 
 RESERVED_COLUMNS = {

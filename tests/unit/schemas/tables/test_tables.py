@@ -6,10 +6,10 @@ from conftest import Golden
 from support.episodes.factories import make_episode
 
 from schemas.base import canonical_json
-from schemas.episode import Episode, FailedTry
+from schemas.episodes.episode import Episode, FailedTry
 from schemas.errors import FailureKind
-from schemas.published import Attempt, Result
-from schemas.tables import (
+from schemas.tables.published import Attempt, Result
+from schemas.tables.tables import (
     TABLES,
     arrow_schema,
     from_row,

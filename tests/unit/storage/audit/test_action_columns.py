@@ -3,7 +3,7 @@
 import pytest
 from support.episodes.factories import make_episode, make_task
 
-from schemas.tables import to_row
+from schemas.tables.tables import to_row
 from storage.audit.report import Notes
 from storage.audit.rows import RowChecks
 

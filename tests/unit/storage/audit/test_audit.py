@@ -13,7 +13,7 @@ from support.stores.faulty_lake import Cut, CutBefore, commit, swap
 from support.stores.memory_store import MemoryStore
 
 from schemas.errors import NotFound
-from schemas.tables import UNIT_TABLES
+from schemas.tables.tables import UNIT_TABLES
 from storage.audit import AuditReport, audit
 from storage.objects.local import LocalStore
 from storage.spool import Spool, spool_key

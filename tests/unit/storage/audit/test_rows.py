@@ -21,9 +21,9 @@ from support.stores.faulty_lake import commit
 
 from schemas import ids
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, StopReason, steps_sha256
-from schemas.observation import Screenshot
-from schemas.tables import Row
+from schemas.episodes.episode import Episode, Step, StopReason, steps_sha256
+from schemas.episodes.observation import Screenshot
+from schemas.tables.tables import Row
 from storage.audit import audit
 from storage.lake.delta_table import CommitEntry
 

@@ -10,7 +10,7 @@ from support.episodes.factories import make_episode, make_prompt
 from support.runs.exports import exported, told_of
 from support.runs.memory_run import small_run
 
-from schemas.episode import Actor, Episode, StopReason
+from schemas.episodes.episode import Actor, Episode, StopReason
 from storage.export.atif import TOOLS, VERSION, Atif, document
 from storage.export.protocol import File
 

@@ -11,7 +11,7 @@ from support.episodes.factories import make_screenshot, make_verdict
 from support.runs.exports import Parrot, exported, lines
 from support.runs.memory_run import MemoryRun, commit_unit, small_run
 
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from storage.export.chat import Chat
 from storage.export.registry import MessageShape, Pictures, StepChoice
 from storage.publish.training.source import Rendered

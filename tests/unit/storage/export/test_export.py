@@ -23,7 +23,7 @@ from support.runs.memory_run import (
 )
 
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
-from schemas.tables import arrow_schema
+from schemas.tables.tables import arrow_schema
 from storage.export.atif import Atif
 from storage.export.output_folder import MANIFEST, MARK
 from storage.export.registry import Pictures

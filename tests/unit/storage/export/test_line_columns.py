@@ -12,7 +12,7 @@ import pytest
 from support.runs.exports import Parrot, exported, lines, loaded_bare, loaded_folder
 from support.runs.memory_run import MemoryRun, MemorySnapshot, commit_unit, small_run
 
-from schemas.sections import RowKind
+from schemas.configuration.sections import RowKind
 from storage.export.chat import Chat
 from storage.export.protocol import Format
 from storage.export.registry import MessageShape, Pictures, Spelling

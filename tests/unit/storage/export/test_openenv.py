@@ -12,9 +12,9 @@ from support.episodes.factories import make_episode
 from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
 from support.runs.exports import told_of
 
-from schemas.call import Call
-from schemas.episode import Episode
-from schemas.picture_tokens import MIN_RUN
+from schemas.episodes.call import Call
+from schemas.episodes.episode import Episode
+from schemas.episodes.picture_tokens import MIN_RUN
 from storage.export.openenv import OpenEnv
 from storage.export.protocol import File, Line
 from storage.export.recorded_calls import picture_tokens

@@ -12,9 +12,9 @@ from support.episodes.trainer_rules import llama_factory, trl
 from support.runs.exports import exported
 from support.runs.memory_run import MemoryRun
 
-from schemas.episode import Actor, Episode, StopReason
+from schemas.episodes.episode import Actor, Episode, StopReason
 from schemas.errors import BadConfig
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 from storage.export.export import ExportReport
 from storage.export.formats import FormatParts, check_rejected, make_format
 from storage.export.registry import FormatName

@@ -6,8 +6,8 @@ import pytest
 from support.episodes.referents import inside, middle, referents
 from support.episodes.scenes import NAMED, clicking, element, line_of, said_of, written
 
-from schemas.episode import Step
-from schemas.observation import Box
+from schemas.episodes.episode import Step
+from schemas.episodes.observation import Box
 from storage.publish.training.grounding import PHRASINGS
 from storage.publish.training.scene import MAX_LISTED, MAX_QUOTED
 

@@ -16,8 +16,8 @@ from support.episodes.trainer_rules import check_row
 from support.runs.exports import Parrot, exported, lines
 from support.runs.memory_run import MemoryRun, MemorySnapshot, commit_unit, contents, small_run
 
-from schemas.episode import Episode
-from schemas.sections import RowKind
+from schemas.configuration.sections import RowKind
+from schemas.episodes.episode import Episode
 from storage.export import output_folder
 from storage.export.output_folder import MANIFEST
 from storage.export.registry import Spelling

@@ -14,7 +14,7 @@ from support.episodes.factories import make_episode
 from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
 from support.runs.exports import told_of
 
-from schemas.episode import Episode, StopReason
+from schemas.episodes.episode import Episode, StopReason
 from storage.export.protocol import File, Line
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers

@@ -10,8 +10,8 @@ from support.episodes.factories import MadeRun, make_run, make_whole_run
 from support.servers.seaweedfs import Weed
 from support.stores.faulty_lake import NeverCommits, commit, swap
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import Unwritable
-from schemas.sections import StorageSection
 from storage.lake.delta_access import BucketAccess, access_to, table_url
 from storage.lake.delta_table import DeltaHandle, dataset_at
 from storage.maintenance.compact import compact

@@ -26,8 +26,8 @@ from support.stores.faulty_lake import (
 from schemas.backoff import Backoff
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
-from schemas.tables import UNIT_TABLES
-from schemas.verdict import Status
+from schemas.tables.tables import UNIT_TABLES
+from schemas.verdicts.verdict import Status
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore

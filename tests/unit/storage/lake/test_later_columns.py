@@ -12,9 +12,9 @@ from deltalake.transaction import AddAction
 from support.episodes.factories import MadeRun, Unit, make_run
 from support.stores.faulty_lake import commit, counts, whole
 
-from schemas.call import StructuredMode
-from schemas.sections import StorageSection
-from schemas.tables import arrow_schema
+from schemas.configuration.sections import StorageSection
+from schemas.episodes.call import StructuredMode
+from schemas.tables.tables import arrow_schema
 from storage.audit import audit
 from storage.lake.delta_stats import statistics
 from storage.lake.delta_table import CONFIGURATION

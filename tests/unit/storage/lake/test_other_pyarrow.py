@@ -16,7 +16,7 @@ from support.runs.compaction import compacted
 from support.runs.memory_run import contents, findings, published, two_versions
 from support.stores.faulty_lake import Cut, CutAfter, CutBefore, commit, counts, swap, whole
 
-from schemas.tables import UNIT_TABLES
+from schemas.tables.tables import UNIT_TABLES
 from storage.audit import audit
 from storage.lake.delta_table import DeltaHandle
 from storage.maintenance.merge_shards import Swap, SwapHandle

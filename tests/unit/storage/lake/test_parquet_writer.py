@@ -11,7 +11,7 @@ from support.episodes.factories import make_prompt, make_task, make_unit
 from support.runs.unit_rows import unit_rows
 
 from schemas.base import sha256_hex
-from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
+from schemas.tables.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
 from storage.lake.delta_stats import statistics
 from storage.lake.parquet_writer import ParquetWriter, Shard, footer, shards
 from storage.lake.shard_commit import shard_name

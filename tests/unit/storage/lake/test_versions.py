@@ -8,7 +8,7 @@ from support.episodes.factories import MadeRun, make_run, make_verdict
 from support.stores.faulty_lake import commit, whole
 
 from schemas.errors import Damaged, NotFound
-from schemas.tables import UNIT_TABLES
+from schemas.tables.tables import UNIT_TABLES
 from storage.lake.lake import Lake
 from storage.lake.versions import version_key
 

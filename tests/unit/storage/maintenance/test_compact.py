@@ -16,9 +16,9 @@ from support.runs.commands import called
 from support.runs.compaction import UNITS, compacted, findings, rows, shards
 from support.stores.faulty_lake import commit, counts, fingerprint, whole
 
+from schemas.episodes.observation import Screenshot
 from schemas.errors import Damaged
-from schemas.observation import Screenshot
-from schemas.tables import TABLES
+from schemas.tables.tables import TABLES
 from storage.audit import audit
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable

@@ -12,7 +12,7 @@ from support.runs.concurrent_workers import compact_run, race
 from support.runs.forks import FORKS
 from support.stores.faulty_lake import counts, whole
 
-from schemas.sections import StorageSection
+from schemas.configuration.sections import StorageSection
 from storage.audit import audit
 from storage.maintenance.compact import compact
 

@@ -11,9 +11,9 @@ from support.episodes.factories import MadeRun, make_whole_run
 from support.runs.compaction import NOW, UNITS, compacted, findings, shards
 from support.stores.faulty_lake import counts, whole
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import NotFound
-from schemas.sections import StorageSection
-from schemas.tables import TABLES, episode_rows
+from schemas.tables.tables import TABLES, episode_rows
 from storage.audit import audit
 from storage.lake.retention import clock_key
 from storage.objects.s3 import Address

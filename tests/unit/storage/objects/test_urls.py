@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig, Unwritable
-from schemas.sections import StorageSection
 from storage.lake.delta_access import table_url
 from storage.objects.urls import open_store
 

@@ -22,7 +22,7 @@ from support.runs.memory_run import (
 )
 
 from schemas.errors import Damaged, Unwritable
-from schemas.tables import trajectory_schema
+from schemas.tables.tables import trajectory_schema
 from storage.lake.parquet_writer import Shard
 from storage.publish.plan import rows as rows_module
 from storage.publish.plan.build import build

@@ -24,10 +24,10 @@ from support.runs.memory_run import (
     written_at,
 )
 
-from schemas.acceptance import JudgedEpisode, accept_all
-from schemas.episode import Episode, PolicyKind, StopReason
-from schemas.tables import Row, from_row, to_row
-from schemas.verdict import Acceptance, Status, Verdict
+from schemas.episodes.episode import Episode, PolicyKind, StopReason
+from schemas.tables.tables import Row, from_row, to_row
+from schemas.verdicts.acceptance import JudgedEpisode, accept_all
+from schemas.verdicts.verdict import Acceptance, Status, Verdict
 from storage.publish.plan.build import build
 from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
 from storage.publish.plan.manifest import MANIFEST, null_columns_by_config, read_manifest

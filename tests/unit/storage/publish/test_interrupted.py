@@ -20,7 +20,7 @@ from support.runs.memory_run import (
     two_versions,
 )
 
-from schemas.sections import PublishSection
+from schemas.configuration.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
 from storage.publish.destinations.ownership import Listing, OwnedListing
 from storage.publish.destinations.store import FolderDestination

@@ -26,9 +26,9 @@ from support.runs.memory_run import (
     written_at,
 )
 
-from schemas.episode import Episode
-from schemas.sections import RowKind
-from schemas.step_label import StepQuality
+from schemas.configuration.sections import RowKind
+from schemas.episodes.episode import Episode
+from schemas.verdicts.step_label import StepQuality
 from storage.export.training import TrainingRows
 from storage.publish.plan import build as build_module
 from storage.publish.plan.configs import TABLE_CONFIGS, config_schema

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from flows.checks.tasks import TaskGates
 from flows.cli.main import main
 from flows.cli.tasks.check import _gate_lines
-from flows.job.task_gates import TaskGates
 from flows.terminal import ExitCode
 from generators.sites.gates import Gate
 from generators.sites.installable import registry
 from generators.sites.miniwob import template_paths
-from schemas.task import MAX_SEED
+from schemas.tasks.task import MAX_SEED
 
 
 def tasks(*argv: str) -> int:

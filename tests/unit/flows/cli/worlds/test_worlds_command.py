@@ -7,7 +7,7 @@ import pytest
 from flows.cli.main import main
 from flows.terminal import ExitCode
 from generators.tasks.worlds.draw import KINDS, kinds_of
-from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.drawing.draw import FAMILIES, draw_world
 
 
 def worlds(*argv: str) -> int:

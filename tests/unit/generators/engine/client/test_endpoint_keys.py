@@ -9,7 +9,7 @@ from aiohttp import web
 from flows.resources.engines import open_policies
 from generators.engine.client.endpoint_keys import endpoint_keys, key_variable
 from generators.engine.client.transport import Transport
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
 from schemas.errors import NoEngine
 
 GENERAL = {"OPENAI_API_KEY": "general"}

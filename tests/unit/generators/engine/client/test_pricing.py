@@ -6,7 +6,7 @@ import pytest
 
 from generators.engine.client.pricing import ReplyShare, TimeShare, usd_of_reply, usd_of_seconds
 from generators.engine.protocol import Reply
-from schemas.sections import PriceSection
+from schemas.configuration.sections import PriceSection
 
 
 def reply(prompt: int | None, completion: int | None, cached: int | None = None) -> Reply:

@@ -8,7 +8,7 @@ import pytest
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 
 PICTURE = Picture(jpeg=b"\xff\xd8picture", step=3, width=10, height=20)
 SCHEMA: JsonObject = {

@@ -9,7 +9,7 @@ from generators.engine.client.structured_output import (
     unenforced_keywords,
 )
 from schemas.base import JsonObject
-from schemas.call import StructuredMode
+from schemas.episodes.call import StructuredMode
 
 
 class Click(BaseModel):

@@ -7,8 +7,8 @@ from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DIALECTS, make_dialect
-from schemas.action import Click
 from schemas.base import JsonObject
+from schemas.episodes.action import Click
 
 VIEWPORT = (1_288, 728)
 SPOKEN = {

@@ -22,8 +22,8 @@ from generators.engine.vllm.command import (
 from generators.engine.vllm.process import FIRST_ERRORS, LAST_LINES, StartupLog, adapted_command
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
 from schemas.backoff import Backoff
+from schemas.configuration.sections import EngineSection
 from schemas.errors import NoEngine
-from schemas.sections import EngineSection
 
 NAMED = EngineSection(model="some/model", command=("env", "A=1", sys.executable))
 

@@ -21,8 +21,8 @@ from generators.engine.vllm.process import session_processes
 from generators.engine.vllm.restart_policy import RestartPolicy
 from generators.engine.vllm.supervisor import VllmServer
 from schemas.backoff import Backoff
+from schemas.configuration.sections import EngineKind, EngineSection
 from schemas.errors import NoEngine
-from schemas.sections import EngineKind, EngineSection
 
 PRETENDED = (sys.executable, str(ROOT / "tests" / "support" / "servers" / "fake_vllm.py"))
 QUICK = RestartPolicy(
@@ -243,7 +243,7 @@ async def test_a_server_that_was_never_started_says_so() -> None:
 OWNER = """
 import asyncio, sys
 from generators.engine.vllm.supervisor import VllmServer
-from schemas.sections import EngineSection
+from schemas.configuration.sections import EngineSection
 
 async def main():
     section = EngineSection.model_validate_json(sys.argv[1])

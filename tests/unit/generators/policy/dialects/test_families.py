@@ -9,7 +9,7 @@ from support.inputs.dialect_variants import framed, variant
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
 from generators.policy.dialects.protocol import InexpressibleAction, Rationale, UnreadableReply
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
     Button,
     Click,

@@ -11,7 +11,7 @@ from generators.policy.dialects.protocol import Rationale, UnreadableReply
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.dialects.settings import HolotronSettings
 from generators.policy.dialects.shared.json_dialect import JsonDialect
-from schemas.action import (
+from schemas.episodes.action import (
     Click,
     Tab,
     TabOperation,

@@ -13,12 +13,12 @@ from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Rationale
 from generators.policy.dialects.registry import DIALECTS, PARTS, make_dialect, settings_of
 from generators.verify.replies import NOT_READ
-from schemas.action import Click
-from schemas.config import RunConfig
-from schemas.episode import Episode
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import EngineKind, EngineSection, PolicyName, PolicySection
+from schemas.episodes.action import Click
+from schemas.episodes.episode import Episode
 from schemas.errors import BadConfig
-from schemas.sections import EngineKind, EngineSection, PolicyName, PolicySection
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 
 CODE = """
 from dataclasses import replace

@@ -20,11 +20,11 @@ from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyInput
-from schemas.action import Action, Answer, Click
-from schemas.call import StructuredMode
+from schemas.configuration.sections import PolicyName, PolicySection
+from schemas.episodes.action import Action, Answer, Click
+from schemas.episodes.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.sections import PolicyName, PolicySection
-from schemas.tables import to_row
+from schemas.tables.tables import to_row
 
 SECTION = PolicySection(name=PolicyName.MODEL)
 GARBLED = "I would click the button."

@@ -18,9 +18,9 @@ from generators.policy.dialects.registry import make_dialect
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import EngineKey, EngineSet, ModelConfigs
 from generators.policy.teacher_replies import AGREEMENT, RoleReplies
-from schemas.action import Answer, Click, Key
+from schemas.configuration.sections import PolicySection, PriceSection, RoleSection
+from schemas.episodes.action import Answer, Click, Key
 from schemas.errors import BadConfig
-from schemas.sections import PolicySection, PriceSection, RoleSection
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from support.servers.stub_surfer import LOCALIZER, SURFER, VALIDATOR, Surfing, a
 
 from generators.engine.protocol import Picture
 from generators.policy.model.setup import EngineSet
-from schemas.action import Answer, Click, Drag, Key
+from schemas.configuration.sections import RoleSection
+from schemas.episodes.action import Answer, Click, Drag, Key
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.sections import RoleSection
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from generators.policy.teacher.geometry import (
     ray,
     right_angle_end,
 )
-from schemas.observation import Box
+from schemas.episodes.observation import Box
 
 FRAME: Box = (0, 0, 150, 120)
 LIST: list[Box] = [(0, 20.0 * place, 100, 20) for place in range(5)]

@@ -24,7 +24,7 @@ from generators.policy.teacher.skills.games import (
     repeat_lights,
 )
 from generators.policy.teacher.skills.tic_tac_toe import best_square
-from schemas.action import Click, Drag, Key, TypeText, Wait
+from schemas.episodes.action import Click, Drag, Key, TypeText, Wait
 
 
 def _letter(text: str, *, px: int, fill: str) -> Node:

@@ -5,7 +5,7 @@ from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.skills.choosing import are_synonyms, tick
 from generators.policy.teacher.skills.mail import MailRequest, parse_request
 from generators.policy.teacher.skills.reading import solve
-from schemas.action import Click, TypeText
+from schemas.episodes.action import Click, TypeText
 
 SENDERS = ["Ada", "Bo", "Cleo"]
 

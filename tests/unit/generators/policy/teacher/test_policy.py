@@ -7,10 +7,10 @@ from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.policy.teacher.policy import TeacherPolicy, template_of
 from generators.sites.miniwob import start_url
-from schemas.action import Answer, Click
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation, PageState
-from schemas.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, ReferenceStep
 
 
 class Document:

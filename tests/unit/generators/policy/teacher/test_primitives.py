@@ -17,8 +17,8 @@ from generators.policy.teacher.primitives import (
     scroll_through,
     select_option,
 )
-from schemas.action import Click, Direction, Key, Scroll, TypeText
-from schemas.episode import ThoughtSource
+from schemas.episodes.action import Click, Direction, Key, Scroll, TypeText
+from schemas.episodes.episode import ThoughtSource
 
 
 def _decisions(plan: Plan, *pages: Page) -> list[Decision]:

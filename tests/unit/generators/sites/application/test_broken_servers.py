@@ -18,7 +18,7 @@ from support.servers.ledger_site import (
 
 from generators.sites.application import server as server_module
 from generators.sites.gateway import Gateway
-from schemas.application import Application
+from schemas.configuration.application import Application
 from schemas.errors import BadConfig, FailureKind, RolloutFailure
 
 

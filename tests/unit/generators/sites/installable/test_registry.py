@@ -7,7 +7,7 @@ from flows.job.config_loader import Sources, load
 from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed
 from generators.sites.installable.registry import APPLICATIONS, SERVE, what_is_missing
-from schemas.application import Start
+from schemas.configuration.application import Start
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from generators.sites.judging.answers import (
     other_spellings,
     read_number,
 )
-from schemas.expectation import Expectation, parse_expectation
+from schemas.tasks.expectation import Expectation, parse_expectation
 
 
 def _expect(answer: JsonValue) -> Expectation:

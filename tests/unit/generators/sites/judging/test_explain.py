@@ -5,7 +5,7 @@ from pydantic import JsonValue
 from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import explain
 from generators.sites.judging.protocol import REASON_BYTES
-from schemas.expectation import parse_expectation
+from schemas.tasks.expectation import parse_expectation
 
 
 def test_what_explains_a_lost_attempt_is_bounded_and_shows_no_credential() -> None:

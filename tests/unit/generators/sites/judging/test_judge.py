@@ -9,7 +9,7 @@ from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import explain, judge
 from generators.sites.judging.protocol import REASON_BYTES, Judgement
 from schemas.errors import BadExpectation
-from schemas.expectation import parse_expectation
+from schemas.tasks.expectation import parse_expectation
 
 State = dict[str, JsonValue]
 

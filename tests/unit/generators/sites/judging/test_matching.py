@@ -4,8 +4,8 @@ import pytest
 from pydantic import JsonValue
 
 from generators.sites.judging.matching import describe, value_matches, values_equal
-from schemas.expectation import Matcher, parse_expectation
 from schemas.json_pointer import ABSENT
+from schemas.tasks.expectation import Matcher, parse_expectation
 
 
 def _matcher(stated: JsonValue) -> Matcher:

@@ -10,7 +10,7 @@ from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import judge
 from generators.sites.judging.near_misses import MissKind, NearMiss, near_misses
 from schemas.errors import BadExpectation
-from schemas.expectation import Expectation, parse_expectation
+from schemas.tasks.expectation import Expectation, parse_expectation
 
 ORDERS: list[JsonValue] = [
     {"id": 1, "item": "Lamp", "status": "open"},

@@ -22,11 +22,11 @@ from support.episodes.damaged_episodes import (
 
 from generators.sites.protocol import Visit
 from generators.verify.differences import ADDED_KEYS
-from schemas.action import Action, Answer, Click, NoAction
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.observation import Effect, Target
-from schemas.task import Task
+from schemas.episodes.action import Action, Answer, Click, NoAction
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Effect, Target
+from schemas.tasks.task import Task
 
 DAMAGES: dict[str, tuple[int, Damage]] = {
     "site: 'other' → 'scripted'": (0, in_episode(site="other")),

@@ -17,11 +17,11 @@ from support.episodes.damaged_episodes import (
 
 from generators.browser.protocol import Session
 from generators.sites.protocol import Problem, Visit
-from schemas.action import Click, Key
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.observation import Target
-from schemas.task import Task
+from schemas.episodes.action import Click, Key
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Target
+from schemas.tasks.task import Task
 
 SIGHT_LIES: dict[str, Damage] = {
     "sights[1].text: 'No' → 'OK'": in_step(

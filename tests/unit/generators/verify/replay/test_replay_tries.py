@@ -20,10 +20,10 @@ from support.episodes.damaged_episodes import Damage, in_episode, in_step
 
 from generators.browser.protocol import SessionSpec
 from generators.verify.replay import MAX_REPLAYS, Replay, ReplayResult, replay
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
+from schemas.episodes.observation import Observation
 from schemas.errors import FailureKind
-from schemas.observation import Observation
-from schemas.verdict import Finding, Status
+from schemas.verdicts.verdict import Finding, Status
 
 
 async def examined(episode: Episode, *scripts: list[Page]) -> tuple[Finding, int]:

@@ -14,7 +14,7 @@ from generators.verify.pictures import (
     compare_pictures,
     differ,
 )
-from schemas.observation import Observation, PageState, Screenshot
+from schemas.episodes.observation import Observation, PageState, Screenshot
 
 WIDTH, HEIGHT = 500, 400
 CELLS = (WIDTH // CELL) * (HEIGHT // CELL)

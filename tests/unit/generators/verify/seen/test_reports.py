@@ -7,8 +7,8 @@ from support.episodes.factories import make_step
 from generators.verify.reports import needs_of_address
 from generators.verify.seen import needs
 from generators.verify.shown import Shown, Words
-from schemas.action import Action, Answer, Click, Goto, Tab, TabOperation
-from schemas.expectation import Expectation, parse_expectation
+from schemas.episodes.action import Action, Answer, Click, Goto, Tab, TabOperation
+from schemas.tasks.expectation import Expectation, parse_expectation
 
 GOAL = "Ship the sale of Mara Diaz that was ordered on 3 May."
 RULE: JsonValue = {"table": "sales", "where": {"id": 12}, "set": {"status": "Shipped"}}

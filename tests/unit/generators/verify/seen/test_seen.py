@@ -13,7 +13,7 @@ from support.episodes.seen_episodes import (
     write,
 )
 
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
     Click,
     Hover,
@@ -22,10 +22,10 @@ from schemas.action import (
     Select,
     Wait,
 )
-from schemas.action import Direction as Way
-from schemas.episode import Step, ThoughtSource
-from schemas.observation import Screenshot, Sight, Target
-from schemas.verdict import Status
+from schemas.episodes.action import Direction as Way
+from schemas.episodes.episode import Step, ThoughtSource
+from schemas.episodes.observation import Screenshot, Sight, Target
+from schemas.verdicts.verdict import Status
 
 OPEN = press("Welcome")
 

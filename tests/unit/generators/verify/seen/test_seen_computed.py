@@ -5,11 +5,11 @@ from support.episodes.factories import make_episode
 from support.episodes.seen_episodes import TASK, look, press
 
 from generators.verify.seen import Seen
-from schemas.action import (
+from schemas.episodes.action import (
     Answer,
 )
-from schemas.expectation import Expectation, Number
-from schemas.verdict import Finding, Status
+from schemas.tasks.expectation import Expectation, Number
+from schemas.verdicts.verdict import Finding, Status
 
 ABSENT = Expectation(answer="impossible", looked=("Ada Lind", "Bo Ek"))
 """What is asked for is in a list with other rows."""

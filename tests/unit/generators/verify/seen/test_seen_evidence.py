@@ -10,10 +10,10 @@ from support.episodes.factories import make_step
 
 from generators.verify.seen import find_text, missing_basis, needs
 from generators.verify.shown import Basis, Picture, Shown, Words
-from schemas.action import Click, Drag, Key, NoAction, Scroll, Select, TypeText, Wait
-from schemas.action import Direction as Way
-from schemas.observation import Element, Target
-from schemas.verdict import Status
+from schemas.episodes.action import Click, Drag, Key, NoAction, Scroll, Select, TypeText, Wait
+from schemas.episodes.action import Direction as Way
+from schemas.episodes.observation import Element, Target
+from schemas.verdicts.verdict import Status
 
 
 @pytest.fixture

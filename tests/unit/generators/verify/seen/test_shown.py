@@ -8,8 +8,8 @@ from PIL import Image
 from support.episodes.factories import make_step
 
 from generators.verify.shown import Basis, Picture, Shown, Words
-from schemas.action import Wait
-from schemas.observation import Box, Screenshot, Sight
+from schemas.episodes.action import Wait
+from schemas.episodes.observation import Box, Screenshot, Sight
 
 SIZE = (60, 40)
 """Of every picture here, picture px."""

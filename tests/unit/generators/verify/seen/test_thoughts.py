@@ -6,10 +6,20 @@ import pytest
 from support.episodes.factories import make_step
 
 from generators.verify.thoughts import contradiction, is_put_together, quote, quotes
-from schemas.action import Action, Answer, Click, Drag, Hover, Key, Scroll, Select, TypeText
-from schemas.action import Direction as Way
-from schemas.episode import Step, ThoughtSource
-from schemas.observation import Box, Element, Sight, Target
+from schemas.episodes.action import (
+    Action,
+    Answer,
+    Click,
+    Drag,
+    Hover,
+    Key,
+    Scroll,
+    Select,
+    TypeText,
+)
+from schemas.episodes.action import Direction as Way
+from schemas.episodes.episode import Step, ThoughtSource
+from schemas.episodes.observation import Box, Element, Sight, Target
 
 HERE: Box = (10, 10, 60, 20)
 THERE: Box = (10, 100, 60, 20)

@@ -19,10 +19,10 @@ from support.episodes.altered_episodes import (
     won,
 )
 
-from schemas.action import Answer, Click
-from schemas.episode import Episode, FailedTry, PolicyKind, StopReason, browser_seconds
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import Episode, FailedTry, PolicyKind, StopReason, browser_seconds
 from schemas.errors import FailureKind
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 
 
 def shifted(episode: Episode) -> Episode:

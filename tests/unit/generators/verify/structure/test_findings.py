@@ -16,8 +16,8 @@ from support.servers.stub_engine import clicked
 
 from generators.policy.dialects import stored
 from generators.verify import derived_columns, messages, model_columns, replies, structure
-from schemas.episode import Episode
-from schemas.sections import PolicyName
+from schemas.configuration.sections import PolicyName
+from schemas.episodes.episode import Episode
 
 MODULES = (structure, derived_columns, model_columns, replies, messages, stored)
 

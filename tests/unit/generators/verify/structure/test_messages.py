@@ -22,9 +22,9 @@ from support.servers.stub_surfer import answered, at, opinion
 
 from generators.engine.protocol import Reply
 from generators.policy.dialects.registry import make_dialect
-from schemas.call import usage
-from schemas.episode import Episode, StopReason
-from schemas.sections import PolicyName
+from schemas.configuration.sections import PolicyName
+from schemas.episodes.call import usage
+from schemas.episodes.episode import Episode, StopReason
 
 REPAIRED = ("I click it.", clicked(50, 100), clicked(60, 100))
 """A reply that cannot be read, its repair, and another."""

@@ -21,11 +21,11 @@ from support.episodes.altered_episodes import (
 )
 from support.servers.stub_engine import clicked
 
-from schemas.action import Click
-from schemas.call import Call, usage
-from schemas.episode import Episode, PolicyKind, StopReason, ThoughtSource
-from schemas.mistake import InjectedMistake
-from schemas.verdict import Status
+from schemas.episodes.action import Click
+from schemas.episodes.call import Call, usage
+from schemas.episodes.episode import Episode, PolicyKind, StopReason, ThoughtSource
+from schemas.episodes.mistake import InjectedMistake
+from schemas.verdicts.verdict import Status
 
 
 def extra_call(episode: Episode) -> Episode:

@@ -28,12 +28,12 @@ from generators.engine.protocol import Reply
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Rationale
 from generators.policy.dialects.registry import make_dialect
-from schemas.action import Click
 from schemas.base import JsonObject
-from schemas.call import Call, Prompt, prompt_hash, usage
-from schemas.episode import Episode, StopReason
-from schemas.sections import PolicyName
-from schemas.verdict import Status
+from schemas.configuration.sections import PolicyName
+from schemas.episodes.action import Click
+from schemas.episodes.call import Call, Prompt, prompt_hash, usage
+from schemas.episodes.episode import Episode, StopReason
+from schemas.verdicts.verdict import Status
 
 VIEW = Frame(
     viewport_width=100,

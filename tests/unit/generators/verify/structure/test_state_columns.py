@@ -17,13 +17,13 @@ from generators.sites.protocol import Judge, Outcome, Problem, Visit
 from generators.sites.state import ServerState
 from generators.verify.outcome import OutcomeVerifier
 from generators.verify.replay import Replay, ReplayResult, replay
-from schemas.action import Answer
-from schemas.delta import Change, Delta
-from schemas.episode import Episode
+from schemas.configuration.masks import Masks
+from schemas.episodes.action import Answer
+from schemas.episodes.delta import Change, Delta
+from schemas.episodes.episode import Episode
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.masks import Masks
-from schemas.task import Task
-from schemas.verdict import Status
+from schemas.tasks.task import Task
+from schemas.verdicts.verdict import Status
 
 ADDED: dict[str, JsonValue] = {"rows": [{"id": 1, "name": "Rope"}]}
 EMPTY: dict[str, JsonValue] = {"rows": []}

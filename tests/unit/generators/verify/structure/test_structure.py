@@ -24,16 +24,16 @@ from support.episodes.factories import make_episode, make_task
 
 from generators.browser.picture import read_picture
 from generators.verify.structure import MAX_DEFECTS
-from schemas.action import Click, Drag, Goto, NoAction, Tab, TabOperation, Wait
 from schemas.base import sha256_hex
-from schemas.episode import (
+from schemas.episodes.action import Click, Drag, Goto, NoAction, Tab, TabOperation, Wait
+from schemas.episodes.episode import (
     Actor,
     Episode,
     StopReason,
     ThoughtSource,
 )
-from schemas.observation import Element, Screenshot, Target
-from schemas.verdict import Status
+from schemas.episodes.observation import Element, Screenshot, Target
+from schemas.verdicts.verdict import Status
 
 
 def without_final_row(episode: Episode) -> Episode:

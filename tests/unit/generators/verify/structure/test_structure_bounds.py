@@ -25,9 +25,9 @@ from support.episodes.altered_episodes import (
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.rollout import rollout
-from schemas.action import Answer, Click
-from schemas.episode import StopReason
-from schemas.task import SPLITS, Task, task_id
+from schemas.episodes.action import Answer, Click
+from schemas.episodes.episode import StopReason
+from schemas.tasks.task import SPLITS, Task, task_id
 
 
 def task_of(template_id: str, *, instruction: str | None = None) -> Task:

@@ -9,15 +9,15 @@ import pytest
 from effort import THOROUGH
 from support.worlds import drawn
 
-from generators.worlds.content import draw_rows
-from generators.worlds.database import Row, Rows
-from generators.worlds.draw import FAMILIES
-from generators.worlds.locales import LOCALES
-from generators.worlds.recipes import earlier_of, holder_of
+from generators.worlds.drawing.draw import FAMILIES
+from generators.worlds.drawing.locales import LOCALES
+from generators.worlds.drawing.recipes import earlier_of, holder_of
+from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.state.database import Row, Rows
 from schemas.errors import BadTasks
-from schemas.field import DataField, Kind, tags_of
-from schemas.look import Amounts
-from schemas.world import Entity, World
+from schemas.worlds.field import DataField, Kind, tags_of
+from schemas.worlds.look import Amounts
+from schemas.worlds.world import Entity, World
 
 SEEDS = range(25 if THOROUGH else 3)
 """The worlds of each family whose rows are looked at."""

@@ -7,15 +7,15 @@ import pytest
 from effort import THOROUGH
 from support.worlds import drawn
 
-from generators.worlds.display import has_padded_numbers
-from generators.worlds.draw import FAMILIES, draw_world
-from generators.worlds.locales import LOCALES
-from generators.worlds.looks import FONTS, KITS
+from generators.worlds.drawing.draw import FAMILIES, draw_world
+from generators.worlds.drawing.locales import LOCALES
+from generators.worlds.drawing.look import FONTS, KITS
+from generators.worlds.state.display import has_padded_numbers
 from schemas.errors import BadTasks
-from schemas.field import PICKERS, DataField, Kind, Widget
-from schemas.look import Layout, Listing
-from schemas.patterns import Shape
-from schemas.world import Entity, World
+from schemas.worlds.field import PICKERS, DataField, Kind, Widget
+from schemas.worlds.look import Layout, Listing
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import Entity, World
 
 SEEDS = 100 if THOROUGH else 30
 """How many worlds of each family are looked at."""

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from generators.worlds.content import draw_rows
-from generators.worlds.draw import FAMILIES, FOLDER, make_world, read_family
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, make_world, read_family
+from generators.worlds.drawing.rows import draw_rows
 from schemas.errors import BadTasks
-from schemas.field import Kind
+from schemas.worlds.field import Kind
 
 GOOD = """
 title = "{North|South} Tools"

@@ -9,10 +9,10 @@ from source_tree import ROOT
 
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.draw import draw_tasks
-from generators.tasks.worlds.task import to_task
-from generators.worlds.check import Trial
-from generators.worlds.content import draw_rows
-from generators.worlds.draw import draw_valid, make_world, read_family
+from generators.tasks.worlds.ground.task import to_task
+from generators.worlds.checking.crawl import Trial
+from generators.worlds.drawing.draw import draw_valid, make_world, read_family
+from generators.worlds.drawing.rows import draw_rows
 from schemas.errors import BadTasks
 
 

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from support.worlds.made_world import SHOP
 
-from generators.worlds.colours import colours_of
-from schemas.look import Look
+from generators.worlds.rendering.colours import colours_of
+from schemas.worlds.look import Look
 
 TEXTS = [
     ("ink", "ground"),

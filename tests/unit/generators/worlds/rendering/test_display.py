@@ -4,10 +4,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from generators.worlds.display import read_amount, read_day, show, show_day
-from schemas.field import DataField, Kind
-from schemas.look import Amounts, Days, Layout, Listing, Look, Words
-from schemas.world import Entity, View, World
+from generators.worlds.state.display import read_amount, read_day, show, show_day
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.look import Amounts, Days, Layout, Listing, Look, Words
+from schemas.worlds.world import Entity, View, World
 
 WORLD = World(
     family="made",

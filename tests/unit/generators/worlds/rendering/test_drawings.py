@@ -7,12 +7,12 @@ from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.draw import FAMILIES
-from generators.worlds.drawings import Drawings
-from generators.worlds.pages import Pages
-from schemas.look import Block, Listing, Stage
-from schemas.patterns import Shape
-from schemas.world import World
+from generators.worlds.drawing.draw import FAMILIES
+from generators.worlds.rendering.drawings import Drawings
+from generators.worlds.rendering.pages import Pages
+from schemas.worlds.look import Block, Listing, Stage
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import World
 
 SEEDS = range(12)
 

@@ -3,9 +3,9 @@
 import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
-from generators.worlds.check import Trial
-from generators.worlds.page_reader import PageReader
-from schemas.look import Look, Words
+from generators.worlds.checking.crawl import Trial
+from generators.worlds.checking.html_reader import PageReader
+from schemas.worlds.look import Look, Words
 
 MARKUP = "<script>x()</script><b a='1'>\""
 

@@ -8,12 +8,12 @@ import pytest
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Names, visiting
 
-from generators.worlds import looks
-from generators.worlds.looks import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
-from generators.worlds.pages import Pages
+from generators.worlds.drawing import look as looks
+from generators.worlds.drawing.look import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
+from generators.worlds.rendering.pages import Pages
 from schemas.errors import Refusal
-from schemas.look import Layout
-from schemas.world import World
+from schemas.worlds.look import Layout
+from schemas.worlds.world import World
 
 _PATHS = ("/", "/products?category=Kitchen", "/purchase/1", "/purchase/new", "/customer/1/delete")
 
@@ -93,7 +93,7 @@ def test_the_stylesheet_names_the_fonts_of_its_world() -> None:
 
 
 def test_no_class_that_a_widget_comes_to_have_is_one_of_the_frames() -> None:
-    static = Path(looks.__file__).parent / "static"
+    static = Path(looks.__file__).parents[1] / "rendering" / "static"
     scripts = "".join((static / name).read_text("utf-8") for name in ("widgets.js", "inputs.js"))
     given = {*re.findall(r'classList\.\w+\("([\w-]+)"', scripts)}
     styled = {*re.findall(r"\.([a-z][\w-]*)", (static / "world.css").read_text("utf-8"))}

@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from generators.worlds.pictures import draw_row
-from schemas.world import Picture
+from generators.worlds.rendering.pictures import draw_row
+from schemas.worlds.world import Picture
 
 TITLES = (*(f"{what} desk" for what in "ABCDEFGH"), "Brass lamp", "Ada Lind", "<b>", "", "机, 小")
 

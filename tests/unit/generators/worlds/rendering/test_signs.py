@@ -7,8 +7,8 @@ from pathlib import Path
 from support.worlds.made_world import SHOP
 
 import generators.worlds
-from generators.worlds.looks import faces, with_signs
-from generators.worlds.pages import Pages
+from generators.worlds.drawing.look import faces, with_signs
+from generators.worlds.rendering.pages import Pages
 
 LATIN = "U+2000-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215"
 """Those beyond U+00FF that every font of Latin letters has, as its package says."""

@@ -7,12 +7,12 @@ from pydantic import ValidationError
 from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.world_visits import visiting
 
-from generators.tasks.worlds.changes import can_put
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.values import new_value
-from generators.worlds.database import Rows
-from schemas.field import DataField, Kind, Widget, tags_of
-from schemas.world import World
+from generators.tasks.worlds.ground.changes import can_put
+from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.worlds.state.database import Rows
+from schemas.worlds.field import DataField, Kind, Widget, tags_of
+from schemas.worlds.world import World
 
 MATERIAL = DataField(
     name="category",

@@ -5,10 +5,10 @@ from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.draw import FAMILIES
-from generators.worlds.tips import tip_of
-from schemas.behaviour import Behaviour, Place
-from schemas.field import DataField, Kind, Widget
+from generators.worlds.drawing.draw import FAMILIES
+from generators.worlds.rendering.hints import tip_of
+from schemas.worlds.behaviour import Behaviour, Place
+from schemas.worlds.field import DataField, Kind, Widget
 
 TOLD = SHOP.model_copy(update={"behaviour": Behaviour(tips=True, trail=True)})
 

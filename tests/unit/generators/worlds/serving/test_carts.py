@@ -10,16 +10,16 @@ from support.worlds.drawn_visits import reward, setting_of, visiting
 
 from generators.sites.judging.near_misses import near_misses
 from generators.sites.state import ServerState, judge_states
-from generators.tasks.worlds.carts import buy, count_up, order_of, put_in
-from generators.tasks.worlds.moves import Steps, click, to_view
-from generators.tasks.worlds.patterns import views_of
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask, to_task
-from generators.worlds.draw import FOLDER, read_family
-from schemas.cart import Cart
+from generators.tasks.worlds.ground.task import WorldTask, to_task
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds.carts import buy, count_up, order_of, put_in
+from generators.tasks.worlds.references.steps import Steps, click, to_view
+from generators.tasks.worlds.references.view_steps import views_of
+from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
-from schemas.patterns import Shape
-from schemas.world import World
+from schemas.worlds.cart import Cart
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import World
 
 A_TABLE = """
 [entities.cart]

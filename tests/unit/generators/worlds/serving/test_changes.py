@@ -6,7 +6,7 @@ import pytest
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.visit import MAX_BODY_BYTES
+from generators.worlds.serving.visit import MAX_BODY_BYTES
 
 PRODUCT = {
     "name": "Stool, oak",

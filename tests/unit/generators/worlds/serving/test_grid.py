@@ -8,14 +8,14 @@ from pydantic import ValidationError
 from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
-from generators.tasks.worlds.cells import grid_edit
-from generators.tasks.worlds.patterns import views_of
-from generators.worlds.draw import FOLDER, read_family
-from schemas.behaviour import Cells
+from generators.tasks.worlds.kinds.grid import grid_edit
+from generators.tasks.worlds.references.view_steps import views_of
+from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
-from schemas.field import Kind
-from schemas.patterns import Shape
-from schemas.world import View, World
+from schemas.worlds.behaviour import Cells
+from schemas.worlds.field import Kind
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View, World
 
 
 def a_grid(family: str, cells: Cells = Cells.PENCIL) -> tuple[World, View]:

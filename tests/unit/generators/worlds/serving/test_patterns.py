@@ -6,9 +6,11 @@ import pytest
 from support.worlds.drawn import rows_of, specification
 from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 
-from generators.tasks.worlds.changes import reply_rule, set_rule
-from generators.tasks.worlds.moves import click, fill, to_row, to_view
-from generators.tasks.worlds.patterns import (
+from generators.tasks.worlds.ground.changes import reply_rule, set_rule
+from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.steps import click, fill, to_row, to_view
+from generators.tasks.worlds.references.view_steps import (
     bulk_label,
     do_to_all,
     drag_card,
@@ -19,12 +21,10 @@ from generators.tasks.worlds.patterns import (
     to_setting,
     views_of,
 )
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.values import new_value
-from generators.worlds.forms import asked_fields, form_parts
-from schemas.expectation import Expectation, RowRule
-from schemas.patterns import Shape
-from schemas.world import Transition, View, World
+from generators.worlds.state.forms import asked_fields, form_parts
+from schemas.tasks.expectation import Expectation, RowRule
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import Transition, View, World
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,18 +8,18 @@ from support.worlds.drawn import whole
 from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.world_visits import visiting
 
-from generators.tasks.worlds.asking import oversteps
-from generators.tasks.worlds.changes import changes
-from generators.tasks.worlds.moves import answer, click
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import Draft
-from generators.worlds.draw import FAMILIES
-from generators.worlds.permissions import withheld
+from generators.tasks.worlds.ground.changes import changes
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds.permissions import oversteps
+from generators.tasks.worlds.references.steps import answer, click
+from generators.worlds.drawing.draw import FAMILIES
+from generators.worlds.state.permissions import withheld
 from schemas.base import JsonObject
-from schemas.expectation import parse_expectation
-from schemas.field import DataField, Kind
-from schemas.permissions import Act, Permissions, Requests, Reserved
-from schemas.world import Entity, World
+from schemas.tasks.expectation import parse_expectation
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
+from schemas.worlds.world import Entity, World
 
 _REQUESTS = Entity(
     name="request",

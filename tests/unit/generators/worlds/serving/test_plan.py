@@ -8,12 +8,12 @@ from pydantic import ValidationError
 from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
-from generators.tasks.worlds.places import take_place
-from generators.worlds.draw import FOLDER, read_family
-from generators.worlds.plan import Place, place_of
+from generators.tasks.worlds.kinds.seat_map import take_place
+from generators.worlds.drawing.draw import FOLDER, read_family
+from generators.worlds.serving.seat_map import Place, place_of
 from schemas.errors import BadTasks
-from schemas.patterns import Shape
-from schemas.world import View, World
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View, World
 
 
 def a_map(family: str) -> tuple[World, View]:

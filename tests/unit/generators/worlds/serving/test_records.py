@@ -10,15 +10,15 @@ from pydantic import ValidationError
 from support.worlds.drawn import whole
 from support.worlds.world_visits import visiting
 
-from generators.tasks.worlds.scheduling import schedule
-from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.written import procedure, undo
-from generators.worlds.database import Rows
-from generators.worlds.display import show
-from generators.worlds.draw import FAMILIES
-from generators.worlds.histories import tracked
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds.procedures import procedure, undo
+from generators.tasks.worlds.kinds.scheduling import schedule
+from generators.worlds.drawing.draw import FAMILIES
+from generators.worlds.drawing.histories import tracked
+from generators.worlds.state.database import Rows
+from generators.worlds.state.display import show
 from schemas.base import JsonObject
-from schemas.world import World
+from schemas.worlds.world import World
 
 
 def _drawn() -> Iterator[tuple[World, Rows]]:

@@ -7,11 +7,11 @@ from pydantic import ValidationError
 from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 
-from generators.worlds.draw import FOLDER, read_family
+from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
-from schemas.field import PICKERS
-from schemas.patterns import Section, Shape
-from schemas.world import Transition, Workflow, World
+from schemas.worlds.field import PICKERS
+from schemas.worlds.patterns import Section, Shape
+from schemas.worlds.world import Transition, Workflow, World
 
 
 def test_a_board_without_a_workflow_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Names, visiting
 
-from generators.worlds.server import WorldServer
+from generators.worlds.serving.server import WorldServer
 
 
 async def test_every_page_has_the_title_and_the_navigation_and_says_where_it_is() -> None:

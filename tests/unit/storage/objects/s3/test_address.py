@@ -2,8 +2,8 @@
 
 import pytest
 
+from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig
-from schemas.sections import StorageSection
 from storage.lake.delta_access import table_url
 from storage.objects.urls import open_store
 

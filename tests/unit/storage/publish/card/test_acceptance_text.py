@@ -21,9 +21,9 @@ from generators.verify.pictures import CELL, MAX_CELLS, MAX_LEVELS
 from generators.verify.replay import Replay
 from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import JsonObject
-from schemas.sections import AcceptSection
-from schemas.tables import arrow_schema
-from schemas.verdict import Status
+from schemas.configuration.sections import AcceptSection
+from schemas.tables.tables import arrow_schema
+from schemas.verdicts.verdict import Status
 from storage.publish.card.acceptance_text import EARLIER_REPLAYS, PROOFS, proof_lines
 from storage.publish.plan.selection import select
 

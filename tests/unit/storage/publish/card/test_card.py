@@ -22,9 +22,9 @@ from support.runs.memory_run import (
     small_run,
 )
 
+from schemas.configuration.sections import AcceptSection
 from schemas.errors import Damaged
-from schemas.sections import AcceptSection
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 from storage.publish.card.yields import MAX_TEMPLATES
 from storage.publish.plan.manifest import read_manifest
 

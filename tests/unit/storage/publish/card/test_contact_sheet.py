@@ -18,7 +18,7 @@ from support.runs.memory_run import (
 )
 
 from schemas.base import sha256_hex
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 from storage.publish.card.contact_sheet import MAX_PAGES, contact_sheet, read_pages
 from storage.publish.plan.manifest import CONTACT_SHEET
 from storage.publish.plan.selection import select

@@ -19,7 +19,7 @@ from support.runs.memory_run import (
     published,
 )
 
-from schemas.action import (
+from schemas.episodes.action import (
     Action,
     Answer,
     Back,

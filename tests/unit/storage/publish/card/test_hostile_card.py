@@ -14,7 +14,7 @@ from support.episodes.factories import make_task, make_unit, make_verdict
 from support.inputs.hostile_texts import HOSTILE
 from support.runs.memory_run import RULE, MemoryRun, make_run_file, published
 
-from schemas.action import Goto, TypeText
+from schemas.episodes.action import Goto, TypeText
 from schemas.truncation import to_well_formed
 from storage.publish.card.escape import MAX_CHARS, visible
 from storage.publish.card.filmstrip import _wrapped, action_words

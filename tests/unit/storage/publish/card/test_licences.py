@@ -8,9 +8,9 @@ import yaml
 from support.runs.memory_run import RULE, STORAGE, make_run_file, small_run
 
 from flows.job.publish_job import check_destination
-from schemas.config import RunConfig
+from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import PublishSection
 from schemas.errors import BadConfig
-from schemas.sections import PublishSection
 from storage.publish.card.licences import LICENCES, refuse_unknown_licence
 from storage.publish.publish import publish
 

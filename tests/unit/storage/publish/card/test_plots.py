@@ -7,7 +7,7 @@ import pytest
 from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun, tables_of
 
-from schemas.verdict import Status
+from schemas.verdicts.verdict import Status
 from storage.publish.card.plots import MAX_BARS, MAX_LENGTHS, length_plot, yield_plot
 from storage.publish.plan.selection import Selection, select
 

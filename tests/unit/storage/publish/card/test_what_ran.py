@@ -22,8 +22,8 @@ from support.runs.memory_run import (
 
 from generators.sites.miniwob import NAME
 from schemas.base import JsonObject
-from schemas.episode import Episode
-from schemas.sections import AcceptSection, PublishSection
+from schemas.configuration.sections import AcceptSection, PublishSection
+from schemas.episodes.episode import Episode
 from storage.publish.card.acceptance_text import PROOFS
 from storage.publish.card.card import CardFacts, make_card
 from storage.publish.card.limits import LANGUAGES, SITES

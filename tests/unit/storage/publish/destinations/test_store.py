@@ -18,8 +18,8 @@ from support.stores.faulty_lake import Cut
 from support.stores.faulty_store import Fuse, FusedStore
 from support.stores.memory_store import MemoryStore
 
+from schemas.configuration.sections import PublishSection
 from schemas.errors import Conflict, OtherRun, Unwritable
-from schemas.sections import PublishSection
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source

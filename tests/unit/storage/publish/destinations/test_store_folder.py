@@ -20,8 +20,8 @@ from support.runs.memory_run import (
     written_at,
 )
 
-from schemas.sections import PublishSection
-from schemas.verdict import Status
+from schemas.configuration.sections import PublishSection
+from schemas.verdicts.verdict import Status
 from storage.publish.publish import publish
 from storage.publish.verify import Discrepancy
 

@@ -16,10 +16,10 @@ from support.runs.memory_run import (
     tables_of,
 )
 
-from schemas.acceptance import AcceptanceStatus
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Damaged, NotFound
-from schemas.verdict import Status, Verdict
+from schemas.verdicts.acceptance import AcceptanceStatus
+from schemas.verdicts.verdict import Status, Verdict
 from storage.publish.plan.selection import Selection, select
 
 

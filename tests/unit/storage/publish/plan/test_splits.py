@@ -20,9 +20,9 @@ from support.runs.memory_run import (
 )
 
 from schemas.base import sha256_hex
-from schemas.episode import Episode
+from schemas.episodes.episode import Episode
 from schemas.errors import Conflict, Damaged
-from schemas.task import SPLITS
+from schemas.tasks.task import SPLITS
 from storage.lake.split_record import KEY as RECORD
 from storage.lake.split_record import add_splits, read_splits
 from storage.objects.local import LocalStore

@@ -1,0 +1,1 @@
+"""Checks of sites, worlds and tasks before they are used."""

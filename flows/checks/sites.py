@@ -1,0 +1,275 @@
+"""Whether an application is fit for runs: what it promises in its file is tried out on its own tasks.
+
+For a few tasks the start page is opened twice, which shows what differs between equal visits and so has to
+be masked; the task's reference is carried out, recorded and replayed; a second visit is held open meanwhile,
+whose state must not change; and a visit afterwards must find the state of the first. Nothing is stored.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pydantic import JsonValue
+
+from flows.checks.tasks import attempt_watched
+from flows.resources.browsers import Browsers
+from generators.policy.reference import ReferencePolicy
+from generators.sites.protocol import Problem, Site, Visit
+from generators.sites.state import ServerState, StateChange
+from generators.verify.replay import replay
+from schemas.base import Record
+from schemas.configuration.config import RunConfig
+from schemas.configuration.masks import Masks
+from schemas.episodes.delta import Change, Delta
+from schemas.episodes.viewport import Viewport, draw_viewport
+from schemas.errors import BadTasks, RolloutFailure
+from schemas.tasks.task import Task
+
+CHECKED_TASKS = 3
+"""Tasks that are tried, of different templates and seeds where there are such."""
+
+MAX_SHOWN = 8
+"""Differences that one line of a check names."""
+
+_SOURCE = "document.documentElement.outerHTML"
+_FIELDS = """[...document.querySelectorAll("input[name],textarea[name],select[name]")]
+  .map(field => [field.name, field.value])"""
+_WORD = re.compile(r"[\w+/=.-]+|[^\w+/=.-]+")
+_CONTEXT_CHARS = 24
+
+
+class SiteCheck(Record):
+    """One thing that was tried."""
+
+    name: str
+    """What: `start`, `reset`, `isolation`, `masks`, `outcome` or `replay`."""
+    task: str
+    """The task it was tried on: its template and seed."""
+    ok: bool
+    """Whether it is as it should be."""
+    because: str
+    """What was found, in a sentence; what to do about it, where it is not as it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A start page as one visit finds it."""
+
+    source: str
+    fields: list[list[str]]
+    state: ServerState
+    masks: Masks
+
+
+def choose_tasks(tasks: Sequence[Task], site: str) -> list[Task]:
+    """Return a few tasks of a site to try: of different templates first, then of different seeds.
+
+    Raises:
+        BadTasks: the run has no task of the site.
+    """
+    own = [task for task in tasks if task.site == site]
+    if not own:
+        raise BadTasks(f"tasks.source: there is no task of the site '{site}' to try it on")
+    first: dict[str, Task] = {}
+    for task in own:
+        first.setdefault(task.template_id, task)
+    others = [task for task in own if task not in first.values()]
+    return [*first.values(), *others][:CHECKED_TASKS]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTrial:
+    """Tries a site on its tasks."""
+
+    config: RunConfig
+    """The run that names the site."""
+    browsers: Browsers
+    """Sites and sessions."""
+
+    async def try_task(self, task: Task) -> list[SiteCheck]:
+        """Return what one task shows of its site."""
+        site, label = self.browsers.sites[task.site], f"{task.template_id} {task.seed}"
+        checks = list[tuple[str, bool, str]]()
+        try:
+            one, other = await self._look(site, task), await self._look(site, task)
+            checks += await _compare_looks(one, other)
+            if all(check[1] for check in checks) and task.reference is not None:
+                checks += await self._carry_out(site, task, one.state)
+        except RolloutFailure as failure:
+            checks.append(("start", False, failure.message))
+        if task.reference is None:
+            because = "was not tried: the task has no reference"
+            checks += [("outcome", True, because), ("replay", True, because)]
+        return [
+            SiteCheck(name=name, task=label, ok=ok, because=because) for name, ok, because in checks
+        ]
+
+    async def _look(self, site: Site, task: Task) -> _Look:
+        async with site.open(task) as visit:
+            spec = visit.session_spec(**self._size(site, task))
+            async with self.browsers.sessions.session(spec) as session:
+                await session.open(visit.start_url)
+                problem = await site.begin(visit, session)
+                source = await session.evaluate(_SOURCE)
+                fields = await session.evaluate(_FIELDS)
+                return _Look(
+                    source=str(source),
+                    fields=[[str(part) for part in one] for one in _pairs(fields)],
+                    state=await _state(site, problem),
+                    masks=visit.masks or Masks(),
+                )
+
+    async def _carry_out(
+        self, site: Site, task: Task, first: ServerState
+    ) -> list[tuple[str, bool, str]]:
+        """Carry the reference out, beside another visit where there may be one; judge and replay it.
+
+        `first` is the state that a visit of the task finds.
+        """
+        application = self.config.sites[task.site]
+        if application.visits == "one" and application.start.url is not None:
+            alone = ("isolation", True, "was not tried: visits wait for each other")
+            return [alone, *await self._roll_out(site, task, first)]
+        async with site.open(task) as visit:
+            before = await self._state_of(site, task, visit)
+            carried = await self._roll_out(site, task, first)
+            differ = await _difference(before, await self._state_of(site, task, visit))
+        because = "a visit held open meanwhile has its state"
+        if differ:
+            because = (
+                f"a visit held open meanwhile finds changed: {differ}; keep the state of each visit apart, by the "
+                "id that `visits` sends along, or give each a server to itself"
+            )
+        return [("isolation", not differ, because), *carried]
+
+    async def _roll_out(
+        self, site: Site, task: Task, first: ServerState
+    ) -> list[tuple[str, bool, str]]:
+        """Carry the reference out, judge it, look at what a visit afterwards finds, and replay it."""
+        steps = task.reference or ()
+        episode, watched = await attempt_watched(
+            self.config, self.browsers, task, lambda: ReferencePolicy(steps)
+        )
+        paid = episode.reward == 1 and episode.done
+        checks = [
+            (
+                "outcome",
+                paid,
+                "the reference is rewarded"
+                if paid
+                else f"the reference is not rewarded: {episode.failure_message or watched.because}",
+            ),
+        ]
+        left = await _difference(first, (await self._look(site, task)).state)
+        if left:
+            because = (
+                f"a visit afterwards finds what the reference left: {left}; have reset put it back"
+            )
+            checks.append(("reset", False, because))
+        if left or not paid:
+            return checks
+        replayed = await replay(
+            task, episode, sites=self.browsers.sites, sessions=self.browsers.replays
+        )
+        return [*checks, ("replay", replayed.reproduced, replayed.because)]
+
+    async def _state_of(self, site: Site, task: Task, visit: Visit) -> ServerState:
+        """Return the state of a visit that is open, by a session of its own."""
+        spec = visit.session_spec(**self._size(site, task))
+        async with self.browsers.sessions.session(spec) as session:
+            await session.open(visit.start_url)
+            return await _state(site, await site.begin(visit, session))
+
+    def _size(self, site: Site, task: Task) -> dict[str, int]:
+        drawn: Viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
+        return {"viewport_width": drawn.width, "viewport_height": drawn.height}
+
+
+async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]]:
+    """Return what two visits of a task, one after the other, tell of its reset and its masks."""
+    differ = await _difference(one.state, other.state)
+    pages = "; ".join(islice(page_masks(one, other), MAX_SHOWN))
+    return [
+        ("start", True, "the start page opens"),
+        (
+            "reset",
+            not differ,
+            f"two visits find states that differ; reset them, or mask in masks.state: {differ}"
+            if differ
+            else "two visits find equal states",
+        ),
+        (
+            "masks",
+            not pages,
+            f"two visits find pages that differ; mask {pages}"
+            if pages
+            else "two visits find equal pages",
+        ),
+    ]
+
+
+async def _difference(before: ServerState, after: ServerState) -> str:
+    """Return where two states differ, as masks; empty if they are equal."""
+    change = await StateChange.between(before, after)
+    return ", ".join(islice(state_masks(change.delta), MAX_SHOWN))
+
+
+async def _state(site: Site, problem: Problem) -> ServerState:
+    return await site.state(problem) or ServerState(None)
+
+
+def _pairs(value: JsonValue) -> list[list[JsonValue]]:
+    return [one for one in value if isinstance(one, list)] if isinstance(value, list) else []
+
+
+def state_masks(delta: Delta) -> Iterator[str]:
+    """Yield the places of a state that differ, as pointers that would mask them, each once."""
+    seen: set[str] = set()
+    for change in (*delta.added, *delta.changed, *delta.removed):
+        for pointer in _pointers(change):
+            if pointer not in seen:
+                seen.add(pointer)
+                yield pointer
+
+
+def _pointers(change: Change) -> Iterator[str]:
+    if not change.fields:
+        yield change.at or "/"
+    for name in change.fields:
+        escaped = name.replace("~", "~0").replace("/", "~1")
+        yield f"{change.at}/*/{escaped}"
+
+
+def page_masks(one: _Look, other: _Look) -> Iterator[str]:
+    """Yield what would mask the differences of two equal pages: a field by its name, else a pattern."""
+    named = set[str]()
+    for (name, value), (_, found) in zip(one.fields, other.fields, strict=False):
+        if value != found and name not in {*one.masks.fields, *named}:
+            named.add(name)
+            yield f"fields: '{name}'"
+    sources = [list(_WORD.findall(look.masks.hide(look.source))) for look in (one, other)]
+    if len(sources[0]) != len(sources[1]):
+        yield "nothing by a pattern: the documents have different structures"
+        return
+    patterns = set[str]()
+    masked_values = {
+        text
+        for look in (one, other)
+        for name, text in look.fields
+        if name in {*look.masks.fields, *named}
+    }
+    for at, (word, found) in enumerate(zip(*sources, strict=True)):
+        if word == found or {word, found} & masked_values:
+            continue
+        before = "".join(sources[0][max(0, at - _CONTEXT_CHARS) : at])[-_CONTEXT_CHARS:]
+        pattern = f"{re.escape(before)}({_shape(word, found)})"
+        if pattern not in patterns:
+            patterns.add(pattern)
+            yield f"patterns: '{pattern}'"
+
+
+def _shape(word: str, found: str) -> str:
+    if word.isdigit() and found.isdigit():
+        return r"\d+"
+    return r"[\w+/=.-]+"

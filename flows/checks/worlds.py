@@ -1,0 +1,198 @@
+"""Holds worlds and their tasks to their gates, family after family.
+
+Of each world its pages are read without a browser, its tasks are held against shortcuts, leaks and the ends of
+visits that did nothing sensible, and in a browser a page of each kind is looked at and some tasks go through
+the gates of `flows/checks/tasks.py`. One more process, with another time zone, locale and hash seed, draws
+all of it again. Nothing is stored.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from flows.checks.tasks import GateKeeper
+from flows.checks.world_look import LOOK, OPEN
+from flows.checks.world_pages import SIZE, open_world
+from flows.resources.browsers import Browsers
+from generators.sites.gates import Gate
+from generators.sites.state import ServerState, judge_states
+from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.ground.task import WorldTask, to_task
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.leaks import Looked, find_leaks, operand_searches, shortcut_that_pays
+from generators.worlds.checking.crawl import Crawl, Trial, WorldGate
+from generators.worlds.drawing.draw import draw, draw_whole
+from schemas.base import Record
+from schemas.configuration.config import RunConfig, resolve
+from schemas.tasks.reference import MAX_STEPS
+from schemas.worlds.world import World
+
+_ELSEWHERE = {"PYTHONHASHSEED": "77", "TZ": "Pacific/Chatham", "LC_ALL": "C", "LANG": "C"}
+_NOWHERE = "zzqx"
+"""What no title contains."""
+
+_SECONDS = 900.0
+"""How long an attempt at a task of a world may take."""
+
+_DIGESTS = (
+    "import json, sys; from flows.checks.worlds import world_digest; "
+    "print(json.dumps([world_digest(*each) for each in json.load(sys.stdin)]))"
+)
+
+
+class WorldCheck(Record):
+    """What the gates found of one world."""
+
+    world: str
+    """Its family and seed, as `shop/7`."""
+    pages: int
+    """Pages that were read."""
+    addresses: int
+    """Addresses that were asked for."""
+    forms: int
+    """Forms that were sent."""
+    tasks: int
+    """Tasks that were drawn and held to the gates that need no browser."""
+    attempted: int
+    """Those of them that went through all gates, in a browser."""
+    again: int
+    """How often its seed was drawn again, as what it drew before made no valid world."""
+    failing: tuple[tuple[str, str], ...]
+    """The gates that the world or a task of it does not pass, each with what was found; empty: it passes all."""
+
+
+class _Wrong(NamedTuple):
+    gate: str
+    because: str
+
+
+def check_config() -> RunConfig:
+    """Return the configuration of a check's attempts: no limit is lower than what a reference may take."""
+    settings = {
+        "browser": {"viewport": [*SIZE]},
+        "limits": {"steps": MAX_STEPS, "seconds": _SECONDS},
+    }
+    return resolve([("a check of worlds", settings)])
+
+
+@dataclass(frozen=True, slots=True)
+class WorldKeeper:
+    """Holds worlds to the gates."""
+
+    keeper: GateKeeper
+    """Holds their tasks to theirs."""
+    browsers: Browsers
+    """Sessions."""
+    attempts: int
+    """Tasks of each world that go through all gates."""
+
+    async def check(self, family: str, seed: int) -> WorldCheck:
+        """Return what the gates find of the world of a seed.
+
+        Raises:
+            BadTasks: there is no such world.
+        """
+        world, rows, again = draw(family, seed)
+        setting, trial = Setting(world, rows), Trial(world, rows)
+        crawl = await trial.crawl()
+        tasks = draw_tasks(world, rows, seed, len(KINDS))
+        failing = [_Wrong(one.gate, one.because) async for one in trial.gates(crawl)]
+        for task in tasks:
+            failing += [one async for one in task_failures(setting, trial, crawl, task)]
+        failing += [one async for one in self._look(world, crawl)]
+        for task in tasks[: self.attempts]:
+            held = await self.keeper.check(to_task(world, task))
+            failing += [_Wrong(gate, f"{task.kind}: {because}") for gate, because in held.failing]
+        return WorldCheck(
+            world=f"{family}/{seed}",
+            pages=len(crawl.pages),
+            addresses=crawl.asked,
+            forms=crawl.sent,
+            tasks=len(tasks),
+            attempted=min(self.attempts, len(tasks)),
+            again=again,
+            failing=tuple(dict.fromkeys((one.gate, one.because) for one in failing)),
+        )
+
+    async def _look(self, world: World, crawl: Crawl) -> AsyncIterator[_Wrong]:
+        """Yield what of a page of each kind, and of what it opens over itself, cannot be used as it is shown."""
+        kinds = {_kind(page): page for page in reversed(crawl.pages)}
+        for page in kinds.values():
+            async with open_world(self.browsers, world, page) as session:
+                shown = [await session.evaluate(LOOK)]
+                if await session.evaluate(OPEN):
+                    await session.settle()
+                    shown.append(await session.evaluate(LOOK))
+                for found in shown:
+                    for said in found if isinstance(found, list) else ():
+                        yield _Wrong(WorldGate.USABLE, f"{page}: {said}")
+
+
+def _kind(page: str) -> str:
+    """Return what a page's address has in common with those of like pages."""
+    return "/".join("0" if part.isdigit() else part for part in page.partition("?")[0].split("/"))
+
+
+async def task_failures(
+    setting: Setting, trial: Trial, crawl: Crawl, task: WorldTask
+) -> AsyncIterator[_Wrong]:
+    """Yield the gates that a task does not pass, as far as that shows without a browser."""
+    searches = dict[str, tuple[str, str]]()
+    whole = to_task(setting.world, task)
+    with trial.visit() as (opened, state):
+        before = ServerState(state())
+        for view, query in operand_searches(setting, task):
+            found, empty = (f"/{view}?{urlencode({'q': text})}" for text in (query, _NOWHERE))
+            searches[found] = ((await opened.ask(found)).text, (await opened.ask(empty)).text)
+    for leak, because in find_leaks(setting, task, Looked(crawl.pages, searches)):
+        yield _Wrong(Gate.NO_SOLUTION_LEAKAGE, f"{task.kind}: {leak.value}: {because}")
+    if paid := shortcut_that_pays(setting, task):
+        yield _Wrong(Gate.CANARY_FLOOR, f"{task.kind}: {paid} is rewarded")
+    for what, end in crawl.ends.items():
+        said = await judge_states(whole, before=before, after=ServerState(end), answer="")
+        if said.reward:
+            yield _Wrong(Gate.CANARY_FLOOR, f"{task.kind}: {what}, and that is rewarded")
+
+
+def world_digest(family: str, seed: int) -> str:
+    """Return the hash of everything that a seed draws: the specification, the rows, tasks and pages."""
+
+    async def pages(trial: Trial) -> dict[str, str]:
+        with trial.visit() as (opened, _):
+            first = (await opened.ask("/", is_first=True)).text
+            paths = ("/", *(f"/{view.name}" for view in world.views))
+            return {"": first} | {path: (await opened.ask(path)).text for path in paths}
+
+    world, rows = draw_whole(family, seed)
+    drawn = [task.model_dump_json() for task in draw_tasks(world, rows, seed, len(KINDS))]
+    shown = asyncio.run(pages(Trial(world, rows)))
+    return sha256(json.dumps([world.sha256, rows, drawn, shown]).encode()).hexdigest()
+
+
+def drawn_elsewhere(worlds: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Yield the worlds that another process, elsewhere, draws in another way, each with what is wrong."""
+    here = [world_digest(*each) for each in worlds]
+    for each, mine, theirs in zip(worlds, here, _ask_elsewhere(worlds), strict=True):
+        if mine != theirs:
+            name = f"{each[0]}/{each[1]}"
+            yield name, "another process, time zone, locale and hash seed draw another world"
+
+
+def _ask_elsewhere(worlds: Sequence[tuple[str, int]]) -> list[str]:
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-c", _DIGESTS],
+        input=json.dumps(worlds),
+        env={**os.environ, **_ELSEWHERE, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[str] = json.loads(done.stdout)
+    return found

@@ -1,0 +1,192 @@
+"""Changes that tasks ask for: their values, their words, and what they make of the state."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.world_rows import Setting, is_plain, quoted, rank, stated, term
+from generators.worlds.state.database import Row, Value
+from generators.worlds.state.forms import asked_fields, new_message, new_row
+from schemas.tasks.expectation import Expectation, RowRule
+from schemas.worlds.field import DataField, Kind, tags_of
+from schemas.worlds.patterns import Thread
+from schemas.worlds.world import Entity, Transition, View
+
+_TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT})
+_MAX_OPTIONAL = 2
+
+
+def with_forms(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
+    """Yield the entities of which pages offer to make a new row, in a drawn order."""
+    for view, entity in setting.places(random):
+        if entity.can_add:
+            yield view, entity
+
+
+def editable(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
+    """Yield the entities of which pages offer to change a row that a task may name, in a drawn order."""
+    for view, entity in setting.places(random):
+        if entity.can_edit and setting.named(view, entity):
+            yield view, entity
+
+
+def form_fields(setting: Setting, entity: Entity) -> list[DataField]:
+    """Return the fields that forms of an entity ask for."""
+    return asked_fields(setting.world, entity)
+
+
+def can_put(setting: Setting, field: DataField, value: Value) -> bool:
+    """Return whether a form can be given a value, and an instruction can state it."""
+    if value is None or value == "":
+        return False
+    if field.kind is Kind.TAGS:
+        return {*tags_of(value)} <= dict(setting.options(field)).keys() and is_plain(str(value))
+    if field.kind in {Kind.CHOICE, Kind.FLAG, Kind.LINK}:
+        return value in dict(setting.options(field))
+    return is_plain(str(value))
+
+
+def draw_row(setting: Setting, random: Random, entity: Entity) -> Row | None:
+    """Return values for a new row: of all fields that it needs, and of some others; None: there are none."""
+    asked = form_fields(setting, entity)
+    needed = [one for one in asked if one.required and one.kind is not Kind.FLAG]
+    free = [field for field in asked if field not in needed and field is not entity.title]
+    some = random.sample(free, random.randint(0, min(_MAX_OPTIONAL, len(free))))
+    values: Row = {}
+    for field in asked:
+        if field in needed or field is entity.title or field in some:
+            unlike = (0,) if field.kind is Kind.FLAG else ()
+            value = new_value(setting, random, entity, field, unlike=unlike)
+            if value is None:
+                return None
+            values[field.name] = value
+    if entity.title.name not in values or clashes(setting, entity, ({}, values)):
+        return None
+    return values
+
+
+def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, number: int) -> Row:
+    """Return other values for so many fields of a row, or for as many as can be changed."""
+    values: Row = {}
+    asked = form_fields(setting, entity)
+    for field in random.sample(asked, len(asked)):
+        value = new_value(setting, random, entity, field, unlike=(row[field.name],))
+        if value is not None:
+            values[field.name] = value
+        if len(values) == number:
+            break
+    if clashes(setting, entity, (row, values)):
+        return {}
+    return {field.name: values[field.name] for field in entity.fields if field.name in values}
+
+
+def in_words(setting: Setting, entity: Entity, values: Row) -> str:
+    """Return values in words, as `Name "Lamp", Price "$12.00" and "In stock": "3"`."""
+    parts = [
+        stated(field, setting.shown(entity, field, values[field.name]))
+        for field in entity.fields
+        if field.name in values
+    ]
+    return f" {term('and')} ".join((*((", ".join(parts[:-1]),) if parts[1:] else ()), parts[-1]))
+
+
+def adds(setting: Setting, entity: Entity, *rows: Row) -> Expectation:
+    """Return that rows are added, one after another: with these values, and what a form leaves where nothing is put."""
+    largest = max((int(row["id"] or 0) for row in setting.rows_of(entity)), default=0)
+    blank = {
+        field.name: 0 if field.kind is Kind.FLAG else "" if field.kind in _TEXTS else None
+        for field in form_fields(setting, entity)
+    }
+    names = ("id", *(field.name for field in entity.fields))
+    rules = list[RowRule]()
+    for number, values in enumerate(rows, start=1):
+        row = {**new_row(setting.world, entity), **blank, **values, "id": largest + number}
+        where = {name: row[name] for name in names}
+        if len(rows) > 1:
+            del where["id"]
+        rules.append(RowRule(table=entity.name, where={**where}))
+    return Expectation(added=tuple(rules))
+
+
+def changes(entity: Entity, *pairs: tuple[Row, Row]) -> Expectation:
+    """Return that rows are changed: each with the values that it has afterwards, and nothing else."""
+    return Expectation(
+        changed=tuple(
+            RowRule(table=entity.name, where={"id": row["id"]}, set={**values})
+            for row, values in pairs
+        )
+    )
+
+
+def draw_condition(
+    setting: Setting, random: Random, entity: Entity, fact: DataField, row: Row
+) -> tuple[str, bool] | None:
+    """Return a condition on a fact, in words, and whether it holds for a row; None: none can be drawn."""
+    value = row[fact.name]
+    there = (other[fact.name] for other in setting.rows_of(entity))
+    among = list(dict.fromkeys(one for one in there if one is not None))
+    if fact.kind is Kind.CHOICE:
+        asked = random.choice((value, random.choice(among)))
+        return quoted(str(asked)), asked == value
+    bounds = [other for other in among if other != value]
+    if not bounds:
+        return None
+    bound = random.choice(bounds)
+    words = "after" if fact.kind is Kind.DATE else "above"
+    larger = rank(value) > rank(bound)
+    return f"{term(words)} {quoted(setting.shown(entity, fact, bound))}", larger
+
+
+def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:
+    """Return the ways of one step, or of two where no single one does, that lead from a state to another."""
+    first = [step for step in transitions if state in step.before and step.after != state]
+    near = {state, *(step.after for step in first)}
+    second = [
+        (step, then)
+        for step in first
+        for then in transitions
+        if step.after in then.before and then.after not in near
+    ]
+    return [*((step,) for step in first), *second]
+
+
+def is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
+    """Return whether a row links to this one."""
+    return any(
+        other[field.name] == row["id"]
+        for source in setting.world.entities
+        for field in source.fields
+        if field.target == entity.name
+        for other in setting.rows_of(source)
+    )
+
+
+def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
+    """Return whether rows, changed one after another, ever have what keeps rows of the entity apart in common.
+
+    Args:
+        setting: the world.
+        entity: of the rows.
+        pairs: a row as it is, without `id` if it is a new one, and its new values.
+    """
+    rows = [{**row} for row in setting.rows_of(entity)]
+    for row, values in pairs if entity.apart else ():
+        changed = {**row, **values}
+        rows = [one for one in rows if one["id"] != changed.get("id")]
+        if any(all(one[name] == changed.get(name) for name in entity.apart) for one in rows):
+            return True
+        if "id" in changed:
+            rows.append(changed)
+    return False
+
+
+def set_rule(view: View, values: Row) -> RowRule:
+    """Return what settings are changed to."""
+    return RowRule(table=view.entity, where={"id": 1}, set={**values})
+
+
+def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
+    """Return the first message that is added to a row."""
+    number = setting.next_id(setting.world.entity(thread.messages))
+    made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
+    return RowRule(table=thread.messages, where={"id": number, **made})

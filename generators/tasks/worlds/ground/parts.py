@@ -1,0 +1,202 @@
+"""Parts of a list that tasks speak of: the rows that fulfil some conditions, and how a reference comes to see them.
+
+A condition is on a field that the list shows, or that it can be narrowed by. A part is drawn so that other rows
+miss it by one condition alone, at most half of the list: whoever does not read closely takes them too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from generators.tasks.worlds.ground.world_rows import (
+    MAX_TURNS,
+    NUMBERS,
+    Setting,
+    is_plain,
+    is_so,
+    quoted,
+    rank,
+    term,
+)
+from generators.worlds.state.database import Row
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import Entity, View
+
+NEAR_MISSES = 5
+"""Rows that miss a part by one condition: where a list has as many, no part has fewer."""
+
+_TRIES = 12
+_BOUND = 0.4
+"""The share of conditions that are a bound of a number or a day, where a list shows one."""
+
+_OVER = {True: ("after", "above"), False: ("before", "below")}
+
+
+class Condition(NamedTuple):
+    """What rows of a part have in common."""
+
+    field: DataField
+    """The field that it is on."""
+    words: str
+    """It in words, as `Status is "Open"` or `Price is above "$12.00"`."""
+    holds: Callable[[Row], bool]
+    """Whether a row fulfils it."""
+    choice: str | None
+    """The choice that the list can be narrowed by; None: it has to be read."""
+
+
+class Part(NamedTuple):
+    """The rows of a list that fulfil conditions."""
+
+    view: View
+    """The list."""
+    entity: Entity
+    """What it lists."""
+    conditions: tuple[Condition, ...]
+    """What its rows fulfil, at least one."""
+    rows: tuple[Row, ...]
+    """Its rows, in the order of their ids."""
+    near: int
+    """How many other rows fulfil all conditions but one."""
+
+    @property
+    def words(self) -> str:
+        """The conditions in words, as `Status is "Open" and Price is above "$12.00"`."""
+        return f" {term('and')} ".join(condition.words for condition in self.conditions)
+
+    @property
+    def among(self) -> str:
+        """Its rows in words, as `Orders where Status is "Open"`."""
+        return f"{self.entity.many} {term('with')} {self.words}"
+
+    @property
+    def filters(self) -> Mapping[str, str]:
+        """The choices that narrow the list, by field."""
+        return {one.field.name: one.choice for one in self.conditions if one.choice is not None}
+
+
+def draw_part(
+    setting: Setting,
+    random: Random,
+    view: View,
+    *,
+    sizes: range,
+    conditions: int = 1,
+    unlike: Sequence[DataField] = (),
+    only: Sequence[Row] | None = None,
+) -> Part | None:
+    """Return a part of a list of so many rows; None: none was drawn.
+
+    Args:
+        setting: the world.
+        random: what it is drawn from.
+        view: the list.
+        sizes: how many rows it may have.
+        conditions: how many conditions it has.
+        unlike: fields that no condition is on.
+        only: the rows of which it may have no others; None: all.
+    """
+    entity = setting.world.entity(view.entity)
+    allowed = {row["id"] for row in (setting.rows_of(entity) if only is None else only)}
+    for _ in range(_TRIES):
+        told = [
+            condition
+            for field in _fields(random, view, entity, conditions, unlike)
+            if (condition := _condition(setting, random, view, entity, field)) is not None
+        ]
+        if len(told) < conditions:
+            continue
+        part = make_part(setting, view, entity, told)
+        fits = len(part.rows) in sizes and {row["id"] for row in part.rows} <= allowed
+        if fits and is_near(setting, part) and turns(setting, part) <= MAX_TURNS:
+            return part
+    return None
+
+
+def make_part(
+    setting: Setting, view: View, entity: Entity, conditions: Sequence[Condition]
+) -> Part:
+    """Return the part of a list that fulfils conditions."""
+    rows, near = list[Row](), 0
+    for row in setting.rows_of(entity):
+        missed = sum(not condition.holds(row) for condition in conditions)
+        if missed == 0:
+            rows.append(row)
+        near += missed == 1
+    return Part(view, entity, tuple(conditions), tuple(rows), near)
+
+
+def is_near(setting: Setting, part: Part) -> bool:
+    """Return whether enough rows miss a part by one condition alone, and not more than half of all where it has several."""
+    count = len(setting.rows_of(part.entity))
+    return part.near >= min(NEAR_MISSES, count - len(part.rows)) and (
+        len(part.conditions) == 1 or part.near <= count / 2
+    )
+
+
+def turns(setting: Setting, part: Part, *, to: Row | None = None) -> int:
+    """Return how often the narrowed list is turned until it has shown all of its rows, or one of them."""
+    listed = narrowed(setting, part)
+    place = len(listed) - 1 if to is None else listed.index(to)
+    return max(0, place) // part.view.page_size
+
+
+def narrowed(setting: Setting, part: Part) -> list[Row]:
+    """Return the rows that the narrowed list shows: those of the part, and those that have to be read to be told."""
+    filtered = [one for one in part.conditions if one.choice is not None]
+    return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
+
+
+def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Condition:
+    """Return the condition that a field has a choice."""
+    offered = [words for _, words in setting.options(field)]
+    return Condition(
+        field,
+        is_so(field, quoted(choice)),
+        lambda row: row[field.name] == choice,
+        choice if field.name in view.filters and choice in offered else None,
+    )
+
+
+def _fields(
+    random: Random, view: View, entity: Entity, count: int, unlike: Sequence[DataField]
+) -> list[DataField]:
+    """Return fields that conditions can be on, drawn."""
+    names = dict.fromkeys((*view.filters, *view.columns))
+    known = [entity.field(name) for name in names]
+    usable = [one for one in known if one not in unlike and one is not entity.title]
+    choices = [one for one in usable if one.kind in {Kind.CHOICE, Kind.LINK}]
+    bounds = [one for one in usable if one.kind in NUMBERS and one.name in view.columns]
+    drawn = random.sample(choices, min(count, len(choices)))
+    if bounds and (len(drawn) < count or random.random() < _BOUND):
+        drawn = [*drawn[: count - 1], random.choice(bounds)]
+    return drawn
+
+
+def _condition(
+    setting: Setting, random: Random, view: View, entity: Entity, field: DataField
+) -> Condition | None:
+    """Return a condition on a field that some row fulfils and some does not; None: none was drawn."""
+    row = random.choice(setting.rows_of(entity))
+    value = row[field.name]
+    if value is None:
+        return None
+    if field.kind is Kind.CHOICE:
+        return choice_of(setting, view, field, str(value))
+    shown = setting.fact(entity, field, row)
+    if not is_plain(shown):
+        return None
+    if field.kind is Kind.LINK:
+        if field.name not in view.columns:
+            return None
+        return Condition(
+            field, is_so(field, quoted(shown)), lambda row: row[field.name] == value, None
+        )
+    larger, bound = random.random() < 1 / 2, rank(value)
+    over = _OVER[larger][field.kind is not Kind.DATE]
+
+    def holds(row: Row) -> bool:
+        held = row[field.name]
+        return held is not None and (rank(held) > bound if larger else rank(held) < bound)
+
+    return Condition(field, is_so(field, f"{term(over)} {quoted(shown)}"), holds, None)

@@ -1,0 +1,121 @@
+"""New values for fields, as tasks ask for them: allowed, unlike what is there, and like what others hold."""
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from random import Random
+
+from generators.tasks.worlds.ground.world_rows import Setting, is_plain
+from generators.worlds.state.database import Value
+from schemas.worlds.field import TAG_PARTING, DataField, Kind, tags_of
+from schemas.worlds.look import Amounts
+from schemas.worlds.world import Entity
+
+NOTES = (
+    "Checked by phone this morning.",
+    "Please call back before noon.",
+    "Nothing else is missing.",
+    "Wait for the second letter.",
+    "Agreed with the office in person.",
+    "Goes to the archive next month.",
+)
+"""Texts for fields of several lines."""
+
+_STEPS = {False: 5, True: 100}
+"""What amounts are multiples of, in hundredths, with hundredths and without."""
+
+_TRIES = 30
+_MIN_DIGITS = 3
+_FEW_TAGS = 3
+"""So many tags at most are asked for where there were none."""
+
+
+def new_value(
+    setting: Setting,
+    random: Random,
+    entity: Entity,
+    field: DataField,
+    *,
+    unlike: Collection[Value] = (),
+) -> Value:
+    """Return a value that a form accepts for a field; None: none but those of `unlike` can be told."""
+    match field.kind:
+        case Kind.TEXT:
+            return _new_text(setting, random, entity, field, unlike=unlike)
+        case Kind.LONG_TEXT:
+            return _one(random, NOTES, unlike)
+        case Kind.INTEGER | Kind.MONEY | Kind.DATE:
+            return _new_number(setting, random, field, unlike=unlike)
+        case Kind.TAGS:
+            return _new_tags(setting, random, field, unlike=unlike)
+        case _:
+            return _one(random, [value for value, _ in setting.options(field)], unlike)
+
+
+def _one(random: Random, among: Sequence[Value], unlike: Collection[Value]) -> Value:
+    can = [value for value in among if value not in unlike]
+    return random.choice(can) if can else None
+
+
+def _new_tags(
+    setting: Setting, random: Random, field: DataField, *, unlike: Collection[Value]
+) -> Value:
+    """Return tags that are one more or one fewer than those that are there; a few where none are."""
+    known = [str(value) for value, _ in setting.options(field)]
+    there = {tag for one in unlike for tag in tags_of(one)}
+    for _ in range(_TRIES):
+        some = there ^ {random.choice(known)} if there else {*random.choices(known, k=_FEW_TAGS)}
+        value = TAG_PARTING.join(tag for tag in field.choices if tag in some)
+        if value and value not in unlike:
+            return value
+    return None
+
+
+def _new_number(
+    setting: Setting, random: Random, field: DataField, *, unlike: Collection[Value]
+) -> Value:
+    for _ in range(_TRIES):
+        number = random.randint(field.least, field.most)
+        if field.kind is Kind.MONEY:
+            number = max(
+                field.least, number - number % _STEPS[setting.world.amounts is Amounts.WHOLE]
+            )
+        day = setting.world.at.date()
+        value = (day + timedelta(days=number)).isoformat() if field.kind is Kind.DATE else number
+        if value not in unlike:
+            return value
+    return None
+
+
+def _new_text(
+    setting: Setting,
+    random: Random,
+    entity: Entity,
+    field: DataField,
+    *,
+    unlike: Collection[Value],
+) -> Value:
+    """Return a text like those of other rows; a title is one that no row has."""
+    is_title = field is entity.title
+    there = [str(row[field.name]) for row in setting.rows_of(entity) if row[field.name]]
+    taken = {str(value).casefold() for value in (*unlike, *(there if is_title else ()))}
+    for _ in range(_TRIES if there else 0):
+        text = _vary(random, *random.choices(there, k=2), anew=is_title)
+        if is_plain(text) and text.casefold() not in taken:
+            return text
+    return None
+
+
+def _vary(random: Random, one: str, other: str, *, anew: bool) -> str:
+    """Return a text with other digits; an address of mail, or what is to be new, of two others' parts."""
+    if sum(letter.isdigit() for letter in one) >= _MIN_DIGITS:
+        return re.sub(r"[1-9]", lambda _: random.choice("123456789"), one)
+    if "@" in one:
+        head, tail = one.partition("@")[0].split("."), other.split(".", 1)
+        return ".".join((*head[:-1], tail[-1])) if "@" in tail[-1] else other
+    if not anew:
+        return one
+    first, last = one.split(), other.split()
+    if len(first) > 1 and len(last) > 1:
+        return " ".join((*first[:-1], last[-1]))
+    return f"{one} {random.randint(2, 9)}"

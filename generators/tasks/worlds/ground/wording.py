@@ -1,0 +1,118 @@
+"""The goals of tasks in words: drawn from a small grammar, in several registers and languages.
+
+A goal is one request, in most registers with sentences around it: who asks, what somebody misremembers that does
+not matter, until when. What is put in stands as pages show it; words that a goal alone has, as `above`, are terms,
+which every language has its own of.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+
+from generators.tasks.worlds.ground.world_rows import TERM, quoted
+
+ENGLISH = "en"
+"""The language of pages."""
+
+_TERSE = "terse"
+_TERSE_SHARE, _FOREIGN_SHARE = 0.1, 0.2
+_OPENED, _ASIDE, _CLOSED, _IMPOSSIBLE = 0.7, 0.3, 0.6, 0.1
+"""The shares of goals with each sentence around their request."""
+
+_PART = re.compile(r"\[([^\[\]]*)\]")
+_LABELS = ("field", "fact", "link", "ground", "name", "state")
+
+
+class Grammar(NamedTuple):
+    """What goals are made of; sentences by language."""
+
+    asides: dict[str, list[str]]
+    """The kinds whose goals may have an aside, by what it is about: one row, or several."""
+    person: dict[str, list[str]]
+    """First and last names."""
+    team: dict[str, list[str]]
+    day: dict[str, list[str]]
+    weekday: dict[str, list[str]]
+    opening: dict[str, list[str]]
+    aside: dict[str, dict[str, list[str]]]
+    """By what it is about, and by language."""
+    closing: dict[str, list[str]]
+    impossible: dict[str, list[str]]
+    """What says how to answer where the task cannot be done."""
+    terms: dict[str, dict[str, str]]
+    """By language, words that are put into goals."""
+    request: dict[str, dict[str, list[str]]]
+    """By kind, and by language or `terse`."""
+
+
+@cache
+def grammar() -> Grammar:
+    """Return the grammar of goals."""
+    path = Path(__file__).with_name("wordings.toml")
+    told = tomllib.loads(path.read_text(encoding="utf-8"))
+    return TypeAdapter(Grammar).validate_python([told[name] for name in Grammar._fields])
+
+
+def word(kind: str, words: Mapping[str, str], random: Random, *, is_twin: bool = False) -> str:
+    """Return a goal.
+
+    Args:
+        kind: whose requests it is drawn from.
+        words: what is put in.
+        random: what it is drawn from.
+        is_twin: whether the task cannot be done, so that the goal says how to answer then.
+    """
+    rules, share = grammar(), random.random()
+    requests = rules.request[kind]
+    if share < _TERSE_SHARE:
+        register = _TERSE
+    elif share < _TERSE_SHARE + _FOREIGN_SHARE:
+        register = random.choice(sorted(set(requests) - {ENGLISH, _TERSE}))
+    else:
+        register = ENGLISH
+    language = ENGLISH if register == _TERSE else register
+    parts = [random.choice(requests[register])]
+    if register != _TERSE:
+        if random.random() < _OPENED:
+            parts.insert(0, random.choice(rules.opening[language]))
+        about = next((name for name, kinds in rules.asides.items() if kind in kinds), None)
+        if about is not None and random.random() < _ASIDE:
+            parts.append(random.choice(rules.aside[about][language]))
+        if random.random() < _CLOSED:
+            parts.append(random.choice(rules.closing[language]))
+    if is_twin or random.random() < _IMPOSSIBLE:
+        parts.append(random.choice(rules.impossible[language]))
+    given = {**words, **_drawn(rules, language, random)}
+    if language != ENGLISH:
+        given |= {name: quoted(words[name].strip('"')) for name in _LABELS if name in words}
+    goal = " ".join(_filled(_spread(part, random), given) for part in parts)
+    return " ".join(TERM.sub(lambda found: rules.terms[language][found[1]], goal).split())
+
+
+def _drawn(rules: Grammar, language: str, random: Random) -> dict[str, str]:
+    """Return who and what is spoken of around a request."""
+    first, last = rules.person["first"], rules.person["last"]
+    return {
+        "person": f"{random.choice(first)} {random.choice(last)}",
+        "person2": f"{random.choice(first)} {random.choice(last)}",
+        "team": random.choice(rules.team[language]),
+        "day": random.choice(rules.day[language]),
+        "weekday": random.choice(rules.weekday.get(language) or rules.day[language]),
+    }
+
+
+def _spread(part: str, random: Random) -> str:
+    """Return a sentence with one of each of its alternatives."""
+    chosen = _PART.sub(lambda found: random.choice(found[1].split("|")), part)
+    return " ".join(chosen.split())
+
+
+def _filled(part: str, given: Mapping[str, str]) -> str:
+    text = part.format_map(given)
+    return text[0].upper() + text[1:]

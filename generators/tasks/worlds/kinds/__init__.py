@@ -1,0 +1,1 @@
+"""The kinds of tasks of worlds: each module registers one or several."""

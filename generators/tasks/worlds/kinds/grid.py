@@ -1,0 +1,95 @@
+"""Tasks on grids: cells of named rows are changed where they stand."""
+
+from random import Random
+
+from generators.tasks.worlds.ground.changes import changes, clashes
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.world_rows import Setting, quoted
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    answer,
+    click,
+    fill,
+    press,
+    put,
+    to_view,
+    turn,
+)
+from generators.tasks.worlds.references.view_steps import views_of
+from generators.worlds.state.database import Row, Value
+from generators.worlds.state.display import cell_name
+from schemas.worlds.behaviour import Cells
+from schemas.worlds.field import DataField, Kind, Widget
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View
+
+_WIDGETS = {Kind.CHOICE: Widget.SELECT, Kind.FLAG: Widget.CHECKBOX}
+"""What a cell asks for a value with, where that is no line to type into."""
+
+_ENTERED = 0.6
+"""The share of cells that Enter saves; the others are saved by the button."""
+
+Change = tuple[Row, DataField, Value]
+"""A row, one of its fields, and the value that it gets."""
+
+
+def grid_edit(setting: Setting, random: Random) -> Draft | None:
+    """Ask for other values in one cell of a grid, or in two."""
+    for view in views_of(setting, Shape.GRID):
+        entity = setting.world.entity(view.entity)
+        drawn = _changes(setting, random, view, random.choice((1, 2, 2)))
+        pairs = [(row, {field.name: value}) for row, field, value in drawn]
+        if not drawn or clashes(setting, entity, *pairs):
+            continue
+        stated = (
+            f"{quoted(setting.title(entity, row))}: {field.label} "
+            f"{quoted(setting.shown(entity, field, value))}"
+            for row, field, value in drawn
+        )
+        return Draft(
+            {**setting.names(view, entity), "stated": "; ".join(stated)},
+            changes(entity, *pairs),
+            (*_reference(setting, random, view, drawn), answer()),
+        )
+    return None
+
+
+def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) -> Steps:
+    """Return how a cell of a grid in sight is opened, changed, and saved by Enter or by its button."""
+    entity, (row, field, value) = setting.world.entity(view.entity), change
+    words, title = setting.world.words, setting.title(entity, row)
+    name = cell_name(field.label, title)
+    if setting.world.behaviour.cells is Cells.PENCIL:
+        opened: Steps = (click(f"{words.edit}: {name}"),)
+    else:
+        opened = (click(f"{name}: {setting.fact(entity, field, row)}".strip()), press("Enter"))
+    asked = field.model_copy(update={"widget": _WIDGETS.get(field.kind)})
+    filled = put(setting, asked, value, before=row[field.name])
+    saved = press("Enter") if by_key and field.kind is not Kind.CHOICE else click(words.save)
+    return (*opened, *(step.model_copy(update={"within": title}) for step in filled), saved)
+
+
+def _changes(setting: Setting, random: Random, view: View, count: int) -> list[Change]:
+    """Return so many changes of cells of a grid, each of a row of its own; fewer where there are none."""
+    entity = setting.world.entity(view.entity)
+    named, cells = setting.named(view, entity), setting.world.cells(view)
+    out = list[Change]()
+    for _ in range(count if named else 0):
+        row, field = setting.pick(random, entity, named), random.choice(cells)
+        value = new_value(setting, random, entity, field, unlike=(row[field.name],))
+        if value is not None and row not in (changed for changed, _, _ in out):
+            out.append((row, field, value))
+    return out
+
+
+def _reference(setting: Setting, random: Random, view: View, drawn: list[Change]) -> Steps:
+    entity, words, steps = setting.world.entity(view.entity), setting.world.words, list(Steps())
+    for change in drawn:
+        row, title = change[0], setting.title(entity, change[0])
+        searched = setting.is_searched(view, entity, row)
+        steps += to_view(setting, view)
+        steps += (fill(words.search, title), click(words.apply)) if searched else ()
+        steps += turn(setting, setting.turns(view, entity, row, searched=searched))
+        steps += cell_steps(setting, view, change, by_key=random.random() < _ENTERED)
+    return tuple(steps)

@@ -1,0 +1,257 @@
+"""Kinds of tasks that follow links and rules: chain and repair; and twins of other kinds that cannot be done."""
+
+from collections.abc import Callable, Iterator, Mapping
+from random import Random
+
+from generators.tasks.worlds.ground.changes import (
+    changes,
+    clashes,
+    draw_change,
+    editable,
+    form_fields,
+    in_words,
+)
+from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
+from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.world_rows import (
+    MAX_TURNS,
+    Setting,
+    called,
+    is_plain,
+    quoted,
+    term,
+)
+from generators.tasks.worlds.kinds.answers import find, join
+from generators.tasks.worlds.kinds.edits import conditional, delete, edit, move
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    answer,
+    because,
+    click,
+    fill,
+    look,
+    save_change,
+    to_row,
+    to_view,
+    turn,
+)
+from generators.worlds.state.database import Row
+from schemas.tasks.expectation import MAX_FACTS, Expectation
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import View
+
+_LINK = frozenset({Kind.LINK})
+_CHECKED = 3
+
+
+def chain(setting: Setting, random: Random) -> Draft | None:
+    """Ask for a change of the row that a named row leads to by one or two links."""
+    found = list(_chains(setting, random))
+    longest = max((len(links) for _, links, _ in found), default=0)
+    for view, links, row in found:
+        if len(links) < longest:
+            continue
+        entity, there = setting.world.entity(view.entity), row
+        steps, at = to_row(setting, view, entity, row, reads=links[:1]), entity
+        for number, link in enumerate(links):
+            at = setting.world.entity(link.target or "")
+            there = setting.row(at, there[link.name])
+            steps += (click(setting.title(at, there)), *look(setting, at, links[number + 1 :][:1]))
+        values = draw_change(setting, random, at, there, 1)
+        if not values or not at.can_edit:
+            continue
+        return Draft(
+            {
+                **setting.names(view, entity, row),
+                "path": f" {term('of')} ".join(quoted(link.label) for link in reversed(links)),
+                "target": at.one,
+                "stated": in_words(setting, at, values),
+            },
+            changes(at, (there, values)),
+            (*steps, *save_change(setting, at, there, values), answer()),
+        )
+    return None
+
+
+def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[DataField, ...], Row]]:
+    """Yield rows with the links that lead from them to a row that can be changed, at most two."""
+    for view, entity in setting.places(random):
+        named = setting.named(view, entity)
+        links = setting.facts(entity, _LINK)
+        if not named or not links:
+            continue
+        row, link = setting.pick(random, entity, named), random.choice(links)
+        if row[link.name] is None:
+            continue
+        target = setting.world.entity(link.target or "")
+        there = setting.row(target, row[link.name])
+        further = [one for one in setting.facts(target, _LINK) if there[one.name] is not None]
+        if further:
+            yield view, (link, random.choice(further)), row
+        else:
+            yield view, (link,), row
+
+
+def repair(setting: Setting, random: Random) -> Draft | None:
+    """Ask to check three named rows by a rule on what they link to, and to correct those that break it."""
+    for view, entity in editable(setting, random):
+        links = setting.facts(entity, _LINK)
+        fields = [one for one in form_fields(setting, entity)[1:] if one.kind is Kind.CHOICE]
+        if not links or not fields:
+            continue
+        link, field = random.choice(links), random.choice(fields)
+        target = setting.world.entity(link.target or "")
+        grounds = setting.facts(target, frozenset({Kind.CHOICE}))
+        named = [row for row in setting.named(view, entity) if row[link.name] is not None]
+        if not grounds or len(named) < _CHECKED:
+            continue
+        ground = random.choice(grounds)
+        when = random.choice(ground.choices)
+        value = new_value(setting, random, entity, field)
+        bound = [row for row in named if setting.row(target, row[link.name])[ground.name] == when]
+        wrong = [row for row in bound if row[field.name] != value]
+        right = [row for row in named if row not in wrong]
+        count = random.choice((1, 1, 2))
+        if value is None or len(wrong) < count or len(right) < _CHECKED - count:
+            continue
+        checked = [*random.sample(wrong, count), *random.sample(right, _CHECKED - count)]
+        random.shuffle(checked)
+        values: Row = {field.name: value}
+        if clashes(setting, entity, *((row, values) for row in checked if row in wrong)):
+            continue
+        return Draft(
+            {
+                **setting.names(view, entity),
+                "link": called(link),
+                "target": target.one,
+                "ground": called(ground),
+                "when": quoted(when),
+                "field": called(field),
+                "value": quoted(str(value)),
+                "first": quoted(setting.title(entity, checked[0])),
+                "second": quoted(setting.title(entity, checked[1])),
+                "third": quoted(setting.title(entity, checked[2])),
+            },
+            changes(entity, *((row, values) for row in checked if row in wrong)),
+            (
+                *(
+                    step
+                    for row in checked
+                    for step in _checked(
+                        setting, view, row, (link, ground, field), values if row in wrong else None
+                    )
+                ),
+                answer(),
+            ),
+        )
+    return None
+
+
+def _checked(
+    setting: Setting,
+    view: View,
+    row: Row,
+    fields: tuple[DataField, DataField, DataField],
+    values: Row | None,
+) -> Steps:
+    """Return how a row is checked by what it links to, and given other values; None: it has the right ones."""
+    entity, (link, ground, field) = setting.world.entity(view.entity), fields
+    target = setting.world.entity(link.target or "")
+    there = setting.row(target, row[link.name])
+    steps = (
+        *to_row(setting, view, entity, row, reads=(field, link)),
+        click(setting.title(target, there)),
+        *look(setting, target, (ground,)),
+    )
+    if values is None:
+        return steps
+    back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
+    why = (
+        f"{ground.label} is {there[ground.name]} here, so the rule binds {quoted(title)}, which has another "
+        f'{field.label} than {values[field.name]}. I go back to it, by "{back[0].on}".'
+    )
+    return (*steps, *because(why, back), *save_change(setting, entity, row, values))
+
+
+def impossible(setting: Setting, random: Random) -> Draft | None:
+    """Ask for what cannot be done, in the words of what can: of a row that is not there, or has no such link."""
+    if random.random() < 1 / 4 and (draft := _loose_link(setting, random)) is not None:
+        return draft
+    kind = random.choice(sorted(_TWINS))
+    draft = _TWINS[kind](setting, random)
+    if draft is None or "title" not in draft.words:
+        return None
+    place = next(
+        (
+            (view, entity)
+            for view, entity in setting.places(random)
+            if view.label == draft.words["view"] and entity.one == draft.words["one"]
+        ),
+        None,
+    )
+    if place is None:
+        return None
+    view, entity = place
+    title = new_value(setting, random, entity, entity.title)
+    count = len(setting.rows_of(entity))
+    pages = 0 if view.searched else (count - 1) // view.page_size
+    if not isinstance(title, str) or not is_plain(title) or pages > MAX_TURNS:
+        return None
+    if any(title.casefold() in other.casefold() for other in setting.titles(entity)):
+        return None
+    words = setting.world.words
+    searched = (fill(words.search, title), click(words.apply)) if view.searched else ()
+    return Draft(
+        {**draft.words, "title": quoted(title)},
+        Expectation(answer=IMPOSSIBLE, looked=tuple(setting.titles(entity))[:MAX_FACTS]),
+        (*to_view(setting, view), *searched, *turn(setting, pages), answer(IMPOSSIBLE)),
+        like=kind,
+    )
+
+
+_TWINS: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
+    "find": find,
+    "join": join,
+    "edit": edit,
+    "conditional": conditional,
+    "move": move,
+    "delete": delete,
+}
+
+
+def _loose_link(setting: Setting, random: Random) -> Draft | None:
+    """Ask for a fact of the row that a named row links to, where it links to none."""
+    for view, entity in setting.places(random):
+        loose = [
+            (row, link)
+            for link in setting.facts(entity, _LINK)
+            for row in setting.named(view, entity)
+            if row[link.name] is None
+        ]
+        if not loose:
+            continue
+        row, link = random.choice(loose)
+        target = setting.world.entity(link.target or "")
+        facts = setting.facts(target, frozenset({Kind.TEXT, Kind.CHOICE, Kind.DATE}))
+        if not facts:
+            continue
+        return Draft(
+            {
+                **setting.names(view, entity, row),
+                "target": target.one,
+                "link": called(link),
+                "field": called(random.choice(facts)),
+            },
+            Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
+            (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),
+            like="join",
+        )
+    return None
+
+
+FOLLOWING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
+    "chain": chain,
+    "repair": repair,
+    "impossible": impossible,
+}
+"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -1,0 +1,185 @@
+"""A kind of task about permissions: something is to be done, or asked for where the role of who is signed in may not."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import NamedTuple
+
+from generators.tasks.worlds.ground.changes import changes, draw_change, in_words, is_linked
+from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
+from generators.tasks.worlds.ground.world_rows import Setting, quoted, term
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    act,
+    answer,
+    click,
+    remove,
+    save_change,
+    to_row,
+)
+from generators.worlds.state.database import Row
+from generators.worlds.state.permissions import Withheld, new_request, withheld
+from schemas.tasks.expectation import Expectation, RowRule
+from schemas.tasks.reference import Do
+from schemas.worlds.permissions import Act, Requests, Reserved
+from schemas.worlds.world import Entity, Transition, View
+
+_MAY, _IMPOSSIBLE = 0.4, 0.5
+"""The shares of tasks on rows with which the role may do it, and of those that are kept where nobody can be asked."""
+
+
+def ask_permission(setting: Setting, random: Random) -> Draft | None:
+    """Ask for what may be reserved, on a named row: to do it, or to ask for it where only another role may."""
+    permissions = setting.world.permissions
+    if permissions is None:
+        return None
+    entity = setting.world.entity(permissions.entity)
+    view, rule = setting.world.view_of(entity.name), random.choice(permissions.reserved)
+    row = None if view is None else _pick(setting, random, view, entity, rule)
+    done = None if row is None else _done(setting, random, entity, row, rule)
+    if view is None or row is None or done is None:
+        return None
+    words = {
+        **setting.names(view, entity, row),
+        "what": done.words,
+        "leader": permissions.leader,
+    }
+    way, held = to_row(setting, view, entity, row, reads=()), _held(setting, entity, row, rule)
+    if held is None:
+        return Draft(words, done.expect, (*way, *done.steps, answer()))
+    way = way if rule.hidden else (*way, *act(setting, held.label))
+    if permissions.requests is not None:
+        added = Expectation(added=(_request_rule(setting, permissions.requests, row, held),))
+        return Draft(words, added, (*way, click(held.ask), answer()))
+    if random.random() >= _IMPOSSIBLE:
+        return None
+    expect = Expectation(answer=IMPOSSIBLE)
+    return Draft(words, expect, (*way, answer(IMPOSSIBLE)), like="ask-permission")
+
+
+def _pick(
+    setting: Setting, random: Random, view: View, entity: Entity, rule: Reserved
+) -> Row | None:
+    """Return a row on which something can be done or asked for; None: there is none."""
+    step = _step(setting, entity, rule)
+    rows = [row for row in setting.named(view, entity) if _can(setting, entity, row, step)]
+    kept = [row for row in rows if _held(setting, entity, row, rule) is not None]
+    deletes = rule.act is Act.DELETE
+    free = [
+        row for row in rows if row not in kept and not (deletes and is_linked(setting, entity, row))
+    ]
+    among = free if free and (not kept or random.random() < _MAY) else kept
+    return setting.pick(random, entity, among) if among else None
+
+
+def oversteps(setting: Setting, draft: Draft) -> bool:
+    """Return whether a task asks for what the role of who is signed in may not do."""
+    permissions = setting.world.permissions
+    if permissions is None:
+        return False
+    entity = setting.world.entity(permissions.entity)
+    return any(
+        _concerns(setting, entity, draft, rule, held)
+        for rule in (*draft.expect.changed, *draft.expect.removed)
+        if rule.table == entity.name
+        for row in _on_the_way(setting, entity, setting.row(entity, _id(rule)))
+        for held in withheld(setting.world, entity, row)
+    )
+
+
+def _on_the_way(setting: Setting, entity: Entity, row: Row) -> list[Row]:
+    """Return a row as it is, and in each state that it may come through on its way to another."""
+    flow = setting.world.workflow(entity.name)
+    states = {state for step in flow.transitions for state in step.before} if flow else ()
+    return [row, *({**row, flow.field: state} for state in sorted(states) if flow is not None)]
+
+
+def _concerns(
+    setting: Setting, entity: Entity, draft: Draft, rule: RowRule, held: Withheld
+) -> bool:
+    """Return whether what a row becomes takes what is reserved."""
+    flow = setting.world.workflow(entity.name)
+    state = flow.field if flow is not None else ""
+    match held.rule.act:
+        case Act.DELETE:
+            return not rule.set
+        case Act.EDIT:
+            return bool({*rule.set} - {state})
+        case Act.STEP:
+            step = _step(setting, entity, held.rule)
+            after = step.after if step is not None else ""
+            return any(
+                held.label in {one.on, one.text} or (one.do is Do.DRAG and one.text == after)
+                for one in draft.reference
+            )
+
+
+def _id(rule: RowRule) -> int:
+    number = rule.where.get("id")
+    if not isinstance(number, int):
+        raise TypeError(f"a rule of a change names no row: {rule.where}")
+    return number
+
+
+def _step(setting: Setting, entity: Entity, rule: Reserved) -> Transition | None:
+    flow = setting.world.workflow(entity.name)
+    steps = flow.transitions if flow is not None else ()
+    return next((step for step in steps if step.name == rule.step), None)
+
+
+def _can(setting: Setting, entity: Entity, row: Row, step: Transition | None) -> bool:
+    """Return whether a row's state allows a step; there is none but for steps."""
+    flow = setting.world.workflow(entity.name)
+    if step is None or flow is None:
+        return True
+    return row[flow.field] in step.before and row[flow.field] != step.after
+
+
+def _held(setting: Setting, entity: Entity, row: Row, rule: Reserved) -> Withheld | None:
+    held = withheld(setting.world, entity, row)
+    return next((one for one in held if one.rule == rule), None)
+
+
+class _Done(NamedTuple):
+    """Something that is done with a row."""
+
+    words: str
+    expect: Expectation
+    steps: Steps
+    """How it is done, from the row's page on."""
+
+
+def _done(
+    setting: Setting, random: Random, entity: Entity, row: Row, rule: Reserved
+) -> _Done | None:
+    """Return how what is reserved is done with a row; None: nothing can be changed in it."""
+    title, flow = quoted(setting.title(entity, row)), setting.world.workflow(entity.name)
+    step = _step(setting, entity, rule)
+    if step is not None and flow is not None:
+        return _Done(
+            f"{term('bring')} {title} {term('to')} {quoted(step.after)}",
+            changes(entity, (row, {flow.field: step.after})),
+            act(setting, step.label),
+        )
+    if rule.act is Act.DELETE:
+        gone = RowRule(table=entity.name, where={"id": row["id"]})
+        words = f"{term('delete')} {title}"
+        return _Done(words, Expectation(removed=(gone,)), remove(setting))
+    values = draw_change(setting, random, entity, row, 1)
+    if not values or entity.title.name in values:
+        return None
+    return _Done(
+        f"{term('change')} {title} ({in_words(setting, entity, values)})",
+        changes(entity, (row, values)),
+        save_change(setting, entity, row, values),
+    )
+
+
+def _request_rule(setting: Setting, asked: Requests, row: Row, held: Withheld) -> RowRule:
+    """Return the request that is added for a row."""
+    number = setting.next_id(setting.world.entity(asked.entity))
+    made = new_request(setting.world, asked, int(row["id"] or 0), number, held.label)
+    return RowRule(table=asked.entity, where={"id": number, **made})
+
+
+ASKING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {"ask-permission": ask_permission}
+"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -1,0 +1,181 @@
+"""Kinds of tasks on what a website has in writing: a procedure to follow, and a change of the past to take back."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.world_rows import Setting, quoted
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    act,
+    answer,
+    because,
+    save_change,
+    see,
+    to_row,
+)
+from generators.tasks.worlds.references.view_steps import reply
+from generators.worlds.drawing.histories import tracked
+from generators.worlds.state.database import Row, Value
+from schemas.tasks.expectation import Expectation
+from schemas.worlds.field import DataField
+from schemas.worlds.records import History, Procedure
+from schemas.worlds.world import Entity, Transition, View
+
+_FEWEST = 2
+"""Things that a procedure has to change in a row, at least."""
+
+
+def procedure(setting: Setting, random: Random) -> Draft | None:
+    """Ask that a named procedure is followed for a named row; what is to be done stands on its page alone."""
+    manual = setting.world.manual
+    guides = None if manual is None else setting.world.view_of(manual.entity)
+    if manual is None or guides is None:
+        return None
+    number = random.randrange(len(manual.procedures))
+    one = manual.procedures[number]
+    entity = setting.world.entity(one.entity)
+    view, pages = setting.world.view_of(entity.name), setting.world.entity(manual.entity)
+    rows = (
+        []
+        if view is None
+        else [row for row in setting.named(view, entity) if _is_asked(setting, entity, one, row)]
+    )
+    page = setting.rows_of(pages)[number]
+    if view is None or not rows or page not in setting.named(guides, pages):
+        return None
+    row = setting.pick(random, entity, rows)
+    followed = _follow(setting, view, entity, one, row)
+    why = f'The page says: {page[manual.text]} For that I go on by "{followed[0].on}".'
+    return Draft(
+        {
+            **setting.names(view, entity, row),
+            "procedure": quoted(one.title),
+            "guides": guides.label,
+        },
+        _followed(setting, entity, one, row),
+        (
+            *to_row(setting, guides, pages, page, reads=(pages.field(manual.text),)),
+            *because(why, followed),
+            answer(),
+        ),
+    )
+
+
+def _values(one: Procedure, row: Row) -> Row:
+    """Return what a procedure changes in a row by its form."""
+    return {put.field: put.value for put in one.puts if row[put.field] != put.value}
+
+
+def _step(setting: Setting, one: Procedure) -> Transition | None:
+    flow = setting.world.workflow(one.entity)
+    steps = flow.transitions if flow is not None else ()
+    return next((step for step in steps if step.name == one.step), None)
+
+
+def _is_asked(setting: Setting, entity: Entity, one: Procedure, row: Row) -> bool:
+    """Return whether a procedure can be followed for a row, and changes enough of it."""
+    step, values = _step(setting, one), _values(one, row)
+    flow = setting.world.workflow(entity.name)
+    if step is not None and flow is not None:
+        state = row[flow.field]
+        if state not in step.before or state == step.after:
+            return False
+    is_told = all(can_put(setting, entity.field(name), value) for name, value in values.items())
+    count = len(values) + (step is not None) + bool(one.message)
+    return (
+        bool(values)
+        and count >= _FEWEST
+        and is_told
+        and not clashes(setting, entity, (row, values))
+    )
+
+
+def _followed(setting: Setting, entity: Entity, one: Procedure, row: Row) -> Expectation:
+    """Return what following a procedure makes of the state."""
+    step, flow = _step(setting, one), setting.world.workflow(entity.name)
+    state: Row = {flow.field: step.after} if step is not None and flow is not None else {}
+    changed = changes(entity, (row, {**_values(one, row), **state})).changed
+    thread = setting.world.thread(entity.name)
+    if not one.message or thread is None:
+        return Expectation(changed=changed)
+    return Expectation(changed=changed, added=(reply_rule(setting, thread, row, one.message),))
+
+
+def _follow(setting: Setting, view: View, entity: Entity, one: Procedure, row: Row) -> Steps:
+    """Return how a procedure is followed for a row."""
+    step, thread = _step(setting, one), setting.world.thread(entity.name)
+    return (
+        *to_row(setting, view, entity, row, reads=()),
+        *save_change(setting, entity, row, _values(one, row)),
+        *(act(setting, step.label) if step is not None else ()),
+        *(reply(setting, thread, one.message) if one.message and thread is not None else ()),
+    )
+
+
+def undo(setting: Setting, random: Random) -> Draft | None:
+    """Ask that the last change of a named row is taken back: what was before stands among its past changes."""
+    history = setting.world.history
+    if history is None:
+        return None
+    entity = setting.world.entity(history.entity)
+    view, past = setting.world.view_of(entity.name), setting.world.entity(history.changes)
+    if view is None:
+        return None
+    found = [
+        (row, last, back)
+        for row in setting.named(view, entity)
+        if (last := _last(setting, history, row)) is not None
+        and (back := _back(setting, history, last)) is not None
+        and not clashes(setting, entity, (row, {back[0].name: back[1]}))
+    ]
+    if not found:
+        return None
+    row, last, (field, value) = random.choice(found)
+    values: Row = {field.name: value}
+    edits = save_change(setting, entity, row, values)
+    why = (
+        f"The last of the changes was of {field.label}, which was {last[history.before]} until then. "
+        f'To put that back I click "{edits[0].on}".'
+    )
+    return Draft(
+        {**setting.names(view, entity, row), "past": past.many},
+        changes(entity, (row, values)),
+        (
+            *to_row(setting, view, entity, row, reads=()),
+            see(setting.title(past, last)),
+            *because(why, edits),
+            answer(),
+        ),
+    )
+
+
+def _last(setting: Setting, history: History, row: Row) -> Row | None:
+    """Return the last change of a row that has several; None: it has not."""
+    changed = [
+        one
+        for one in setting.rows_of(setting.world.entity(history.changes))
+        if one[history.link] == row["id"]
+    ]
+    changed.sort(key=lambda one: str(one[history.day]))
+    return changed[-1] if len(changed) >= _FEWEST else None
+
+
+def _back(setting: Setting, history: History, last: Row) -> tuple[DataField, Value] | None:
+    """Return the field that a change was of, with what it held before; None: no form can be given that."""
+    entity = setting.world.entity(history.entity)
+    field = next(one for one in tracked(setting.world, entity) if one.label == last[history.field])
+    shown = {
+        setting.shown(entity, field, row[field.name]): row[field.name]
+        for row in setting.rows_of(entity)
+    }
+    value = shown.get(str(last[history.before]))
+    return (field, value) if can_put(setting, field, value) else None
+
+
+WRITTEN: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
+    "procedure": procedure,
+    "undo": undo,
+}
+"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -1,0 +1,139 @@
+"""A kind of task on calendars: a new row on the first day that is free, as the calendar shows."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import NamedTuple
+
+from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row, in_words
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.world_rows import Setting, called, is_so, quoted, term
+from generators.tasks.worlds.references.steps import Steps, answer, click, fill_form, see
+from generators.tasks.worlds.references.view_steps import to_month, views_of
+from generators.worlds.state.database import Row
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import Entity, View
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+_MOST_MONTHS, _WEEK = 2, 7
+_TAKEN = 2
+"""So many rows take the days before the free one, where a calendar has such days."""
+
+_SHOWN = frozenset({Kind.CHOICE, Kind.LINK})
+
+
+class _Free(NamedTuple):
+    """The first free day after a day of a calendar, in the same month."""
+
+    start: date
+    """The day from which on one is looked for: it is taken."""
+    day: date
+    taken: tuple[Row, ...]
+    """The rows that take the days before it."""
+    weekly: bool
+    """Whether one week after another is looked at."""
+    key: DataField | None
+    """What those rows have in common with the new one; None: nothing, all rows count."""
+
+
+def schedule(setting: Setting, random: Random) -> Draft | None:
+    """Ask for a new row on the first day from a day on that has no row, or none of somebody or something."""
+    for view in views_of(setting, Shape.CALENDAR):
+        entity = setting.world.entity(view.entity)
+        if view.day is None or not entity.can_add or entity.wizard:
+            continue
+        drawn = draw_row(setting, random, entity)
+        fields = [entity.field(name) for name in entity.apart]
+        keys = [one for one in fields if one.kind in _SHOWN]
+        key = random.choice(keys) if keys else None
+        like = random.choice(setting.rows_of(entity))
+        if drawn is None or (key is not None and not can_put(setting, key, like[key.name])):
+            continue
+        values = drawn if key is None else {**drawn, key.name: like[key.name]}
+        found = list(_free(setting, view, entity, values, key))
+        longest = max((len(one.taken) for one in found), default=0)
+        among = [one for one in found if len(one.taken) >= min(longest, _TAKEN)]
+        if not among:
+            continue
+        free = random.choice(among)
+        values = {
+            field.name: free.day.isoformat() if field.name == view.day else values[field.name]
+            for field in entity.fields
+            if field.name in values or field.name == view.day
+        }
+        if not clashes(setting, entity, ({}, values)):
+            return _draft(setting, view, entity, values, free)
+    return None
+
+
+def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Free) -> Draft:
+    rest: Row = {name: value for name, value in values.items() if name != view.day}
+    held = entity.field(view.day or "")
+    started = setting.shown(entity, held, free.start.isoformat())
+    which = term(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
+    without = entity.many
+    if free.key is not None:
+        held_by = setting.shown(entity, free.key, values[free.key.name])
+        common = is_so(free.key, quoted(held_by))
+        without = f"{entity.many} {term('with')} {common}"
+    return Draft(
+        {
+            "site": setting.world.title,
+            "view": view.label,
+            "one": entity.one,
+            "many": entity.many,
+            "stated": in_words(setting, entity, rest),
+            "start": quoted(started),
+            "which": which,
+            "day_field": called(held),
+            "without": without,
+        },
+        adds(setting, entity, values),
+        (*_look(setting, view, entity, free), *fill_form(setting, entity, rest), answer()),
+    )
+
+
+def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
+    """Return how the days of a calendar are read, and the form for the free one is opened."""
+    titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
+    add = setting.world.words.add.format(one=entity.one)
+    number = quoted(str(free.day.day))
+    why = f"The days before it are taken, so I click on the number {number} in the calendar."
+    day = click(f"{add}, {free.day.isoformat()}").model_copy(update={"why": why})
+    return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
+
+
+def _free(
+    setting: Setting, view: View, entity: Entity, values: Row, key: DataField | None
+) -> Iterator[_Free]:
+    """Yield the first free days after each taken day near the world's own."""
+    rows = setting.rows_of(entity)
+    mine = [row for row in rows if key is None or row[key.name] == values[key.name]]
+    by_day = dict[str, list[Row]]()
+    for row in mine:
+        by_day.setdefault(str(row[view.day or ""]), []).append(row)
+    now = setting.world.at.date()
+    for text in sorted(by_day):
+        start = date.fromisoformat(text)
+        months = 12 * (start.year - now.year) + start.month - now.month
+        if start < now or months > _MOST_MONTHS:
+            continue
+        for step in (1, _WEEK):
+            days = list(_taken(by_day, start, step))
+            free = start + timedelta(days=step * len(days))
+            if free.month == start.month and (step == 1 or start.weekday() < len(_WEEKDAYS)):
+                taken = tuple(row for day in days for row in by_day[day])
+                yield _Free(start, free, taken, weekly=step == _WEEK, key=key)
+
+
+def _taken(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Iterator[str]:
+    """Yield the days from a day on, so many apart, until one is free."""
+    day = start
+    while day.isoformat() in by_day:
+        yield day.isoformat()
+        day += timedelta(days=step)
+
+
+SCHEDULING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {"schedule": schedule}
+"""The kinds, by name; each returns None where what it drew makes no task."""

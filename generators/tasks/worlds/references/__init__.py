@@ -1,0 +1,1 @@
+"""References of tasks: steps over pages, styles, and the thoughts before them."""

@@ -1,0 +1,363 @@
+"""The steps of references over a world's pages, by the words that the specification gives them.
+
+A page of a view is opened by the navigation, a row's page by its title in the list, and what a reference
+types or answers stands in the instruction or on a page that it has opened. How a world behaves decides which
+steps that takes: what is in a menu or in a closed part of a page is opened before it is used or read.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from generators.tasks.worlds.ground.parts import Part, narrowed, turns
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.dates import put_day
+from generators.worlds.state.database import Row, Value
+from generators.worlds.state.display import show_value
+from generators.worlds.state.forms import form_parts
+from generators.worlds.state.page_layout import fact_parts
+from schemas.tasks.reference import Do, ReferenceStep
+from schemas.worlds.behaviour import Cookies, Facts, Paging
+from schemas.worlds.field import DataField, Widget, tags_of
+from schemas.worlds.world import Entity, View
+
+Steps = tuple[ReferenceStep, ...]
+"""Steps of a reference, in their order."""
+
+
+_MOST_LISTED = 4
+"""What is typed into a combobox leaves so many choices at most, where words can tell them apart."""
+
+_MOST_CLICKS = 3
+"""A stepper's number that is further away is typed."""
+
+
+def click(on: str, *, within: str | None = None) -> ReferenceStep:
+    """Return a click on what has these words."""
+    return ReferenceStep(do=Do.CLICK, on=on, within=within)
+
+
+def fill(on: str, text: str) -> ReferenceStep:
+    """Return that a field's text is replaced."""
+    return ReferenceStep(do=Do.TYPE, on=on, text=text)
+
+
+def choose(on: str, option: str) -> ReferenceStep:
+    """Return the choice of an option of a list."""
+    return ReferenceStep(do=Do.SELECT, on=on, text=option)
+
+
+def drag(on: str, to: str, *, within: str | None = None) -> ReferenceStep:
+    """Return that what has some words is dragged to what has others."""
+    return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to)
+
+
+def see(on: str) -> ReferenceStep:
+    """Return that what has these words is brought into sight."""
+    return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()))
+
+
+def answer(text: str = "", why: str | None = None) -> ReferenceStep:
+    """Return the answer; empty where nothing was asked. `why` is the thought before it; None: any that fits."""
+    return ReferenceStep(do=Do.ANSWER, text=text, why=why)
+
+
+def because(why: str, steps: Steps) -> Steps:
+    """Return steps, of which the first is taken for a reason: a thought, which says it in full."""
+    first, *others = steps
+    return (first.model_copy(update={"why": why}), *others)
+
+
+def press(key: str) -> ReferenceStep:
+    """Return that a key or chord is pressed."""
+    return ReferenceStep(do=Do.PRESS, text=key)
+
+
+def to_view(setting: Setting, view: View) -> Steps:
+    """Return the way from any page to a view, by the navigation."""
+    menus = setting.world.behaviour.menus
+    menu = next((one for one in menus if view.name in one.views), None)
+    return (*(() if menu is None else (click(menu.label),)), click(view.label))
+
+
+def to_row(
+    setting: Setting,
+    view: View,
+    entity: Entity,
+    row: Row,
+    *,
+    reads: Iterable[DataField] | None = None,
+) -> Steps:
+    """Return the way from any page to a row's own: through its view, by a search where there is one.
+
+    Args:
+        setting: the world.
+        view: the view.
+        entity: whose row it is.
+        row: the row.
+        reads: the fields that are brought into sight there, one after another; None: what its parts hold.
+    """
+    words, title = setting.world.words, setting.title(entity, row)
+    searched = setting.is_searched(view, entity, row)
+    search = (fill(words.search, title), click(words.apply)) if searched else ()
+    turns = setting.turns(view, entity, row, searched=searched)
+    return (
+        *to_view(setting, view),
+        *search,
+        *turn(setting, turns),
+        click(title),
+        *(
+            look(setting, entity, entity.fields, sees=False)
+            if reads is None
+            else look(setting, entity, reads)
+        ),
+    )
+
+
+def look(
+    setting: Setting, entity: Entity, fields: Iterable[DataField], *, sees: bool = True
+) -> Steps:
+    """Return how fields are brought into sight on a row's page that was just opened, one after another.
+
+    Without `sees` the parts of the page that hold them are opened, and the page is not scrolled.
+    """
+    parts = fact_parts(setting.world, entity)
+    part_of = {field.name: label for label, held in parts for field in held}
+    steps, open_parts = list[ReferenceStep](), {parts[0][0]}
+    for field in fields:
+        label = part_of[field.name]
+        if label not in open_parts:
+            steps.append(click(label))
+            keeps = setting.world.behaviour.facts is Facts.ACCORDION
+            open_parts = {*(open_parts if keeps else ()), label}
+        if sees:
+            steps.append(see(field.label))
+    return tuple(steps)
+
+
+def act(setting: Setting, label: str) -> Steps:
+    """Return how something is done that a row's page offers by a label: in its menu, where it has one."""
+    menu = setting.world.behaviour.actions
+    return (*(() if menu is None else (click(menu),)), click(label))
+
+
+def to_edit(setting: Setting) -> Steps:
+    """Return the way from a row's page to its form."""
+    return act(setting, setting.world.words.edit)
+
+
+def save(setting: Setting) -> Steps:
+    """Return how a form is saved, once more where the page asks again."""
+    sure = setting.world.behaviour.sure
+    return (click(setting.world.words.save), *(() if sure is None else (click(sure),)))
+
+
+def remove(setting: Setting) -> Steps:
+    """Return how a row is deleted from its page."""
+    words = setting.world.words
+    return (*act(setting, words.delete), click(words.confirm))
+
+
+def to_list(
+    setting: Setting,
+    view: View,
+    filters: Mapping[str, str],
+    *,
+    sort: DataField | None = None,
+    descending: bool = False,
+) -> Steps:
+    """Return the way from any page to a view's list.
+
+    Args:
+        setting: the world.
+        view: the view.
+        filters: the choices that narrow it, by field.
+        sort: the field that rows go by; None: by id.
+        descending: whether the largest is the first.
+    """
+    entity, words = setting.world.entity(view.entity), setting.world.words
+    chosen = [choose(entity.field(name).label, choice) for name, choice in filters.items()]
+    if sort is not None:
+        way = words.descending if descending else words.ascending
+        chosen.append(click(way.format(field=sort.label)))
+    return (*to_view(setting, view), *chosen, *((click(words.apply),) if chosen else ()))
+
+
+def turn(setting: Setting, times: int) -> Steps:
+    """Return that the rows after those of a list are asked for so many times."""
+    behaviour = setting.world.behaviour
+    match behaviour.paging:
+        case Paging.PAGES:
+            step = click(setting.world.words.next)
+        case Paging.MORE:
+            step = click(behaviour.more)
+        case _:
+            step = press("End")
+    return (step,) * times
+
+
+def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> Steps:
+    """Return how rows of a list, which is on its first page, are read from the first to the last.
+
+    Args:
+        setting: the world.
+        view: the list.
+        rows: the rows in the list's order, from its first.
+        turns: how often the list is turned on the way.
+    """
+    entity, steps = setting.world.entity(view.entity), list[ReferenceStep]()
+    for page in range(turns + 1):
+        steps += turn(setting, 1) if page else ()
+        titles = [
+            setting.title(entity, row)
+            for row in rows[page * view.page_size : (page + 1) * view.page_size]
+        ]
+        steps += map(see, dict.fromkeys(titles))
+    return tuple(steps)
+
+
+def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
+    """Return the way from any page to the form for a new row."""
+    return (*to_view(setting, view), click(setting.world.words.add.format(one=entity.one)))
+
+
+def around_noise(setting: Setting, steps: Steps) -> Steps:
+    """Return a whole reference with what clears the way: what covers the first page, and views when first opened."""
+    noise = setting.world.noise
+    views = {view.label: view.name for view in setting.world.views}
+    seen, out = set[str](), list[ReferenceStep]()
+    if noise.cookies is Cookies.COVERING:
+        out.append(click(noise.decline))
+    for step in steps:
+        out.append(step)
+        opened = views.get(step.on or "") if step.do is Do.CLICK else None
+        if opened is None or opened in seen:
+            continue
+        seen.add(opened)
+        if opened == noise.pop_up:
+            out.append(click(noise.refuse))
+        if opened == noise.asks_again:
+            out += (fill(noise.name, setting.world.user), click(noise.resume))
+    return tuple(out)
+
+
+def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> Steps:
+    """Return how a form's field is given a value; `before` is what it holds, None if nothing."""
+    words = dict(setting.options(field)).get(
+        value, "" if value is not None else setting.world.words.none
+    )
+    match field.asked_with:
+        case Widget.CHECKBOX | Widget.SWITCH:
+            steps: Steps = (click(field.label),) if bool(value) is not bool(before) else ()
+        case Widget.RADIOS | Widget.CARDS | Widget.SEGMENTS:
+            steps = (click(words, within=field.label),)
+        case Widget.SELECT:
+            steps = (choose(field.label, words),)
+        case Widget.COMBOBOX:
+            steps = (
+                fill(field.label, _part(setting, field, words)),
+                click(words, within=field.label),
+            )
+        case Widget.DROP:
+            steps = (drag(words, box_of(setting, field), within=field.label),)
+        case Widget.CHECKBOXES | Widget.TAGS:
+            steps = _tag(setting, field, value, before)
+        case Widget.SLIDER if isinstance(value, int):
+            steps = _slide(setting, field, value)
+        case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
+            steps = _step(setting, field, value, before)
+        case Widget.DATE | Widget.FLATPICKR | Widget.AIR_DATEPICKER | Widget.VANILLAJS_DATEPICKER:
+            steps = put_day(setting.world, field, value, before=before)
+        case _:
+            text = "" if value is None else show_value(setting.world, field, value)
+            steps = (fill(field.label, text),)
+    return steps
+
+
+def _part(setting: Setting, field: DataField, words: str) -> str:
+    """Return the first words of a choice, as many as leave few others that have them."""
+    parts = words.split()
+    others = [other.casefold() for _, other in setting.options(field)]
+    beginnings = (" ".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next(
+        (
+            one
+            for one in beginnings
+            if sum(one.casefold() in other for other in others) <= _MOST_LISTED
+        ),
+        words,
+    )
+
+
+def box_of(setting: Setting, field: DataField) -> str:
+    """Return what stands in the box that a field's choice is dragged into."""
+    return setting.world.words.drop.format(field=field.label)
+
+
+def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Steps:
+    """Return how tags become others: those that are too many are taken away, and then the others chosen."""
+    wanted, there = tags_of(value), tags_of(before)
+    gone = [tag for tag in there if tag not in wanted]
+    new = [tag for tag in wanted if tag not in there]
+    if field.asked_with is Widget.CHECKBOXES:
+        return tuple(
+            click(tag, within=field.label) for tag in field.choices if tag in {*gone, *new}
+        )
+    chosen = (
+        (fill(field.label, _part(setting, field, tag)), click(tag, within=field.label))
+        for tag in new
+    )
+    removed = (click(setting.world.words.untag.format(tag=tag), within=field.label) for tag in gone)
+    return (*removed, *(step for pair in chosen for step in pair))
+
+
+def _slide(setting: Setting, field: DataField, value: int) -> Steps:
+    """Return how a slider's handle is brought to a number from its nearer end.
+
+    An arrow's key moves the handle the way that the arrow points; from right to left, numbers grow to the left.
+    """
+    from_end = field.most - value < value - field.least
+    less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
+    end, key = ("End", less) if from_end else ("Home", more)
+    times = field.most - value if from_end else value - field.least
+    return (click(field.label), press(end), *((press(key),) * times))
+
+
+def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
+    """Return how a stepper's number becomes another: by its buttons, or typed where that is far."""
+    if not 0 < abs(value - before) <= _MOST_CLICKS:
+        return (fill(field.label, show_value(setting.world, field, value)),)
+    words = setting.world.words
+    button = (words.increase if value > before else words.decrease).format(field=field.label)
+    return (click(button),) * abs(value - before)
+
+
+def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
+    """Return how the form for a new row is filled and saved, page by page where it has several."""
+    parts = form_parts(setting.world, entity) if entity.wizard else [("", entity.fields)]
+    steps = list[ReferenceStep]()
+    for _, fields in parts:
+        for field in fields:
+            if field.name in values:
+                steps += put(setting, field, values[field.name], before=None)
+        if entity.wizard:
+            steps.append(click(setting.world.words.next))
+    if entity.wizard:
+        return (*steps, click(setting.world.words.save))
+    return (*steps, *save(setting))
+
+
+def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
+    """Return how values of a row are changed, from the row's own page on."""
+    steps = [
+        step
+        for name, value in values.items()
+        for step in put(setting, entity.field(name), value, before=row[name])
+    ]
+    return (*to_edit(setting), *steps, *save(setting))
+
+
+def to_part(setting: Setting, part: Part) -> Steps:
+    """Return the way from any page to having seen all rows of a part in its list."""
+    return (
+        *to_list(setting, part.view, part.filters),
+        *read_on(setting, part.view, narrowed(setting, part), turns(setting, part)),
+    )

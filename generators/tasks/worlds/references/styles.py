@@ -1,0 +1,107 @@
+"""Styles of references: the same task done as different people would, none of which changes anything else.
+
+A plan begins at the navigation, which every page has. So whatever only looks may go before it: another view, a row
+that is not the one, a search that finds nothing.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from random import Random
+
+from generators.tasks.worlds.ground.world_rows import Setting, is_plain
+from generators.tasks.worlds.references.steps import Steps, click, fill, look, to_view
+from generators.worlds.state.database import Row
+from schemas.tasks.reference import Do
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View
+
+
+class Style(StrEnum):
+    """How a reference goes about its task."""
+
+    DIRECT = "direct"
+    """By the shortest plan."""
+    TURNING = "turning"
+    """It turns a list's pages where the shortest plan searches."""
+    EXPLORING = "exploring"
+    """It looks at another view first, and at a row there."""
+    WRONG_WORD = "wrong_word"
+    """It searches for a word that no title has, sees that, and begins again."""
+    NEAR_MISS = "near_miss"
+    """It opens a row that is not the one, sees that, and goes back."""
+
+
+_SHARES = {
+    Style.DIRECT: 0.3,
+    Style.TURNING: 0.2,
+    Style.EXPLORING: 0.2,
+    Style.WRONG_WORD: 0.15,
+    Style.NEAR_MISS: 0.15,
+}
+
+
+def draw_style(random: Random) -> Style:
+    """Return a style."""
+    (style,) = random.choices(list(_SHARES), list(_SHARES.values()))
+    return style
+
+
+def styled(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps:
+    """Return a plan with what a style does before it; the plan alone, where the world has nothing for the style."""
+    views = [one for one in setting.world.views if _lists(one)]
+    first = _first_view(views, plan)
+    match style:
+        case Style.EXPLORING:
+            others = [one for one in views if one is not first] or views
+            return (*_glimpse(setting, random, random.choice(others), plan), *plan)
+        case Style.NEAR_MISS if first is not None:
+            return (*_glimpse(setting, random, first, plan), *plan)
+        case Style.WRONG_WORD if first is not None and first.searched:
+            return (*_wrong_search(setting, first), *plan)
+        case _:
+            return plan
+
+
+def _lists(view: View) -> bool:
+    """Return whether a view is a list of rows, each with a page of its own."""
+    return view.shape is Shape.LIST
+
+
+def _first_view(views: list[View], plan: Steps) -> View | None:
+    """Return the first list that a plan goes to; None: it goes to none."""
+    by_label = {view.label: view for view in views}
+    clicked = (by_label.get(step.on or "") for step in plan if step.do is Do.CLICK)
+    return next((view for view in clicked if view is not None), None)
+
+
+def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps:
+    """Return how a row is opened that a list shows at once, and that the plan does not open."""
+    entity = setting.world.entity(view.entity)
+    opened = {step.on for step in plan}
+    rows = list(_told_apart(setting, view))
+    others = [row for row in rows if setting.title(entity, row) not in opened]
+    if not others:
+        return to_view(setting, view)
+    title = setting.title(entity, random.choice(others))
+    return (*to_view(setting, view), click(title), *look(setting, entity, entity.fields[:1]))
+
+
+def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
+    """Yield the rows of a list's first page whose titles no other words of the page contain."""
+    entity = setting.world.entity(view.entity)
+    named = {row["id"] for row in setting.named(view, entity)}
+    for row in setting.rows_of(entity)[: view.page_size]:
+        if row["id"] in named and is_plain(setting.title(entity, row)):
+            yield row
+
+
+def _wrong_search(setting: Setting, view: View) -> Steps:
+    """Return a search for the list's own name, which no title has; none where one has it."""
+    words, entity = setting.world.words, setting.world.entity(view.entity)
+    wrong = view.label.casefold()
+    if any(wrong in title.casefold() for title in setting.titles(entity)):
+        return ()
+    search = fill(words.search, view.label).model_copy(
+        update={"why": f'Perhaps a search for "{view.label}" shows at once what I need.'}
+    )
+    return (*to_view(setting, view), search, click(words.apply))

@@ -1,0 +1,1 @@
+"""A world looked through as a visitor may: every page, link and form."""

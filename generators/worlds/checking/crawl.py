@@ -1,0 +1,319 @@
+"""What a world is held to before tasks are made of it, as far as that needs no browser.
+
+Its pages are asked for in the same process, as the gateway does: kind after kind of page, a few of each kind.
+A visit in which every form was sent once, empty, and one in which every button was pressed once, end in states
+that no task may be rewarded for.
+"""
+
+import re
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from pydantic import JsonValue
+from starlette.types import ASGIApp, Message
+
+from generators.worlds.checking.html_reader import Form, PageReader
+from generators.worlds.rendering.overlays import PART
+from generators.worlds.serving.server import WorldServer
+from generators.worlds.state.database import Rows, make_database
+from schemas.worlds.behaviour import Delivery
+from schemas.worlds.world import World
+
+_COOKIE = "visit"
+_EACH = 3
+"""Pages of one kind that are read; all that they lead to is asked for."""
+
+_PAGES = 80
+"""Pages that are read at most."""
+
+_RAISED = "raised"
+"""In place of the media type of an answer: the server raised what its body says."""
+
+_REDIRECTS = 5
+_GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+_CSS_ADDRESS = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
+_NUMBER = re.compile(r"\d+")
+
+
+class WorldGate(StrEnum):
+    """What a world is held to."""
+
+    LIVE = "live"
+    """Every link leads to a page, and every form is answered without an error of the server."""
+    NETWORK_POLICY = "network_policy"
+    """Nothing that a page loads, links or sends to is at another origin."""
+    EPISODE_ISOLATION = "episode_isolation"
+    """What one visit changes is in no other."""
+    EPISODE_DETERMINISM = "episode_determinism"
+    """Two visits find the same pages, byte for byte."""
+    SEED_CONTROL = "seed_control"
+    """The same seed makes the same world in another process, time zone, locale and with other hashes."""
+    USABLE = "usable"
+    """At its viewport nothing that is shown is cut off, covered or wider than the page."""
+
+
+class Broken(NamedTuple):
+    """A gate that a world does not pass."""
+
+    gate: WorldGate
+    """Which gate."""
+    because: str
+    """What was found, with the page where it was found."""
+
+
+class Answer(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    """The HTTP status."""
+    kind: str
+    """The media type."""
+    location: str
+    """Where it leads; empty: nowhere."""
+    body: bytes
+    """What it holds."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+        return self.body.decode(errors="replace")
+
+    @property
+    def said(self) -> str:
+        """Its status, with what the server raised where it did."""
+        return f"{self.status}: {self.text}" if self.kind == _RAISED else str(self.status)
+
+
+@dataclass
+class Crawl:
+    """What a visit found."""
+
+    pages: dict[str, str] = field(default_factory=dict)
+    """The HTML of the pages that were read, by address, in their order."""
+    asked: int = 0
+    """Addresses that were asked for."""
+    sent: int = 0
+    """Forms that were sent."""
+    broken: list[Broken] = field(default_factory=list)
+    """What is wrong."""
+    ends: dict[str, JsonValue] = field(default_factory=dict)
+    """States that no task is done in, by what was done: forms sent empty, buttons pressed."""
+
+
+class Opened:
+    """A world's visit, which asks for pages: as a browser does that follows a link of the page before."""
+
+    def __init__(self, application: ASGIApp, world: World, token: str) -> None:
+        """`token` names the visit to the application."""
+        self._application = application
+        self._world = world
+        self._token = token
+
+    async def ask(
+        self, address: str, body: bytes | None = None, *, is_first: bool = False
+    ) -> Answer:
+        """Return the answer to a request; with a body it is that of a form.
+
+        Where a script draws the pages, it asks for all but the first, which is a shell on some worlds.
+        """
+        parts = urlsplit(address)
+        headers = [
+            (b"host", self._world.host.encode()),
+            (b"cookie", f"{_COOKIE}={self._token}".encode()),
+            (b"accept", b"text/html"),
+        ]
+        if not is_first and self._world.behaviour.delivery is not Delivery.SERVER:
+            headers.append((PART.lower().encode(), b"page"))
+        if body is not None:
+            headers.append((b"content-type", b"application/x-www-form-urlencoded"))
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET" if body is None else "POST",
+            "scheme": "http",
+            "path": parts.path or "/",
+            "raw_path": (parts.path or "/").encode(),
+            "query_string": parts.query.encode(),
+            "root_path": "",
+            "headers": headers,
+            "server": (self._world.host, 80),
+        }
+        begun: Message = {}
+        out = bytearray()
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body or b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.update(message)
+            else:
+                out.extend(message.get("body", b""))
+
+        try:
+            await self._application(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - whatever a server raises is its error
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            return Answer(status, _RAISED, "", repr(error).encode())
+        found = {name.decode().lower(): value.decode() for name, value in begun["headers"]}
+        kind = found.get("content-type", "").partition(";")[0]
+        return Answer(begun["status"], kind, found.get("location", ""), bytes(out))
+
+    async def open(self, address: str) -> tuple[str, Answer]:
+        """Return the answer to a request with what it leads to, and the address of that."""
+        answer = await self.ask(address)
+        for _ in range(_REDIRECTS):
+            if not answer.location:
+                break
+            address = urljoin(address, answer.location)
+            answer = await self.ask(address)
+        return address, answer
+
+
+Serve = Callable[[WorldServer], ASGIApp]
+"""Returns what answers in place of the server; tests put a leak or a defect in."""
+
+
+class Trial:
+    """A world on trial."""
+
+    def __init__(self, world: World, rows: Rows, serve: Serve = lambda server: server) -> None:
+        """`serve` is the server itself but in tests."""
+        self.world = world
+        self._database = make_database(world, rows)
+        self._server = WorldServer(_COOKIE)
+        self._application = serve(self._server)
+        self._visits = 0
+
+    @contextmanager
+    def visit(self) -> Iterator[tuple[Opened, Callable[[], JsonValue]]]:
+        """Open a visit, and yield it with what reads its state."""
+        self._visits += 1
+        token = f"trial-{self._visits}"
+        self._server.open(self.world, self._database, token)
+        try:
+            yield Opened(self._application, self.world, token), lambda: self._server.state(token)
+        finally:
+            self._server.close(token)
+
+    async def crawl(self) -> Crawl:
+        """Read pages of each kind, ask for all they lead to, and send their forms."""
+        crawl = Crawl()
+        with self.visit() as (opened, _):
+            await self._read(opened, crawl)
+        forms = [
+            (page, form) for page, html in crawl.pages.items() for form in PageReader(html).forms
+        ]
+        for page, form in forms:
+            with self.visit() as (opened, _):
+                await self._send(opened, crawl, page, form, gone=_GONE)
+        posted = [(page, form) for page, form in forms if form.method == "post"]
+        for what, is_empty in (
+            ("every form is sent empty", True),
+            ("every button is pressed", False),
+        ):
+            with self.visit() as (opened, state):
+                for page, form in posted:
+                    await self._send(opened, crawl, page, form, is_empty=is_empty)
+                crawl.ends[what] = state()
+        return crawl
+
+    async def _read(self, opened: Opened, crawl: Crawl) -> None:
+        waiting, seen, kinds = deque(["/"]), {"/"}, Counter[str]()
+        first = await opened.ask("/", is_first=True)
+        if first.status != HTTPStatus.OK:
+            crawl.broken.append(Broken(WorldGate.LIVE, f"/: answers {first.said}"))
+        while waiting:
+            address = waiting.popleft()
+            at, answer = await opened.open(address)
+            crawl.asked += 1
+            if answer.status != HTTPStatus.OK:
+                crawl.broken.append(Broken(WorldGate.LIVE, f"{address}: answers {answer.said}"))
+            kind = _kind(at)
+            if kinds[kind] >= _EACH or len(crawl.pages) >= _PAGES:
+                continue
+            kinds[kind] += 1
+            if answer.kind == "text/html":
+                crawl.pages[at] = answer.text
+            for found in _addresses(answer):
+                target = self._own(at, found, crawl)
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+
+    def _own(self, page: str, address: str, crawl: Crawl) -> str | None:
+        """Return the path of an address of the world; None: it is no page, or at another origin."""
+        if address.startswith(("data:", "#", "mailto:", "tel:")) or not address:
+            return None
+        whole = urlsplit(urljoin(f"{self.world.origin}{page}", address))
+        if f"{whole.scheme}://{whole.netloc}" != self.world.origin:
+            crawl.broken.append(Broken(WorldGate.NETWORK_POLICY, f"{page}: names {address[:120]}"))
+            return None
+        return whole._replace(scheme="", netloc="", fragment="").geturl() or "/"
+
+    async def _send(
+        self,
+        opened: Opened,
+        crawl: Crawl,
+        page: str,
+        form: Form,
+        *,
+        is_empty: bool = False,
+        gone: frozenset[int] = frozenset(),
+    ) -> None:
+        """Send a form by each of its buttons; an error of the server, or a status of `gone`, is noted."""
+        for name, value, action in form.buttons or [("", "", "")]:
+            target = self._own(page, action or form.action or page, crawl)
+            if target is None:
+                continue
+            said = [(key, "" if is_empty else text) for key, text in form.fields]
+            body = urlencode([*said, *([(name, value)] if name else [])])
+            crawl.sent += 1
+            if form.method == "post":
+                answer = await opened.ask(target, body.encode())
+            else:
+                answer = await opened.ask(f"{urlsplit(target).path}?{body}")
+            if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in gone:
+                because = f"{page}: the form to {target} answers {answer.said}"
+                crawl.broken.append(Broken(WorldGate.LIVE, because))
+
+    async def gates(self, crawl: Crawl) -> AsyncIterator[Broken]:
+        """Yield what is wrong with a world that was crawled, as far as that shows without a browser."""
+        for one in dict.fromkeys(crawl.broken):
+            yield one
+        with self.visit() as (opened, _), self.visit() as (other, others):
+            before = others()
+            for page in crawl.pages:
+                if (await opened.ask(page)).body != (await other.ask(page)).body:
+                    yield Broken(
+                        WorldGate.EPISODE_DETERMINISM, f"{page}: two visits find two pages"
+                    )
+            for page, html in crawl.pages.items():
+                for form in PageReader(html).forms:
+                    await self._send(opened, Crawl(), page, form)
+            if others() != before:
+                yield Broken(WorldGate.EPISODE_ISOLATION, "what a visit changes is in another")
+
+
+def _kind(address: str) -> str:
+    """Return what an address has in common with those of like pages: no numbers, and no values."""
+    parts = urlsplit(address)
+    names = sorted(pair.partition("=")[0] for pair in parts.query.split("&") if pair)
+    return f"{_NUMBER.sub('0', parts.path)}?{'&'.join(names)}"
+
+
+def _addresses(answer: Answer) -> Iterator[str]:
+    """Yield the addresses that an answer names."""
+    if answer.kind == "text/html":
+        page = PageReader(answer.text)
+        yield from (*page.links, *page.loaded)
+    elif answer.kind == "text/css":
+        for one, other in _CSS_ADDRESS.findall(answer.text):
+            yield one or other

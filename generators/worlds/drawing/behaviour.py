@@ -1,0 +1,197 @@
+"""How the pages of worlds behave: what is drawn of it, and which part of a page holds what."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
+from random import Random
+from typing import TypeVar
+
+from schemas.worlds.behaviour import (
+    Behaviour,
+    Cells,
+    Cookies,
+    Delivery,
+    Facts,
+    MenuGroup,
+    Menus,
+    Noise,
+    Paging,
+    Place,
+    Told,
+)
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View, World
+
+_MORE = ("Show more", "Load more", "More results", "Show the next ones")
+_ACTIONS = ("Actions", "⋯", "Options", "What to do")
+_PARTS = (
+    ("Overview", "Details"),
+    ("At a glance", "All details"),
+    ("Main facts", "Further facts"),
+    ("Summary", "Particulars", "Background"),
+    ("Essentials", "Specifics", "Everything else"),
+)
+_SAVED = (
+    "Your changes were saved.",
+    "Saved.",
+    "Done – everything is up to date.",
+    "All changes are stored.",
+)
+_SURE = ("Yes, save it", "It is correct, go on", "Confirm and save")
+_MENUS = ("Browse", "Records", "Manage", "Work", "Lists", "More areas")
+_ACCEPT = ("Accept all", "Allow all cookies", "Agree", "That is fine")
+_DECLINE = ("Only necessary", "Decline", "Reject all", "Continue without")
+_REFUSE = ("No, thanks", "Not now", "Maybe later", "I do not want it")
+_NAMES = ("Your name", "Name as shown above", "Who are you?")
+_RESUME = ("Continue", "Go on", "Sign in again")
+_ANNOUNCED = (
+    "Planned maintenance on Sunday between 2 and 4 in the morning.",
+    "New: search is now twice as fast.",
+    "Our office is closed on public holidays.",
+    "Please remember to change your password every year.",
+)
+_SURVEYS = ("How do you like this page?", "Did you find what you need?", "Would you recommend us?")
+
+Drawn = TypeVar("Drawn", bound=StrEnum)
+
+_SHARES: dict[StrEnum, float] = {
+    Delivery.SERVER: 0.45,
+    Delivery.ENHANCED: 0.25,
+    Delivery.SINGLE_PAGE: 0.3,
+    Place.PAGE: 0.55,
+    Place.DIALOG: 0.2,
+    Place.DRAWER: 0.15,
+    Place.PANEL: 0.25,
+    Facts.TOGETHER: 0.6,
+    Facts.TABS: 0.22,
+    Facts.ACCORDION: 0.18,
+    Paging.PAGES: 0.6,
+    Paging.MORE: 0.25,
+    Paging.SCROLL: 0.15,
+    Menus.OPEN: 0.7,
+    Menus.CLICK: 0.15,
+    Menus.HOVER: 0.15,
+    Told.NOTHING: 0.4,
+    Told.MESSAGE: 0.3,
+    Told.TOAST: 0.3,
+}
+"""How often worlds have each, in proportion to the others that they could have in its place."""
+
+_TIPS, _TRAIL = 0.35, 0.4
+_MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08, 0.3, 0.35, 0.3
+_FEWEST_IN_MENUS = 3
+
+
+def behaving(world: World, how: Random, noise: Random) -> World:
+    """Return a world with the behaviour and the noise that two sources of randomness draw for it."""
+    taken, behaviour = words_of(world), _behaviour(how, world.views, words_of(world))
+    signs = Random(f"signs {world.family} {world.seed}")
+    tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
+    in_panel = behaviour.rows is Place.PANEL  # the list stands beside it
+    cells = Random(f"cells {world.family} {world.seed}").choice(list(Cells))
+    return world.model_copy(
+        update={
+            "behaviour": behaviour.model_copy(
+                update={"tips": tips, "trail": trail and not in_panel, "cells": cells}
+            ),
+            "noise": _noise(noise, world.views, taken),
+        }
+    )
+
+
+def _behaviour(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Behaviour:
+    """Return how pages behave; `taken` are words that name other things on them."""
+    menus_open = _one(rng, *Menus) if len(views) >= _FEWEST_IN_MENUS else Menus.OPEN
+    more, parts = _free(rng, _MORE, taken), rng.choice(_PARTS)
+    return Behaviour(
+        delivery=_one(rng, *Delivery),
+        forms=_one(rng, Place.PAGE, Place.DIALOG, Place.DRAWER),
+        rows=_one(rng, Place.PAGE, Place.PANEL),
+        facts=_one(rng, *Facts) if taken.isdisjoint(map(str.casefold, parts)) else Facts.TOGETHER,
+        parts=parts,
+        paging=_one(rng, *Paging),
+        more=more,
+        actions=_free(rng, _ACTIONS, taken) if rng.random() < _MENU_OF_ACTIONS else None,
+        menus=_menus(rng, views, taken) if menus_open is not Menus.OPEN else (),
+        menus_open=menus_open,
+        told=_one(rng, *Told),
+        saved=rng.choice(_SAVED),
+        sure=_free(rng, _SURE, taken) if rng.random() < _ASKS_AGAIN_TO_SAVE else None,
+        sticky=rng.random() < _STICKY,
+    )
+
+
+def _noise(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Noise:
+    """Return what stands in the way, on most worlds nothing."""
+    if rng.random() >= _NOISY:
+        return Noise()
+    cookies = rng.choice((Cookies.NONE, Cookies.NONE, Cookies.BAR, Cookies.COVERING))
+    one, other = (rng.choice(views).name for _ in range(2))
+    return Noise(
+        cookies=cookies,
+        accept=_free(rng, _ACCEPT, taken),
+        decline=_free(rng, _DECLINE, taken),
+        pop_up=one if rng.random() < _EACH_NOISE else None,
+        refuse=_free(rng, _REFUSE, taken),
+        asks_again=other if other != one and rng.random() < _EACH_NOISE else None,
+        name=_free(rng, _NAMES, taken),
+        resume=_free(rng, _RESUME, taken),
+        announcement=rng.choice(_ANNOUNCED) if rng.random() < _EACH_NOISE else "",
+        survey=rng.choice(_SURVEYS)
+        if rng.random() < _EACH_NOISE and cookies is not Cookies.BAR  # it would cover the bar
+        else None,
+        late=rng.random() < _EACH_NOISE,
+    )
+
+
+def draw_pair(
+    world: World, pairs: Sequence[tuple[str, str]], random: Random
+) -> tuple[str, str] | None:
+    """Return what one and several of a further entity are called; None: all words name something else."""
+    taken = words_of(world)
+    free = [pair for pair in pairs if not taken & {one.casefold() for one in pair}]
+    return random.choice(free) if free else None
+
+
+def words_of(world: World) -> set[str]:
+    """Return the words that name things on a world's pages, in small letters."""
+    of_entities = (
+        word
+        for entity in world.entities
+        for word in (
+            entity.one,
+            entity.many,
+            *(label for field in entity.fields for label in (field.label, *field.choices)),
+        )
+    )
+    of_steps = (step.label for flow in world.workflows for step in flow.transitions)
+    of_all = (word for _, word in world.words)
+    cart = world.cart
+    of_cart = () if cart is None else (cart.add, cart.check_out, cart.line_sum, cart.total)
+    views = (view.label for view in world.views)
+    named = (*of_entities, *of_steps, *of_all, *of_cart, *views)
+    return {word.casefold() for word in named}
+
+
+def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple[MenuGroup, ...]:
+    """Return one or two menus of views that stand side by side; what is left over is in none."""
+    labels = [word for word in _MENUS if word.casefold() not in taken]
+    count = min(len(labels), rng.randint(1, 2))
+    size = max(2, len(views) // (count + rng.randint(0, 1))) if count else 0
+    names = [view.name for view in views if view.shape is not Shape.CART]  # its count is to be seen
+    held = [tuple(names[at * size : (at + 1) * size]) for at in range(count)]
+    return tuple(
+        MenuGroup(label=label, views=names)
+        for label, names in zip(rng.sample(labels, count), held, strict=True)
+        if names
+    )
+
+
+def _one(rng: Random, *among: Drawn) -> Drawn:
+    return rng.choices(among, weights=[_SHARES[one] for one in among])[0]
+
+
+def _free(rng: Random, words: Sequence[str], taken: AbstractSet[str]) -> str:
+    """Return some words that name nothing else; the first where all do."""
+    free = [word for word in words if word.casefold() not in taken]
+    return rng.choice(free) if free else words[0]

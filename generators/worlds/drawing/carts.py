@@ -1,0 +1,114 @@
+"""Carts of worlds: what the file of a family says of them, and what a seed draws of it."""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Annotated
+
+from pydantic import Field
+
+from generators.worlds.drawing.behaviour import draw_pair, words_of
+from schemas.worlds.cart import Cart, CartTables
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import Entity, View, World
+
+LYING = "cart"
+"""The entity of what lies in a cart, and its view."""
+
+_NUMBER = "number"
+_CALLED = (
+    ("Cart line", "Cart"),
+    ("Basket line", "Basket"),
+    ("Bag line", "Bag"),
+    ("Cart line", "Your cart"),
+    ("Basket line", "Shopping basket"),
+    ("Trolley line", "Trolley"),
+)
+"""What a line and the whole may be called; the last word of the whole is in the words of buttons."""
+
+_ADD = ("Add to {cart}", "Put into {cart}", "Into the {cart}", "Add to the {cart}")
+_CHECK_OUT = ("Check out", "Place the order", "Order now", "Send the order", "Order all of this")
+_REMOVE = ("Remove", "Take out", "Drop", "Discard")
+_SUMS = ("Sum", "Amount", "Line sum", "For all of them")
+_TOTALS = ("Total", "To pay", "Altogether", "In all")
+_ON_LISTS = 0.6
+
+
+class FamilyCart(CartTables):
+    """The cart that worlds of a family may have."""
+
+    chance: Annotated[float, Field(gt=0, le=1)] = 1
+    """How likely a world has one."""
+
+    def needs(self) -> Iterator[tuple[str, str, Kind]]:
+        """Yield the fields that it needs: the entity, the name and the kind of each."""
+        yield self.things, self.price, Kind.MONEY
+        yield self.lines, self.order, Kind.LINK
+        yield self.lines, self.thing, Kind.LINK
+        yield self.lines, self.quantity, Kind.INTEGER
+
+
+def with_cart(world: World, cart: FamilyCart | None, random: Random) -> World:
+    """Return a world with the cart that it has, if any; `random` is what all about it is drawn from."""
+    called = None if cart is None else draw_pair(world, _CALLED, random)
+    if cart is None or called is None or random.random() >= cart.chance:
+        return world
+    line, label = called
+    word, taken = label.split()[-1].lower(), words_of(world)
+
+    def drawn(words: tuple[str, ...]) -> str:
+        said = [one.format(cart=word) for one in words]
+        free = [one for one in said if one.casefold() not in taken]
+        return random.choice(free or said)
+
+    lines = world.entity(cart.lines)
+    first = DataField(name=_NUMBER, label="Number", kind=Kind.TEXT)
+    held = (lines.field(cart.thing), lines.field(cart.quantity))
+    lying = Entity(
+        name=LYING,
+        one=line,
+        many=label,
+        fields=(first, *held),
+        rows=0,
+        can_add=False,
+        can_edit=False,
+        can_delete=False,
+    )
+    page = View(
+        name=LYING,
+        label=label,
+        entity=LYING,
+        columns=(_NUMBER, *(field.name for field in held)),
+        searched=False,
+        shape=Shape.CART,
+    )
+    made = Cart(
+        lying=LYING,
+        **cart.model_dump(exclude={"chance"}),
+        add=drawn(_ADD),
+        on_lists=random.random() < _ON_LISTS,
+        remove=drawn(_REMOVE),
+        line_sum=drawn(_SUMS),
+        total=drawn(_TOTALS),
+        check_out=drawn(_CHECK_OUT),
+    )
+    return world.model_copy(
+        update={
+            "cart": made,
+            "entities": (*world.entities, lying),
+            "views": (*world.views, page),
+        }
+    )
+
+
+def cart_problems(
+    cart: FamilyCart, entities: Mapping[str, Mapping[str, tuple[Kind, float]]]
+) -> Iterator[str]:
+    """Yield what a family's cart needs and has not in every world; entities are their fields' kinds and chances."""
+    if LYING in entities:
+        yield f"entities.{LYING}: this name is that of what lies in a cart"
+    if cart.orders not in entities:
+        yield f"cart.orders: there is no entity '{cart.orders}'"
+    for entity, name, kind in cart.needs():
+        if entities.get(entity, {}).get(name, (kind, 0)) != (kind, 1):
+            yield f"cart: '{entity}' has no {kind.value} '{name}' in every world and row"

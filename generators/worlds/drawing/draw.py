@@ -1,0 +1,387 @@
+"""Specifications of worlds, drawn by a seed from what the file of a family allows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from generators.worlds.drawing.behaviour import behaving
+from generators.worlds.drawing.carts import with_cart
+from generators.worlds.drawing.family import (
+    Family,
+    FamilyEntity,
+    FamilyField,
+    FamilyThread,
+    FamilyWorkflow,
+    first_mistake,
+    parse_family,
+)
+from generators.worlds.drawing.histories import with_history
+from generators.worlds.drawing.locales import LOCALES
+from generators.worlds.drawing.look import draw_font, draw_look, kit_packages
+from generators.worlds.drawing.procedures import with_manual
+from generators.worlds.drawing.recipes import content_problems, earlier_of, parse_recipe
+from generators.worlds.drawing.roles import with_roles
+from generators.worlds.drawing.rows import draw_rows, draw_text, make_faker
+from generators.worlds.drawing.views import draw_views
+from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
+from generators.worlds.state.database import Rows
+from schemas.errors import BadTasks
+from schemas.tasks.task import MAX_SEED
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.look import Words
+from schemas.worlds.patterns import Section, Shape, Thread
+from schemas.worlds.world import Entity, Transition, Workflow, World
+
+FOLDER = Path(__file__).with_name("families")
+"""Where the families' files are."""
+
+MAX_WORLDS = 2_000
+"""Worlds that a command looks at; a JPEG with the pictures of more would be higher than one can be."""
+
+FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+"""The names of all families."""
+
+
+_FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
+"""When the clocks of worlds stand still: on one of so many days."""
+
+_WORKING_HOURS = (8 * 60, 18 * 60)
+"""The minutes of a day between which they do."""
+
+_DRAWS = 20
+"""How often a seed is drawn until it makes a valid world."""
+
+
+class _Fullest(Random):
+    """Draws the world that has everything there can be, in the words that come first."""
+
+    def random(self) -> float:
+        """Return the smallest number: every chance is taken, and the first of each choice."""
+        return 0.0
+
+
+class Drawn(NamedTuple):
+    """A world of a seed with its rows."""
+
+    world: World
+    """The first valid one of those that the seed draws."""
+    rows: Rows
+    """What its tables hold in the beginning; nobody may change them."""
+    again: int
+    """How often the seed was drawn again, as what it drew before made no valid world."""
+
+
+def draw_world(family: str, seed: int) -> World:
+    """Return the world of a seed.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    return draw_whole(family, seed)[0]
+
+
+def draw_whole(family: str, seed: int) -> tuple[World, Rows]:
+    """Return the world of a seed and its rows, which nobody may change.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    drawn = draw(family, seed)
+    return drawn.world, drawn.rows
+
+
+@lru_cache(maxsize=64)  # its tasks are drawn, then attempted and replayed
+def draw(family: str, seed: int) -> Drawn:
+    """Return the world of a seed, its rows, and how often it was drawn again.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    if family not in FAMILIES:
+        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
+    return draw_valid(_shipped(family), family, seed)
+
+
+def worlds_in_turn(count: int, *, first_seed: int) -> list[tuple[str, int]]:
+    """Return the families and seeds of `count` worlds: of all families in turn, each turn with the next seed.
+
+    Raises:
+        BadTasks: a seed is too large, or they are too many to be looked at.
+    """
+    if count > MAX_WORLDS:
+        raise BadTasks(f"{count:,} worlds: expected at most {MAX_WORLDS:,} at once")
+    last = first_seed + (count - 1) // len(FAMILIES)
+    if last > MAX_SEED:
+        raise BadTasks(f"the last of these worlds has seed {last}: the largest is {MAX_SEED}")
+    places = (divmod(number, len(FAMILIES)) for number in range(count))
+    return [(FAMILIES[turn], first_seed + seed) for seed, turn in places]
+
+
+def draw_valid(family: Family, name: str, seed: int) -> Drawn:
+    """Return the first valid world that a seed draws from a family of the given name.
+
+    Raises:
+        BadTasks: none of several is valid; the message has the reason of the last.
+    """
+    reason = ""
+    for again in range(_DRAWS):
+        try:
+            world = make_world(family, name, seed, again=again)
+            return Drawn(world, draw_rows(world), again)
+        except ValidationError as error:
+            reason = first_mistake(error)
+        except BadTasks as error:
+            reason = str(error)
+    raise BadTasks(f"{name}.toml: seed {seed} makes no valid world in {_DRAWS} draws: {reason}")
+
+
+def split_of(family: str) -> str:
+    """Return the split in which tasks of a shipped family's worlds are published."""
+    return _declared(family).split
+
+
+def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
+    """Return whether worlds of a shipped family can have views of a shape, or messages under rows."""
+    shipped = _declared(family)
+    if pattern is Shape.CART:
+        return shipped.cart is not None
+    if pattern is Thread:
+        return bool(shipped.threads)
+    return any(view.shape is pattern for view in shipped.views.values())
+
+
+@cache
+def _declared(name: str) -> Family:
+    """Return a shipped family as its file says it, without trying what it would draw: every command asks for all."""
+    return parse_family(FOLDER / f"{name}.toml")
+
+
+@cache
+def _shipped(name: str) -> Family:
+    return read_family(FOLDER / f"{name}.toml")
+
+
+def read_family(path: Path) -> Family:
+    """Return the family that a file describes, from which every seed draws a world with rows.
+
+    Raises:
+        BadTasks: it is none; the message is one line with the file, the place and the reason.
+    """
+    family = parse_family(path)
+    with _refusing(f"{path.name}: title"):
+        parse_recipe(family.title)
+    for name, entity in family.entities.items():
+        for column, field in entity.fields.items():
+            with _refusing(f"{path.name}: entities.{name}.fields.{column}"):
+                _field(column, field, _Fullest())
+    with _refusing(path.name):
+        fullest = _make(family, path.stem, 0, lambda _: _Fullest())
+    for problem in content_problems(fullest):
+        raise BadTasks(f"{path.name}: {problem}")
+    return family
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    """Refuse what is wrong with a value or a record, and say where it is."""
+    try:
+        yield
+    except ValueError as error:
+        reason = first_mistake(error) if isinstance(error, ValidationError) else error
+        raise BadTasks(f"{where}: {reason}") from None
+
+
+def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World:
+    """Return the world that a seed draws from a family of the given name, drawn again so often.
+
+    Raises:
+        ValidationError: what it draws makes no world.
+    """
+    root = f"{name}/{seed}/again {again}" if again else f"{name}/{seed}"
+
+    def stream(part: str) -> Random:
+        return Random(f"{root}/{part}")
+
+    world = _without_loose_dates(_make(family, name, seed, stream))
+    users, leaders = family.roles.user, family.roles.leader
+    world = with_roles(world, users, leaders, Random(f"roles {name} {seed}"))
+    world = with_manual(world, Random(f"manual {name} {seed}"))
+    world = with_history(world, Random(f"history {name} {seed}"))
+    world = with_cart(world, family.cart, Random(f"cart {name} {seed}"))
+    return behaving(world, stream("behaviour"), stream("noise"))
+
+
+def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> World:
+    """Return the world that is drawn by the sources of randomness of its parts."""
+    rng = stream("site")
+    locale = rng.choice(list(LOCALES))
+    formats = LOCALES[locale]
+    faker = make_faker(locale)
+    faker.random = stream("names")
+    entities = {
+        key: _priced(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
+        for key, entity in family.entities.items()
+    }
+    counts = {key: entity.rows for key, entity in entities.items()}
+    days = rng.choice(formats.days)
+    dates = draw_dates(stream("dates"), days)
+    entities = {
+        key: with_widgets(entity, counts, stream(f"widgets/{key}"), dates=dates)
+        for key, entity in entities.items()
+    }
+    font, fonts = draw_font(locale, stream("font"))
+    look = draw_look(locale, font, stream("look"), stream("drawings"))
+    return World(
+        family=name,
+        seed=seed,
+        title=draw_text(family.title, locale, faker),
+        host=f"{name.replace('_', '-')}-{seed}.localhost",
+        locale=locale,
+        currency=formats.currency,
+        amounts=formats.amounts,
+        days=days,
+        at=_FIRST_DAY
+        + timedelta(days=rng.randrange(_DAY_COUNT), minutes=rng.randrange(*_WORKING_HOURS)),
+        user=draw_text("{first_name} {last_name}", locale, faker),
+        entities=tuple(entities.values()),
+        workflows=tuple(
+            _workflow(key, flow, family.entities[key], entities[key], stream(f"workflow/{key}"))
+            for key, flow in family.workflows.items()
+        ),
+        views=draw_views(family, entities, stream),
+        threads=tuple(
+            _thread(key, thread, stream(f"thread/{key}")) for key, thread in family.threads.items()
+        ),
+        words=_words(family, stream("words")),
+        look=look,
+        packages=(*kit_packages(look.kit), *fonts, *picker_packages(entities.values())),
+    )
+
+
+def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
+    called = rng.randrange(len(entity.one))
+    title, *others = (
+        (key, field) for key, field in entity.fields.items() if rng.random() < field.chance
+    )
+    rng.shuffle(others)
+    return Entity(
+        name=name,
+        one=entity.one[called],
+        many=entity.many[called],
+        fields=tuple(_field(key, field, rng) for key, field in (title, *others)),
+        rows=entity.rows[1] - rng.randrange(entity.rows[1] - entity.rows[0] + 1),
+        can_add=entity.can_add,
+        can_edit=entity.can_edit,
+        can_delete=entity.can_delete,
+        picture=entity.picture,
+        wizard=entity.wizard,
+        apart=entity.apart,
+        sections=_sections(entity, [key for key, _ in others], rng),
+    )
+
+
+def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[Section, ...]:
+    """Return the sections that have some of the drawn fields."""
+    labels = {key: rng.choice(said) for key, said in entity.sections.items()}
+    held = {
+        key: tuple(name for name in drawn if entity.fields[name].section == key) for key in labels
+    }
+    return tuple(Section(label=labels[key], fields=held[key]) for key in labels if held[key])
+
+
+def _priced(entity: Entity, scale: int) -> Entity:
+    """Return an entity whose amounts are so many times as large."""
+    fields = (
+        field.model_copy(update={"least": field.least * scale, "most": field.most * scale})
+        if field.kind is Kind.MONEY
+        else field
+        for field in entity.fields
+    )
+    return entity.model_copy(update={"fields": tuple(fields)})
+
+
+def _field(name: str, field: FamilyField, rng: Random) -> DataField:
+    count = len(field.choices)
+    kept = count - rng.randrange(count - (field.few or count) + 1)
+    choices = tuple(
+        rng.choice(field.choices[one]) for one in sorted(rng.sample(range(count), kept))
+    )
+    return DataField(
+        name=name,
+        label=rng.choice(field.label),
+        kind=field.kind,
+        content=field.content,
+        choices=choices,
+        target=field.target,
+        least=field.least,
+        most=field.most,
+        required=field.required,
+        editable=field.editable,
+    )
+
+
+def _without_loose_dates(world: World) -> World:
+    """Return a world without the recipes of dates that name a field which it lacks."""
+    known = {entity.name: {field.name for field in entity.fields} for entity in world.entities}
+
+    def is_loose(entity: Entity, field: DataField) -> bool:
+        earlier = earlier_of(field) if field.kind is Kind.DATE else None
+        if earlier is None:
+            return False
+        if earlier.link is None:
+            return earlier.field not in known[entity.name]
+        if earlier.link not in known[entity.name]:
+            return True
+        return earlier.field not in known[entity.field(earlier.link).target or ""]
+
+    def tightened(entity: Entity) -> Entity:
+        fields = (
+            field.model_copy(update={"content": ""}) if is_loose(entity, field) else field
+            for field in entity.fields
+        )
+        return entity.model_copy(update={"fields": tuple(fields)})
+
+    return world.model_copy(update={"entities": tuple(map(tightened, world.entities))})
+
+
+def _workflow(
+    name: str, flow: FamilyWorkflow, entity: FamilyEntity, drawn: Entity, rng: Random
+) -> Workflow:
+    """Return a workflow over the words that a world's choice has."""
+    firsts = [choice[0] for choice in entity.fields[flow.field].choices]
+    words = dict(zip(firsts, drawn.field(flow.field).choices, strict=True))
+    return Workflow(
+        entity=name,
+        field=flow.field,
+        transitions=tuple(
+            Transition(
+                name=key,
+                label=rng.choice(step.label),
+                before=tuple(words[state] for state in step.before),
+                after=words[step.after],
+            )
+            for key, step in flow.transitions.items()
+        ),
+    )
+
+
+def _thread(name: str, thread: FamilyThread, rng: Random) -> Thread:
+    return Thread(
+        entity=name,
+        messages=thread.messages,
+        link=thread.link,
+        text=thread.text,
+        author=thread.author,
+        day=thread.day,
+        reply=rng.choice(thread.reply),
+    )
+
+
+def _words(family: Family, rng: Random) -> Words:
+    return Words(**{name: rng.choice(said) for name, said in family.all_words.items()})

@@ -1,0 +1,144 @@
+"""Past changes of rows: what is drawn of them, and how they fit to what the rows hold now.
+
+The last change of a field has led to what the row holds, and each earlier one to what a later one has found.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import cycle, islice
+from random import Random
+
+from generators.worlds.drawing.behaviour import draw_pair
+from generators.worlds.state.database import Row, Rows, Value
+from generators.worlds.state.display import show_value
+from generators.worlds.state.forms import listed_fields
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.records import History
+from schemas.worlds.world import Entity, View, World
+
+_HAVING, _SEARCHED = 0.45, 0.5
+_NAMES = (
+    ("Past change", "Past changes"),
+    ("Earlier change", "Earlier changes"),
+    ("Log entry", "Log entries"),
+)
+_LABELS = (
+    ("Changed field", "What was changed", "Part"),
+    ("Value before", "Old value", "It was"),
+    ("Value after", "New value", "It became"),
+    ("Changed by", "Done by whom", "By"),
+    ("Changed on", "Day of change", "On the day"),
+    ("Row", "Changed one", "Where"),
+)
+_KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER, Kind.MONEY, Kind.DATE})
+_ROWS, _CHANGES, _FEWEST_FIELDS = (5, 8), (2, 3), 2
+_FIRST_DAY = 60
+"""How many days before the world's the first change may be."""
+
+
+def with_history(world: World, random: Random) -> World:
+    """Return a world with past changes of an entity's rows, if it is to have some and rows can be changed."""
+    names = draw_pair(world, _NAMES, random)
+    places = [entity for entity in world.entities if len(tracked(world, entity)) >= _FEWEST_FIELDS]
+    if names is None or not places or random.random() >= _HAVING:
+        return world
+    entity = random.choice(places)
+    labels = [random.choice(words) for words in _LABELS]
+    made = Entity(
+        name="past_change",
+        one=names[0],
+        many=names[1],
+        fields=_fields(world, entity, names[0], labels),
+        rows=random.randint(*_ROWS) * _CHANGES[1],
+        can_add=False,
+        can_edit=False,
+        can_delete=False,
+    )
+    view = View(
+        name="past_changes",
+        label=names[1],
+        entity=made.name,
+        columns=("number", "changed", "field", "day"),
+        searched=random.random() < _SEARCHED,
+        filters=("field",),
+        sorts=("day",),
+    )
+    at = random.randint(1, len(world.views))
+    history = History(
+        entity=entity.name,
+        changes=made.name,
+        link="changed",
+        field="field",
+        before="before",
+        after="after",
+        author="author",
+        day="day",
+    )
+    return world.model_copy(
+        update={
+            "entities": (*world.entities, made),
+            "views": (*world.views[:at], view, *world.views[at:]),
+            "history": history,
+        }
+    )
+
+
+def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tuple[DataField, ...]:
+    field, before, after, author, day, link = labels
+    told = tuple(dict.fromkeys(one.label for one in tracked(world, entity)))
+    return (
+        DataField(name="number", label="Number", kind=Kind.TEXT, content=f"{one} {{number}}"),
+        DataField(name="changed", label=link, kind=Kind.LINK, target=entity.name),
+        DataField(name="field", label=field, kind=Kind.CHOICE, choices=told),
+        DataField(name="before", label=before, kind=Kind.TEXT),
+        DataField(name="after", label=after, kind=Kind.TEXT),
+        DataField(name="author", label=author, kind=Kind.TEXT, content="{first_name} {last_name}"),
+        DataField(name="day", label=day, kind=Kind.DATE, least=-_FIRST_DAY, most=-1),
+    )
+
+
+def tracked(world: World, entity: Entity) -> list[DataField]:
+    """Return the fields whose changes are kept."""
+    return listed_fields(world, entity, _KINDS)
+
+
+def fill_history(world: World, history: History, rows: Rows) -> None:
+    """Put into the rows of past changes what fits to the rows that they are about; they go by day."""
+    entity, changes = world.entity(history.entity), rows[history.changes]
+    random = Random(f"history {world.family} {world.seed}")
+    count = max(1, min(len(changes) // _CHANGES[1], len(rows[entity.name])))
+    about = random.sample(rows[entity.name], count)
+    turns = sorted(random.sample(range(1, _FIRST_DAY), min(len(changes), _FIRST_DAY - 1)))
+    made = _backwards(world, entity, about, rows[entity.name], random)
+    past = list(islice(made, len(changes)))
+    for change, told, days in zip(changes, reversed(past), reversed(turns), strict=True):
+        day = (world.at.date() - timedelta(days=days)).isoformat()
+        change.update({**told, history.day: day})
+
+
+def _backwards(
+    world: World, entity: Entity, about: Sequence[Row], rows: Sequence[Row], random: Random
+) -> Iterator[Row]:
+    """Yield changes without end, from the last to the first: each leads to what its row holds at that time."""
+    held = [{**row} for row in about]
+    for then in cycle(held):
+        options = [
+            (field, others)
+            for field in tracked(world, entity)
+            if then[field.name] is not None and (others := _others(rows, field, then))
+        ]
+        field, others = random.choice(options)
+        before = random.choice(others)
+        yield {
+            "changed": then["id"],
+            "field": field.label,
+            "before": show_value(world, field, before),
+            "after": show_value(world, field, then[field.name]),
+        }
+        then[field.name] = before
+
+
+def _others(rows: Sequence[Row], field: DataField, row: Row) -> list[Value]:
+    """Return what other rows hold in a field, without what a row holds there."""
+    values = {one[field.name] for one in rows} - {row[field.name], None}
+    return sorted(values, key=str)

@@ -1,0 +1,179 @@
+"""What looks of worlds are drawn from: the kits, each a folder in `generators/worlds/rendering/kits`, and the fonts."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from colorsys import hls_to_rgb
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from generators.worlds.packages.lock import locked
+from schemas.base import Record
+from schemas.errors import Refusal
+from schemas.worlds.look import Block, Foot, Ground, Heading, Layout, Listing, Look, Stage
+
+FOLDER = Path(__file__).parents[1] / "rendering" / "kits"
+"""Where the kits are."""
+
+KITS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/kit.html")))
+"""The names of all kits."""
+
+FONTS = {
+    "inter": "sans-serif",
+    "nunito": "sans-serif",
+    "work-sans": "sans-serif",
+    "barlow": "sans-serif",
+    "lora": "serif",
+    "pt-serif": "serif",
+    "roboto-slab": "serif",
+    "ibm-plex-mono": "monospace",
+}
+"""The fonts of Latin letters, each a package `@fontsource/NAME`, with what they are."""
+
+_FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabic")}
+"""By language, the fonts of letters that the others lack."""
+
+_SYMBOLS = {
+    "noto-sans-symbols-2": "U+25B2, U+25BC, U+25BE, U+25CB, U+2713, U+2717",
+    "noto-sans-symbols": "U+2639, U+263A, U+1F610",
+    "noto-sans-math": "U+2190-2193, U+21B6, U+21B7, U+22EF",
+}
+"""The fonts of what pages show that is no letter, with those signs of each that the others lack.
+
+Every world has them, so they are no part of any's identity; a page loads one where it shows such a sign.
+"""
+
+_DARK, _DENSE = 0.3, 0.3
+_MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6
+"""The shares of looks that are so."""
+
+_RADII = (0, 2, 4, 6, 8, 12, 16)
+
+_WAYS = 9
+"""How many of the first blocks of a first page lead to every view."""
+
+_FIRST = {Block.HERO, Block.BANNER}
+"""The blocks that stand before all others."""
+
+_SCOPE = "@fontsource/"
+_WEIGHT = re.compile(r"-(\d+)-normal\.woff2$")
+
+
+class _Kit(Record):
+    """The file `kit.toml` of a kit."""
+
+    css: tuple[tuple[str, str], ...] = ()
+    """The stylesheets of its packages in their order: package and path."""
+
+
+class Face(NamedTuple):
+    """A font of a stylesheet."""
+
+    family: str
+    weight: str
+    address: str
+    signs: str | None = None
+    """The range of characters that it is for, as CSS has it; None: all that it has."""
+
+
+def kit_packages(kit: str) -> tuple[str, ...]:
+    """Return the packages of a kit, as `bootstrap@5.3.9`."""
+    return tuple(dict.fromkeys(locked()[name].pinned for name, _ in _read_kit(kit).css))
+
+
+def kit_styles(kit: str) -> list[str]:
+    """Return the addresses of the stylesheets of a kit's packages."""
+    return [locked()[name].address(path) for name, path in _read_kit(kit).css]
+
+
+@cache
+def _read_kit(kit: str) -> _Kit:
+    """Return what a kit loads.
+
+    Raises:
+        Refusal: there is no such kit.
+    """
+    if kit not in KITS:
+        raise Refusal(f"there is no kit '{kit}'; there are {', '.join(KITS)}")
+    path = FOLDER / kit / "kit.toml"
+    return _Kit.model_validate(tomllib.loads(path.read_text("utf-8")) if path.is_file() else {})
+
+
+def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
+    """Return the CSS font family of a world in a locale, and the packages that it needs."""
+    font = rng.choice(list(FONTS))
+    further = _FURTHER.get(locale.partition("_")[0], ())
+    names = (font, rng.choice(further)) if further else (font,)
+    packages = tuple(locked()[f"{_SCOPE}{name}"].pinned for name in names)
+    return ", ".join((*names, FONTS[font])), packages
+
+
+def faces(packages: Sequence[str]) -> list[Face]:
+    """Return the fonts that packages hold, and those of signs; a family is called as its package is."""
+    pinned = (name for name in (*packages, *sign_packages()) if name.startswith(_SCOPE))
+    fonts = (locked()[name.rpartition("@")[0]] for name in pinned)
+    return [
+        Face(family, weight[1], font.address(path), _SYMBOLS.get(family))
+        for font in fonts
+        for family in (font.name.removeprefix(_SCOPE),)
+        for path in font.files
+        if (weight := _WEIGHT.search(path))
+    ]
+
+
+def sign_packages() -> tuple[str, ...]:
+    """Return the packages of the fonts of signs, which every world has beside its own."""
+    return tuple(locked()[f"{_SCOPE}{name}"].pinned for name in _SYMBOLS)
+
+
+def with_signs(font: str) -> str:
+    """Return a CSS font family with the fonts of signs before its last, which is the machine's own."""
+    *own, last = font.split(", ")
+    return ", ".join((*own, *_SYMBOLS, last))
+
+
+def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
+    """Return the look of a world whose text has a font; `drawn` draws what is drawn and how first pages lie."""
+    dark = rng.random() < _DARK
+    hue = rng.random()
+    brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
+    return Look(
+        kit=rng.choice(KITS),
+        layout=rng.choice(list(Layout)),
+        listing=rng.choice(list(Listing)),
+        ground=rng.choice(list(Ground)),
+        foot=rng.choice(list(Foot)),
+        accent=_colour(hue, 0.6 if dark else 0.4, rng.uniform(0.45, 0.9)),
+        surface=_colour(rng.choice((hue, rng.random())), brightness, rng.uniform(0.05, 0.35)),
+        dark=dark,
+        dense=rng.random() < _DENSE,
+        font=font,
+        radius=rng.choice(_RADII),
+        home=_home(drawn),
+        stage=drawn.choice(list(Stage)),
+        heading=drawn.choice(list(Heading)),
+        marked=drawn.random() < _MARKED,
+        portrait=drawn.random() < _PORTRAIT,
+        icons=drawn.random() < _ICONS,
+        pictures=drawn.random() < _PICTURES,
+        right_to_left=drawn.random() < _RIGHT_TO_LEFT and locale.startswith("ar"),
+    )
+
+
+def _home(rng: Random) -> tuple[Block, ...]:
+    """Return the blocks of a first page: ways to the views, and others around them."""
+    ways = list(Block)[:_WAYS]
+    others = rng.sample(list(Block)[_WAYS:], rng.randint(2, 6))
+    blocks = [*rng.sample(ways, rng.randint(1, 2)), *others]
+    rng.shuffle(blocks)
+    blocks.sort(key=lambda block: block not in _FIRST)
+    return tuple(blocks)
+
+
+def _colour(hue: float, brightness: float, saturation: float) -> str:
+    """Return a colour as `#1a2b3c`; all of its parts go from 0 to 1."""
+    return "#" + "".join(
+        f"{round(part * 255):02x}" for part in hls_to_rgb(hue, brightness, saturation)
+    )

@@ -1,0 +1,143 @@
+"""Procedures that a website has in writing: what is drawn of them, and their words."""
+
+from collections.abc import Iterator
+from random import Random
+
+from generators.worlds.drawing.behaviour import draw_pair
+from generators.worlds.state.display import show_value
+from generators.worlds.state.forms import listed_fields
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.records import Manual, Procedure, Put
+from schemas.worlds.world import Entity, View, World
+
+_HAVING, _STEPPING, _WRITING, _SEARCHED = 0.5, 0.6, 0.6, 0.6
+"""The shares: of worlds that have procedures, of these that have a step and a message, and of lists with a search."""
+
+_KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER})
+_NAMES = (
+    ("Guide", "Guides"),
+    ("Procedure", "Procedures"),
+    ("Instruction", "Instructions"),
+    ("House rule", "House rules"),
+)
+_TITLES, _TEXTS = ("Title", "Headline", "About"), ("Text", "What to do", "In order")
+_AUTHORS = ("Written by", "From", "Drawn up by")
+_DAYS = ("Written on", "As of", "Agreed on")
+_TOPICS = (
+    *("hand-over", "quality check", "clean-up", "review", "follow-up", "correction"),
+    *("yearly check", "first check", "closing round", "second look"),
+)
+_MESSAGES = (
+    "Done by the book.",
+    "Went through the usual round.",
+    "Looked at and put in order.",
+    "Nothing is left to do here.",
+    "Ready for the next one in line.",
+)
+_ENTITIES, _EACH, _FEWEST_FIELDS, _MOST_PUTS = 2, (3, 5), 2, 3
+
+_SETTING = ("Set {field} to “{value}”.", "{field} becomes “{value}”.", "Put “{value}” in {field}.")
+_STEPS = ("Then use “{step}”.", "After that, “{step}”.", "Go on with “{step}”.")
+_LAST = (
+    "At the end, write “{message}” below it and press “{reply}”.",
+    "Finish with the message “{message}”, sent by “{reply}”.",
+)
+
+
+def with_manual(world: World, random: Random) -> World:
+    """Return a world with written procedures, if it is to have some and there is what they can be about."""
+    names = draw_pair(world, _NAMES, random)
+    entities = [
+        one for one in world.entities if len(listed_fields(world, one, _KINDS)) >= _FEWEST_FIELDS
+    ]
+    if names is None or not entities or random.random() >= _HAVING:
+        return world
+    about = random.sample(entities, min(_ENTITIES, len(entities)))
+    procedures = tuple(one for entity in about for one in _draw(world, entity, random))
+    made = Entity(
+        name="guide_page",
+        one=names[0],
+        many=names[1],
+        fields=(
+            DataField(
+                name="title",
+                label=random.choice(_TITLES),
+                kind=Kind.TEXT,
+                content=f"{names[0]} {{number}}",
+            ),
+            DataField(name="text", label=random.choice(_TEXTS), kind=Kind.LONG_TEXT),
+            DataField(
+                name="author",
+                label=random.choice(_AUTHORS),
+                kind=Kind.TEXT,
+                content="{first_name} {last_name}",
+            ),
+            DataField(
+                name="written", label=random.choice(_DAYS), kind=Kind.DATE, least=-600, most=-20
+            ),
+        ),
+        rows=len(procedures),
+        can_add=False,
+        can_edit=False,
+        can_delete=False,
+    )
+    view = View(
+        name="guide_pages",
+        label=names[1],
+        entity=made.name,
+        columns=("title", "author", "written"),
+        searched=random.random() < _SEARCHED,
+        sorts=("written",),
+    )
+    at = random.randint(1, len(world.views))
+    return world.model_copy(
+        update={
+            "entities": (*world.entities, made),
+            "views": (*world.views[:at], view, *world.views[at:]),
+            "manual": Manual(entity=made.name, text="text", procedures=procedures),
+        }
+    )
+
+
+def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:
+    """Yield procedures on an entity's rows, each of another topic."""
+    fields, flow = listed_fields(world, entity, _KINDS), world.workflow(entity.name)
+    for topic in random.sample(_TOPICS, random.randint(*_EACH)):
+        steps = flow is not None and random.random() < _STEPPING
+        writes = world.thread(entity.name) is not None and random.random() < _WRITING
+        least = 1 if steps or writes else _FEWEST_FIELDS
+        count = random.randint(least, min(_MOST_PUTS, len(fields)))
+        yield Procedure(
+            title=f"How we do a {topic} ({entity.one})",
+            entity=entity.name,
+            puts=tuple(_put(field, random) for field in random.sample(fields, count)),
+            step=random.choice(flow.transitions).name if flow is not None and steps else None,
+            message=random.choice(_MESSAGES) if writes else "",
+        )
+
+
+def _put(field: DataField, random: Random) -> Put:
+    if field.kind is Kind.CHOICE:
+        return Put(field=field.name, value=random.choice(field.choices))
+    least, most = (0, 1) if field.kind is Kind.FLAG else (field.least, field.most)
+    return Put(field=field.name, value=random.randint(least, most))
+
+
+def procedure_text(world: World, procedure: Procedure) -> str:
+    """Return what a procedure says: all that is to be done, in the words of the pages."""
+    entity, flow = world.entity(procedure.entity), world.workflow(procedure.entity)
+    thread, way = world.thread(procedure.entity), world.seed
+    told = [f"Open the {entity.one}."]
+    for put in procedure.puts:
+        field = entity.field(put.field)
+        value = show_value(world, field, put.value)
+        told.append(_SETTING[way % len(_SETTING)].format(field=field.label, value=value))
+    told += [
+        _STEPS[way % len(_STEPS)].format(step=step.label)
+        for step in (flow.transitions if flow is not None else ())
+        if step.name == procedure.step
+    ]
+    if procedure.message and thread is not None:
+        last = _LAST[way % len(_LAST)]
+        told.append(last.format(message=procedure.message, reply=thread.reply))
+    return " ".join(told)

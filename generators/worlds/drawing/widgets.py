@@ -1,0 +1,130 @@
+"""What the forms of a world ask for each field with, drawn from a seed among what goes with its kind."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+
+from generators.worlds.packages.lock import locked
+from generators.worlds.state.display import has_padded_numbers
+from schemas.worlds.field import PICKERS, DataField, Kind, Widget
+from schemas.worlds.look import Days
+from schemas.worlds.world import Entity
+
+_FEW, _MANY = 5, 12
+"""So many choices at most have a button each, and so many a list without a search, which is told one by keys."""
+
+_BOXES = 8
+"""So many tags at most have a box each."""
+
+_ROW_CHARS = 42
+"""The words of the buttons of one row, characters, at most."""
+
+_MOST_POSITIONS = 40
+"""Of a slider: its handle goes from one to the next by a key."""
+
+_FILE = re.compile(r"\.[a-z]{3,4}$")
+"""How the names of files end."""
+
+_FILES = {
+    Widget.FLATPICKR: ("dist/flatpickr.min.css", "dist/flatpickr.min.js"),
+    Widget.AIR_DATEPICKER: ("air-datepicker.css", "air-datepicker.js"),
+    Widget.VANILLAJS_DATEPICKER: ("dist/css/datepicker.min.css", "dist/js/datepicker.min.js"),
+}
+"""The stylesheet and the script of each picker's package."""
+
+_Weights = Mapping[Widget, int]
+
+
+def draw_dates(rng: Random, days: Days) -> Widget:
+    """Return what all forms of a world ask for dates with; `days` is how it writes them.
+
+    Into the browser's own field numbers of two digits are typed, so it goes with days that are written in such.
+    """
+    among = [Widget.INPUT, *PICKERS]
+    if has_padded_numbers(days):
+        among.append(Widget.DATE)
+    return rng.choice(among)
+
+
+def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:
+    """Return the packages of the pickers in forms of entities, as `flatpickr@4.6.13`."""
+    return tuple(locked()[picker.value].pinned for picker in _pickers(entities))
+
+
+def picker_files(entities: Iterable[Entity]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the addresses of the stylesheets and of the scripts of the pickers in forms of entities."""
+    files = [
+        tuple(locked()[picker.value].address(path) for path in _FILES[picker])
+        for picker in _pickers(entities)
+    ]
+    return [style for style, _ in files], [script for _, script in files]
+
+
+def _pickers(entities: Iterable[Entity]) -> list[Widget]:
+    asked = {field.asked_with for entity in entities for field in entity.fields if field.editable}
+    return [picker for picker in PICKERS if picker in asked]
+
+
+def with_widgets(
+    entity: Entity, counts: Mapping[str, int], rng: Random, *, dates: Widget
+) -> Entity:
+    """Return an entity with a widget for each field.
+
+    Args:
+        entity: the entity.
+        counts: the rows of all entities, by name.
+        rng: what they are drawn from.
+        dates: the widget of all dates.
+    """
+    fields = tuple(
+        field.model_copy(update={"widget": _draw(_weights(field, counts, dates), rng)})
+        for field in entity.fields
+    )
+    return entity.model_copy(update={"fields": fields})
+
+
+def _draw(weights: _Weights, rng: Random) -> Widget:
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def _weights(field: DataField, counts: Mapping[str, int], dates: Widget) -> _Weights:
+    """Return the widgets that may ask for a field, with how often they do."""
+    match field.kind:
+        case Kind.CHOICE:
+            weights = _of_choices(field)
+        case Kind.TAGS:
+            weights = {Widget.CHECKBOXES: 2 if len(field.choices) <= _BOXES else 0, Widget.TAGS: 3}
+        case Kind.LINK if counts.get(field.target or "", 0) <= _MANY:
+            weights = {Widget.SELECT: 2, Widget.COMBOBOX: 1}
+        case Kind.LINK:
+            weights = {Widget.COMBOBOX: 1}
+        case Kind.FLAG:
+            weights = {Widget.CHECKBOX: 4, Widget.SWITCH: 3, Widget.RADIOS: 2, Widget.SEGMENTS: 2}
+        case Kind.INTEGER if field.required and field.most - field.least <= _MOST_POSITIONS:
+            weights = {Widget.INPUT: 2, Widget.STEPPER: 3, Widget.SLIDER: 3}
+        case Kind.INTEGER:
+            weights = {Widget.INPUT: 3, Widget.STEPPER: 2}
+        case Kind.LONG_TEXT:
+            weights = {Widget.TEXTAREA: 3, Widget.RICHTEXT: 2}
+        case Kind.DATE:
+            weights = {dates: 1}
+        case _:
+            weights = {Widget.INPUT: 1}
+    return weights
+
+
+def _of_choices(field: DataField) -> _Weights:
+    if all(map(_FILE.search, field.choices)):
+        return {Widget.SELECT: 1, Widget.DROP: 4}
+    if len(field.choices) > _MANY:
+        return {Widget.COMBOBOX: 1}
+    if len(field.choices) > _FEW or not field.required:  # a button that is pressed cannot be let go
+        return {Widget.SELECT: 2, Widget.COMBOBOX: 1}
+    in_a_row = sum(map(len, field.choices)) <= _ROW_CHARS
+    return {
+        Widget.SELECT: 3,
+        Widget.RADIOS: 3,
+        Widget.CARDS: 2,
+        Widget.COMBOBOX: 1,
+        Widget.SEGMENTS: 2 if in_a_row else 0,
+    }

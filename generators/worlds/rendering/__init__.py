@@ -1,0 +1,1 @@
+"""What pages of worlds look like: templates, kits, drawings and pictures."""

@@ -1,0 +1,365 @@
+"""The pages of a world: HTML made from its specification, and the one stylesheet that they use.
+
+Pages name everything by the words of the specification. What they show of a row is what
+`generators/worlds/state/display.py` writes for its values.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType
+from urllib.parse import urlencode
+
+from jinja2 import BytecodeCache, Environment, FileSystemLoader
+from jinja2.bccache import Bucket
+
+from generators.worlds.drawing.look import FOLDER, faces, kit_styles, with_signs
+from generators.worlds.drawing.widgets import picker_files
+from generators.worlds.rendering.colours import colours_of
+from generators.worlds.rendering.drawings import Drawings
+from generators.worlds.rendering.hints import tip_of
+from generators.worlds.rendering.overlays import Frame
+from generators.worlds.rendering.row_fields import Fact, facts_of, messages_of, past_changes
+from generators.worlds.state.database import Chosen, Listed, Row
+from generators.worlds.state.display import Titles, cell_name, day_writing
+from generators.worlds.state.forms import Choices, form_parts
+from generators.worlds.state.page_layout import fact_parts
+from generators.worlds.state.permissions import Withheld
+from schemas.worlds.field import Kind
+from schemas.worlds.world import Entity, Transition, View, World
+
+_HERE = Path(__file__).parent
+_MARKS = {
+    Kind.INTEGER: "figure",
+    Kind.MONEY: "figure",
+    Kind.DATE: "day",
+    Kind.TEXT: "text",
+    Kind.LONG_TEXT: "text",
+}
+"""The class of a kind's cells in a table, but for those of titles."""
+
+
+class _Compiled(BytecodeCache):
+    """Has each template compiled once and not once for each kit: nearly all are the same files."""
+
+    def __init__(self) -> None:
+        self._code = dict[tuple[str, str], CodeType | None]()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is known of this file as it is."""
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+SURE = "_sure"
+"""What a form sends that was asked again; no field has such a name."""
+
+
+@cache
+def _templates(kit: str) -> Environment:
+    """Return the templates of pages with those of a kit, whose own go first."""
+    return Environment(
+        loader=FileSystemLoader([FOLDER / kit, _HERE / "templates", FOLDER]),
+        bytecode_cache=_COMPILED,
+        auto_reload=False,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+class Pages:
+    """The pages of one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        picker_styles, self._scripts = picker_files(world.entities)
+        self._styles = [*kit_styles(world.look.kit), *picker_styles]
+        self._templates = _templates(world.look.kit)
+        self._drawings = Drawings(world)
+        self._frame = Frame()
+
+    def framed(self, frame: Frame) -> "Pages":
+        """Return the same pages with what they show around their content."""
+        pages = Pages(self._world)
+        pages._frame = frame
+        return pages
+
+    def style(self) -> str:
+        """Return the stylesheet."""
+        look = self._world.look
+        # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
+        template = self._templates.overlay(autoescape=False).get_template("style.css")
+        return template.render(
+            look=look,
+            colours=colours_of(look),
+            faces=faces(self._world.packages),
+            font=with_signs(look.font),
+        )
+
+    def home(self) -> str:
+        """Return the start page."""
+        return self._page("home.html", self._world.title)
+
+    def notice(self, heading: str, message: str) -> str:
+        """Return a page with a sentence and the navigation."""
+        return self._page("notice.html", heading, at=None, message=message)
+
+    def listing(
+        self,
+        view: View,
+        listed: Listed,
+        *,
+        chosen: Chosen,
+        choices: Choices,
+        titles: Titles,
+        actions: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return a page of a list or a grid.
+
+        Args:
+            view: the view.
+            listed: the rows of its page.
+            chosen: what was asked for.
+            choices: what may be chosen in each field that has choices.
+            titles: the titles of the rows that links lead to.
+            actions: what can be done to rows that are ticked, with its words; None: none can be ticked.
+        """
+        entity, words = self._world.entity(view.entity), self._world.words
+        fields = [entity.field(name) for name in view.columns]
+        sorts = {
+            f"{sign}{name}": label.format(field=entity.field(name).label)
+            for name in view.sorts
+            for sign, label in (("", words.ascending), ("-", words.descending))
+        }
+        sort = f"{'-' if chosen.descending else ''}{chosen.sort}"
+        return self._page(
+            "list.html",
+            view.label,
+            at=view.name,
+            view=view,
+            entity=entity,
+            fields=fields,
+            marks={
+                field.name: "title" if field == entity.title else _MARKS.get(field.kind, "name")
+                for field in fields
+            },
+            rows=[
+                {
+                    "id": row["id"],
+                    "facts": facts_of(self._world, entity, fields, row, titles),
+                    "title": row[entity.title.name],
+                }
+                for row in listed.rows
+            ],
+            cells={field.name for field in self._world.cells(view)},
+            cell_name=cell_name,
+            chosen=chosen,
+            actions=actions,
+            choices=choices,
+            sorts=sorts,
+            sort=sort,
+            previous=_page_address(view, chosen, sort, listed.page - 1),
+            next="" if listed.is_last else _page_address(view, chosen, sort, listed.page + 1),
+        )
+
+    def row(
+        self,
+        entity: Entity,
+        row: Row,
+        *,
+        titles: Titles,
+        steps: Sequence[Transition],
+        linked: Sequence[tuple[Entity, Sequence[Row]]],
+        messages: Sequence[Row] = (),
+        message: str = "",
+        held: Sequence[Withheld] = (),
+        past: Sequence[Row] = (),
+    ) -> str:
+        """Return the page of a row.
+
+        Args:
+            entity: whose row it is.
+            row: the row.
+            titles: the titles of the rows that links lead to.
+            steps: those of its workflow that may be taken.
+            linked: the rows that link to it, by their entity, without its messages.
+            messages: those of its thread, in their order.
+            message: what just went wrong; empty: nothing.
+            held: what may not be done with it.
+            past: its past changes, in the order of their days.
+        """
+        return self._page(
+            "row.html",
+            str(row[entity.title.name]),
+            at=self._view_name(entity),
+            entity=entity,
+            id=row["id"],
+            parts=[
+                {
+                    "id": f"part-{number}",
+                    "label": label,
+                    "facts": facts_of(self._world, entity, fields, row, titles),
+                }
+                for number, (label, fields) in enumerate(fact_parts(self._world, entity))
+            ],
+            steps=steps,
+            trail=self._trail(entity, row),
+            linked=linked,
+            thread=self._world.thread(entity.name),
+            messages=messages_of(self._world, entity, messages),
+            message=message,
+            withheld=held,
+            history=self._world.history,
+            past=past_changes(self._world, past),
+            hidden={one.rule.name for one in held if one.rule.hidden},
+        )
+
+    def _trail(self, entity: Entity, row: Row) -> list[tuple[str, str]]:
+        """Return the way to a row's page, each page with its address; empty where pages do not show it."""
+        if not self._world.behaviour.trail:
+            return []
+        way = [(self._world.words.home, "/")]
+        name = self._view_name(entity)
+        way += [(view.label, f"/{name}") for view in self._world.views if view.name == name]
+        return [*way, (str(row[entity.title.name]), "")]
+
+    def form(
+        self,
+        entity: Entity,
+        row: Row | None,
+        *,
+        texts: Mapping[str, str],
+        choices: Choices,
+        messages: Mapping[str, str],
+        view: View | None = None,
+        asks_again: bool = False,
+    ) -> str:
+        """Return a form.
+
+        Args:
+            entity: whose row it asks for.
+            row: the row that it changes; None: it makes a new one.
+            texts: what it holds, by field.
+            choices: what may be chosen in each field that has choices.
+            messages: what is wrong, by field.
+            view: the view of settings that is the form; None: the form is a page of its own.
+            asks_again: whether it asks if what it holds is to be saved.
+        """
+        words = self._world.words
+        if view is not None:
+            heading, back = view.label, "/"
+        elif row is None:
+            heading, back = words.add.format(one=entity.one), self.list_address(entity)
+        else:
+            heading = f"{words.edit}: {row[entity.title.name]}"
+            back = f"/{entity.name}/{row['id']}"
+        parts = form_parts(self._world, entity)
+        return self._page(
+            "form.html",
+            heading,
+            at=self._view_name(entity) if view is None else view.name,
+            parts=parts,
+            texts=texts,
+            choices=choices,
+            messages=messages,
+            back=back,
+            sure=SURE if asks_again else "",
+        )
+
+    def shaped(self, template: str, view: View, **content: object) -> str:
+        """Return the page of a view that is no list."""
+        entity = self._world.entity(view.entity)
+        return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
+
+    def wizard(
+        self,
+        entity: Entity,
+        page: int,
+        *,
+        texts: Mapping[str, str],
+        choices: Choices,
+        messages: Mapping[str, str],
+        facts: Sequence[Fact],
+    ) -> str:
+        """Return a page of a form of several pages, from 0; the last is the summary, which shows `facts`.
+
+        The other arguments are those of `form`.
+        """
+        parts = form_parts(self._world, entity)
+        here = {field.name for field in parts[page][1]} if page < len(parts) else set[str]()
+        asked = [field for _, fields in parts for field in fields]
+        return self._page(
+            "wizard.html",
+            self._world.words.add.format(one=entity.one),
+            at=self._view_name(entity),
+            entity=entity,
+            parts=parts,
+            page=page,
+            kept={
+                field.name: texts[field.name]
+                for field in asked
+                if field.name in texts and field.name not in here
+            },
+            texts=texts,
+            choices=choices,
+            messages=messages,
+            facts=facts,
+            back=self.list_address(entity),
+        )
+
+    def delete(self, entity: Entity, row: Row, *, message: str = "") -> str:
+        """Return the page that asks whether a row is to be deleted; `message` says why it was not."""
+        heading = f"{self._world.words.delete}: {row[entity.title.name]}"
+        return self._page(
+            "delete.html",
+            heading,
+            at=self._view_name(entity),
+            entity=entity,
+            id=row["id"],
+            message=message,
+        )
+
+    def reserved(self, entity: Entity, row: Row, one: Withheld) -> str:
+        """Return the page that says who may do something with a row, and that asks for it."""
+        heading = f"{one.label}: {row[entity.title.name]}"
+        at, number = self._view_name(entity), row["id"]
+        return self._page("reserved.html", heading, at=at, entity=entity, id=number, one=one)
+
+    def list_address(self, entity: Entity) -> str:
+        """Return the path of the first view of an entity, or of the start page where it has none; lists go first."""
+        return f"/{self._view_name(entity) or ''}"
+
+    def _view_name(self, entity: Entity) -> str | None:
+        others = (view for view in self._world.views if view.entity == entity.name)
+        view = self._world.view_of(entity.name) or next(others, None)
+        return view.name if view is not None else None
+
+    def _page(self, template: str, heading: str, *, at: str | None = "", **content: object) -> str:
+        """Return a page; `at` is the part of the navigation that it belongs to, None if to none."""
+        page = self._templates.get_template(template).render(
+            world=self._world,
+            draw=self._drawings,
+            heading=heading,
+            at=at,
+            frame=self._frame,
+            styles=self._styles,
+            tip=partial(tip_of, self._world),
+            scripts=self._scripts,
+            days=day_writing(self._world),
+            **content,
+        )
+        return page.replace(' class=""', "")  # a kit need not have classes for everything
+
+
+def _page_address(view: View, chosen: Chosen, sort: str, page: int) -> str:
+    """Return the address of another page of what was asked for; empty for a page before the first."""
+    if page < 1:
+        return ""
+    asked = {"q": chosen.search, **chosen.filters, "sort": sort, "page": str(page)}
+    return f"/{view.name}?{urlencode({name: text for name, text in asked.items() if text})}"

@@ -1,0 +1,38 @@
+"""What a world answers for what is reserved to another role: a page that says so, and a request more."""
+
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from generators.worlds.serving.visit import answer, find, go_to, show_row, visit_of
+from generators.worlds.state.database import Row, add_row, next_id
+from generators.worlds.state.permissions import Withheld, new_request
+from schemas.worlds.world import Entity
+
+
+def may_not(request: Request, entity: Entity, row: Row, held: Withheld) -> Response:
+    """Answer that the role of who is signed in may not do something with a row."""
+    page = visit_of(request).pages.reserved(entity, row, held)
+    return answer(page, HTTPStatus.FORBIDDEN if request.method == "POST" else HTTPStatus.OK)
+
+
+async def ask(request: Request) -> Response:
+    """Ask for what may not be done with a row: a request more."""
+    visit = visit_of(request)
+    entity, row = find(request)
+    permissions, held = (
+        visit.world.permissions,
+        visit.reserved(entity, row, request.path_params["act"]),
+    )
+    if permissions is None or permissions.requests is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if held is None:
+        message = "Nobody has to be asked for this."
+        return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
+    asked, number = visit.world.entity(permissions.requests.entity), int(row["id"] or 0)
+    made = next_id(visit.database, asked)
+    added = new_request(visit.world, permissions.requests, number, made, held.label)
+    add_row(visit.database, asked, added)
+    return go_to(f"/{entity.name}/{number}")

@@ -1,0 +1,78 @@
+"""The cells of grids: each has a page of its own, with what it shows and a form of one field.
+
+The own script shows the form where the cell is, and what the cell shows once its form was sent. It says so by the
+header with which it fetches parts of pages; whoever sends none comes back to the grid.
+"""
+
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from generators.worlds.rendering.overlays import is_part
+from generators.worlds.rendering.row_fields import facts_of
+from generators.worlds.serving.visit import WorldVisit, answer, fill, go_to, read_body, visit_of
+from generators.worlds.state.database import Row, change_row, find_row
+from generators.worlds.state.display import cell_name
+from generators.worlds.state.forms import form_texts
+from schemas.worlds.field import DataField
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import View
+
+CELLS = "/_/cells/"
+"""The path below which cells of grids have their pages."""
+
+
+async def edit_cell(request: Request) -> Response:
+    """Show a cell with its form, or change what it holds."""
+    visit = visit_of(request)
+    view, row, field = _find_cell(request, visit)
+    entity = visit.world.entity(view.entity)
+    texts = form_texts(entity, row)
+    if request.method != "POST":
+        return _show_cell(visit, view, row, field, text=texts[field.name])
+    text = (await read_body(request)).get(field.name, "")
+    filled = fill(visit, entity, row, {**texts, field.name: text})
+    if filled.messages:
+        message = filled.messages.get(field.name) or next(iter(filled.messages.values()))
+        return _show_cell(visit, view, row, field, text=text, message=message)
+    change_row(visit.database, entity, int(row["id"] or 0), {field.name: filled.values[field.name]})
+    return go_to(request.url.path if is_part(request) else f"/{view.name}")
+
+
+def _find_cell(request: Request, visit: WorldVisit) -> tuple[View, Row, DataField]:
+    """Return the grid, the row and the field that an address names.
+
+    Raises:
+        HTTPException: there is no such cell, or none that can be changed.
+    """
+    asked = request.path_params
+    grids = (view for view in visit.world.views if view.shape is Shape.GRID)
+    view = next((one for one in grids if one.name == asked["view"]), None)
+    if view is not None:
+        row = find_row(visit.database, visit.world.entity(view.entity), asked["id"])
+        cells = visit.world.cells(view)
+        field = next((one for one in cells if one.name == asked["field"]), None)
+        if row is not None and field is not None:
+            return view, row, field
+    raise HTTPException(HTTPStatus.NOT_FOUND)
+
+
+def _show_cell(
+    visit: WorldVisit, view: View, row: Row, field: DataField, *, text: str, message: str = ""
+) -> Response:
+    entity = visit.world.entity(view.entity)
+    choices = visit.choices(entity).get(field.name, {})
+    page = visit.pages.shaped(
+        "cell.html",
+        view,
+        name=cell_name(field.label, str(row[entity.title.name])),
+        id=row["id"],
+        field=field,
+        fact=facts_of(visit.world, entity, [field], row, visit.titles(entity))[0],
+        text=text,
+        choices=choices,
+        message=message,
+    )
+    return answer(page, HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK)

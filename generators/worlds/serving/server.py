@@ -1,0 +1,285 @@
+"""The server of all worlds: one ASGI application, in which each visit has a database of its own.
+
+A request names its visit by a cookie, and what it finds and changes is that visit's alone. A change is answered
+with the address of what it made, so that a page that is loaded again changes nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
+
+from pydantic import JsonValue
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from generators.worlds.drawing.look import sign_packages
+from generators.worlds.rendering.overlays import ANSWERS, frame_of, remember, take_answer, way_back
+from generators.worlds.rendering.pages import Pages
+from generators.worlds.serving.approvals import ask, may_not
+from generators.worlds.serving.assets import KEPT, own_file, package_file
+from generators.worlds.serving.cart import change_cart, count_things
+from generators.worlds.serving.grid import CELLS, edit_cell
+from generators.worlds.serving.patterns import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
+from generators.worlds.serving.visit import (
+    WorldVisit,
+    answer,
+    fill,
+    find,
+    find_entity,
+    go_to,
+    is_sure,
+    read_body,
+    show_form,
+    show_row,
+    visit_of,
+)
+from generators.worlds.state.database import (
+    Chosen,
+    add_row,
+    change_row,
+    delete_row,
+    linked_rows,
+    list_rows,
+    open_database,
+    read_tables,
+)
+from generators.worlds.state.forms import Choices, form_texts, new_row
+from schemas.worlds.permissions import Act
+from schemas.worlds.world import Entity, View, World
+
+_PAGE_DIGITS = 9
+
+
+class WorldServer:
+    """The application. Whoever opens a visit closes it."""
+
+    def __init__(self, cookie: str) -> None:
+        """`cookie` names a request's visit."""
+        self._cookie = cookie
+        self._visits: dict[str, WorldVisit] = {}
+        both, post = ["GET", "POST"], ["POST"]
+        self._application = Starlette(
+            routes=[
+                Route("/", _home),
+                Route("/_/style.css", _style),
+                Route("/_/packages/{path:path}", _package),
+                Route("/_/own/{name}", _own),
+                Route(ANSWERS + "{name}", _take_answer, methods=post),
+                Route("/{view}", _view, methods=both),
+                Route(CELLS + "{view}/{id:int}/{field}", edit_cell, methods=both),
+                Route("/{entity}/new", _add, methods=both),
+                Route("/{entity}/{id:int}", _row),
+                Route("/{entity}/{id:int}/edit", _edit, methods=both),
+                Route("/{entity}/{id:int}/delete", _delete, methods=both),
+                Route("/{entity}/{id:int}/reply", reply, methods=post),
+                Route("/{entity}/{id:int}/do/{step}", _take_step, methods=post),
+                Route("/{entity}/{id:int}/ask/{act}", ask, methods=post),
+                Route("/{entity}/{id:int}/cart/{act}", change_cart, methods=post),
+            ],
+            exception_handlers={HTTPException: _refuse},
+        )
+
+    def open(self, world: World, database: bytes, token: str) -> None:
+        """Begin a visit of a world that requests name by `token`, with a copy of the world's database."""
+        self._visits[token] = WorldVisit(world, open_database(database), Pages(world))
+
+    def close(self, token: str) -> None:
+        """End a visit; what it held is gone."""
+        self._visits.pop(token).database.close()
+
+    def state(self, token: str) -> JsonValue:
+        """Return what a visit holds: all rows by entity."""
+        visit = self._visits[token]
+        return read_tables(visit.database, visit.world)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request = Request(scope)
+        visit = self._visits.get(request.cookies.get(self._cookie, ""))
+        if visit is None:
+            refusal = PlainTextResponse("this session has no visit here", HTTPStatus.FORBIDDEN)
+            await refusal(scope, receive, send)
+            return
+        frame = frame_of(visit.world, visit.memory, request)._replace(in_cart=count_things(visit))
+        framed = replace(visit, pages=visit.pages.framed(frame))
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                remember(visit.memory, visit.world.behaviour, request, message["status"])
+            await send(message)
+
+        await self._application({**scope, "visit": framed}, receive, tell)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    """Answer what cannot be served, with the navigation; an address that is no page is told in plain words."""
+    if not isinstance(error, HTTPException):
+        raise TypeError("only what was refused is answered here") from error
+    status = HTTPStatus(error.status_code)
+    message = (
+        "There is no page at this address." if status is HTTPStatus.NOT_FOUND else error.detail
+    )
+    response = answer(visit_of(request).pages.notice(status.phrase, message), status)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _home(request: Request) -> Response:
+    return answer(visit_of(request).pages.home())
+
+
+async def _style(request: Request) -> Response:
+    return Response(visit_of(request).pages.style(), media_type="text/css", headers=KEPT)
+
+
+async def _package(request: Request) -> Response:
+    pinned = (*visit_of(request).world.packages, *sign_packages())
+    return package_file(request.path_params["path"], pinned)
+
+
+async def _own(request: Request) -> Response:
+    return own_file(request.path_params["name"])
+
+
+async def _take_answer(request: Request) -> Response:
+    visit = visit_of(request)
+    take_answer(visit.world, visit.memory, request.path_params["name"], await read_body(request))
+    return go_to(way_back(request))
+
+
+async def _view(request: Request) -> Response:
+    visit = visit_of(request)
+    asked = request.path_params["view"]
+    view = next((one for one in visit.world.views if one.name == asked), None)
+    if view is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if view.shape in SHAPES:
+        return await SHAPES[view.shape](request, visit, view)
+    if request.method == "POST" and view.bulk:
+        return await do_to_all(request, visit, view)
+    if request.method == "POST":
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
+    entity = visit.world.entity(view.entity)
+    choices = visit.choices(entity)
+    chosen = _chosen(view, request.query_params, choices)
+    listed = list_rows(visit.database, visit.world, view, chosen=chosen)
+    return answer(
+        visit.pages.listing(
+            view,
+            listed,
+            chosen=chosen,
+            choices=choices,
+            titles=visit.titles(entity),
+            actions=bulk_actions(visit.world, entity) if view.bulk else None,
+        )
+    )
+
+
+def _chosen(view: View, query: Mapping[str, str], choices: Choices) -> Chosen:
+    """Return what a view's address asks for; what the view does not offer counts as not asked."""
+    sort = query.get("sort", "")
+    page = query.get("page", "")
+    offered = sort.removeprefix("-") in view.sorts
+    return Chosen(
+        search=query.get("q", "").strip() if view.searched else "",
+        filters={
+            name: query[name]
+            for name in view.filters
+            if name in query and query[name] in choices[name]
+        },
+        sort=sort.removeprefix("-") if offered else "",
+        descending=offered and sort.startswith("-"),
+        page=int(page) if page.isascii() and page.isdigit() and len(page) <= _PAGE_DIGITS else 1,
+    )
+
+
+async def _row(request: Request) -> Response:
+    return show_row(visit_of(request), *find(request))
+
+
+async def _add(request: Request) -> Response:
+    visit, entity = visit_of(request), find_entity(request)
+    if not entity.can_add:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if entity.wizard:
+        return await add_by_wizard(request, visit, entity)
+    if request.method != "POST":
+        return show_form(visit, entity, None, texts=_linked_texts(request, visit, entity))
+    given = await read_body(request)
+    filled = fill(visit, entity, None, given)
+    if filled.messages:
+        return show_form(visit, entity, None, texts=given, messages=filled.messages)
+    if not is_sure(visit, given):
+        return show_form(visit, entity, None, texts=given, asks_again=True)
+    made = add_row(visit.database, entity, new_row(visit.world, entity) | filled.values)
+    return go_to(f"/{entity.name}/{made}")
+
+
+def _linked_texts(request: Request, visit: WorldVisit, entity: Entity) -> dict[str, str]:
+    """Return what a link of the world fills in of a form: the day of a calendar on which it stands.
+
+    No other field takes its text from an address: whoever fills in a form types.
+    """
+    days = {view.day for view in visit.world.views if view.entity == entity.name and view.day}
+    return {name: text for name, text in request.query_params.items() if name in days}
+
+
+async def _edit(request: Request) -> Response:
+    visit = visit_of(request)
+    entity, row = find(request)
+    if not entity.can_edit:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if (held := visit.reserved(entity, row, Act.EDIT)) is not None:
+        return may_not(request, entity, row, held)
+    if request.method != "POST":
+        return show_form(visit, entity, row, texts=form_texts(entity, row))
+    given = await read_body(request)
+    filled = fill(visit, entity, row, given)
+    if filled.messages:
+        return show_form(visit, entity, row, texts=given, messages=filled.messages)
+    if not is_sure(visit, given):
+        return show_form(visit, entity, row, texts=given, asks_again=True)
+    change_row(visit.database, entity, int(row["id"] or 0), filled.values)
+    return go_to(f"/{entity.name}/{row['id']}")
+
+
+async def _delete(request: Request) -> Response:
+    visit = visit_of(request)
+    entity, row = find(request)
+    if not entity.can_delete:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if (held := visit.reserved(entity, row, Act.DELETE)) is not None:
+        return may_not(request, entity, row, held)
+    if request.method != "POST":
+        return answer(visit.pages.delete(entity, row))
+    linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
+    if linked:
+        others = ", ".join(other.many for other, _ in linked)
+        message = f"This cannot be deleted, because others refer to it: {others}."
+        return answer(visit.pages.delete(entity, row, message=message), HTTPStatus.CONFLICT)
+    delete_row(visit.database, entity, int(row["id"] or 0))
+    return go_to(visit.pages.list_address(entity))
+
+
+async def _take_step(request: Request) -> Response:
+    visit = visit_of(request)
+    entity, row = find(request)
+    flow = visit.world.workflow(entity.name)
+    asked = request.path_params["step"]
+    step = next((one for one in flow.transitions if one.name == asked), None) if flow else None
+    if flow is None or step is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    if row[flow.field] not in step.before:
+        message = f"{step.label}: this cannot be done now."
+        return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
+    if (held := visit.reserved(entity, row, f"do-{step.name}")) is not None:
+        return may_not(request, entity, row, held)
+    change_row(visit.database, entity, int(row["id"] or 0), {flow.field: step.after})
+    came_from = request.query_params.get("from")
+    if any(view.name == came_from for view in visit.world.views):
+        return go_to(f"/{came_from}")
+    return go_to(f"/{entity.name}/{row['id']}")

@@ -1,0 +1,263 @@
+"""What a request of a world's page finds: its visit, the row that its address names, the form that it sends.
+
+A visit is a world, a database of its own and its pages. What cannot be found or read is refused here.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from generators.worlds.rendering.overlays import Memory
+from generators.worlds.rendering.pages import SURE, Pages
+from generators.worlds.serving.assets import HEADERS
+from generators.worlds.state.database import (
+    Row,
+    find_alike,
+    find_row,
+    find_title,
+    linked_rows,
+    titles_of,
+)
+from generators.worlds.state.display import Titles
+from generators.worlds.state.forms import (
+    Choices,
+    Filled,
+    asked_fields,
+    field_choices,
+    new_row,
+    read_form,
+)
+from generators.worlds.state.permissions import Withheld, withheld
+from schemas.worlds.field import TAG_PARTING
+from schemas.worlds.world import Entity, Transition, View, World
+
+MAX_BODY_BYTES = 1_000_000
+"""The largest form that is read, bytes."""
+
+_ID_BOUND = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class WorldVisit:
+    """A visit while it is open."""
+
+    world: World
+    database: sqlite3.Connection
+    pages: Pages
+    memory: Memory = field(default_factory=Memory)
+
+    def titles(self, entity: Entity) -> Titles:
+        """Return the titles of all rows that an entity's links may lead to."""
+        targets = dict.fromkeys(field.target for field in entity.fields if field.target is not None)
+        return {name: titles_of(self.database, self.world.entity(name)) for name in targets}
+
+    def choices(self, entity: Entity) -> Choices:
+        """Return what may be chosen in the fields of an entity."""
+        return field_choices(self.world, entity, self.titles(entity))
+
+    def steps(self, entity: Entity, row: Row) -> list[Transition]:
+        """Return the steps of a workflow that a row may take, without those that are reserved to another role."""
+        held = {one.rule.step for one in self.withheld(entity, row)}
+        flow = self.world.workflow(entity.name)
+        steps = flow.transitions if flow is not None else ()
+        return [
+            step
+            for step in steps
+            if flow is not None and row[flow.field] in step.before and step.name not in held
+        ]
+
+    def withheld(self, entity: Entity, row: Row) -> list[Withheld]:
+        """Return what the role of who is signed in may not do with a row."""
+        return withheld(self.world, entity, row)
+
+    def reserved(self, entity: Entity, row: Row, name: str) -> Withheld | None:
+        """Return what may not be done with a row, by its name; None: it may be done."""
+        held = (one for one in self.withheld(entity, row) if one.rule.name == name)
+        return next(held, None)
+
+
+def visit_of(request: Request) -> WorldVisit:
+    """Return the visit that a request belongs to."""
+    visit: WorldVisit = request.scope["visit"]
+    return visit
+
+
+def answer(page: str, status: int = HTTPStatus.OK) -> Response:
+    """Return a page as the answer."""
+    return HTMLResponse(page, status, headers=HEADERS)
+
+
+def go_to(address: str) -> Response:
+    """Return that a page is to be opened in place of an answer, so that a change is not sent again."""
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER, headers=HEADERS)
+
+
+def refuse_post(request: Request) -> None:
+    """Refuse a form that nothing takes.
+
+    Raises:
+        HTTPException: the request sends one.
+    """
+    if request.method == "POST":
+        raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
+
+
+def find_entity(request: Request) -> Entity:
+    """Return the entity that an address names.
+
+    Raises:
+        HTTPException: there is none.
+    """
+    try:
+        return visit_of(request).world.entity(request.path_params["entity"])
+    except KeyError:
+        raise HTTPException(HTTPStatus.NOT_FOUND) from None
+
+
+def find(request: Request) -> tuple[Entity, Row]:
+    """Return the row that an address names, and whose it is.
+
+    Raises:
+        HTTPException: there is none.
+    """
+    entity, row_id = find_entity(request), request.path_params["id"]
+    row = find_row(visit_of(request).database, entity, row_id) if row_id < _ID_BOUND else None
+    if row is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return entity, row
+
+
+def show_row(
+    visit: WorldVisit, entity: Entity, row: Row, *, message: str = "", status: int = HTTPStatus.OK
+) -> Response:
+    """Answer with the page of a row; `message` says what just went wrong."""
+    thread = visit.world.thread(entity.name)
+    linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
+    written = thread.messages if thread is not None else None
+    history = visit.world.history
+    kept = history.changes if history is not None and history.entity == entity.name else None
+    past = [one for other, rows in linked if other.name == kept for one in rows]
+    if history is not None:
+        past.sort(key=lambda one: str(one[history.day]))
+    held = visit.withheld(entity, row)
+    flow = visit.world.workflow(entity.name)
+    shown = {one.rule.step for one in held if not one.rule.hidden}
+    refused = [step for step in (flow.transitions if flow else ()) if step.name in shown]
+    lying = visit.world.cart.lying if visit.world.cart is not None else None
+    messages = [one for other, rows in linked if other.name == written for one in rows]
+    if thread is not None:
+        day = thread.day
+        messages.sort(key=lambda one: str(one[day]))
+    return answer(
+        visit.pages.row(
+            entity,
+            row,
+            titles=visit.titles(entity),
+            steps=[*visit.steps(entity, row), *refused],
+            held=held,
+            linked=[
+                (other, rows) for other, rows in linked if other.name not in {written, kept, lying}
+            ],
+            past=past,
+            messages=messages,
+            message=message,
+        ),
+        status,
+    )
+
+
+def fill(visit: WorldVisit, entity: Entity, row: Row | None, given: Mapping[str, str]) -> Filled:
+    """Return what a form was read as; no two rows may have one title."""
+    choices = visit.choices(entity)
+    filled = read_form(visit.world, entity, given, choices=choices, before=row)
+    title = entity.title
+    if title.name in filled.values:
+        other = find_title(visit.database, entity, filled.values[title.name])
+        if other is not None and (row is None or other != row["id"]):
+            message = f"Another {entity.one} has this {title.label}."
+            return filled._replace(messages={**filled.messages, title.name: message})
+    return _without_clash(visit, entity, row, filled)
+
+
+def _without_clash(visit: WorldVisit, entity: Entity, row: Row | None, filled: Filled) -> Filled:
+    """Return what a form was read as, with a message if it is about what another row has taken."""
+    if not entity.apart or filled.messages:
+        return filled
+    before = row or new_row(visit.world, entity)
+    wanted = {name: filled.values.get(name, before[name]) for name in entity.apart}
+    if row is not None and all(row[name] == value for name, value in wanted.items()):
+        return filled
+    other = find_alike(visit.database, entity, wanted)
+    if other is None or (row is not None and other["id"] == row["id"]):
+        return filled
+    message = f"This is taken already: {other[entity.title.name]}."
+    asked = [field.name for field in asked_fields(visit.world, entity)]
+    name = next(name for name in asked if name in entity.apart)
+    return filled._replace(messages={name: message})
+
+
+def is_sure(visit: WorldVisit, given: Mapping[str, str]) -> bool:
+    """Return whether a form that was read may be saved: its page asks no more."""
+    return visit.world.behaviour.sure is None or SURE in given
+
+
+def show_form(
+    visit: WorldVisit,
+    entity: Entity,
+    row: Row | None,
+    *,
+    texts: Mapping[str, str],
+    messages: Mapping[str, str] | None = None,
+    view: View | None = None,
+    asks_again: bool = False,
+) -> Response:
+    """Answer with a form: `texts` by field, and what is wrong by field; `row` is None where it makes a new one.
+
+    `asks_again`: whether it asks if what it holds is to be saved.
+    """
+    choices = visit.choices(entity)
+    page = visit.pages.form(
+        entity,
+        row,
+        texts=texts,
+        choices=choices,
+        messages=messages or {},
+        view=view,
+        asks_again=asks_again,
+    )
+    return answer(page, HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK)
+
+
+async def read_body(request: Request) -> dict[str, str]:
+    """Return the fields of a form; a field that is there several times has its texts as tags are parted.
+
+    Raises:
+        HTTPException: it is too large, or no form.
+    """
+    given = dict[str, str]()
+    for name, text in await read_pairs(request):
+        given[name] = TAG_PARTING.join((given[name], text)) if name in given else text
+    return given
+
+
+async def read_pairs(request: Request) -> list[tuple[str, str]]:
+    """Return what a form sends, in its order.
+
+    Raises:
+        HTTPException: it is too large, or no form.
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    try:
+        return parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise HTTPException(HTTPStatus.BAD_REQUEST) from None

@@ -1,0 +1,247 @@
+"""The state of a visit of a world: a SQLite database in memory, a copy of the world's own.
+
+Each entity is a table: `id`, and a column for each field in the specification's order. Rows are added under
+the next id after the largest; nothing in a database depends on the machine or the moment.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import Entity, View, World
+
+Value = str | int | None
+"""What a field of a row holds; None: nothing."""
+
+Row = dict[str, Value]
+"""A row by columns, `id` among them."""
+
+Rows = dict[str, list[Row]]
+"""The rows of a world by entity, in the order of their ids."""
+
+_TYPES = {
+    Kind.INTEGER: "INTEGER",
+    Kind.MONEY: "INTEGER",
+    Kind.FLAG: "INTEGER",
+    Kind.LINK: "INTEGER",
+}
+
+
+def make_database(world: World, rows: Rows) -> bytes:
+    """Return a world's own database, serialized.
+
+    Raises:
+        KeyError: an entity has no rows, or a row lacks a field.
+    """
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for entity in world.entities:
+            columns = ", ".join(
+                f"{_quoted(field.name)} {_TYPES.get(field.kind, 'TEXT')}" for field in entity.fields
+            )
+            connection.execute(
+                f"CREATE TABLE {_quoted(entity.name)} (id INTEGER PRIMARY KEY, {columns})"
+            )
+            names = _columns(entity)
+            marks = ", ".join("?" for _ in names)
+            connection.executemany(
+                f"INSERT INTO {_quoted(entity.name)} VALUES ({marks})",  # noqa: S608 - names are quoted
+                [[row[name] for name in names] for row in rows[entity.name]],
+            )
+        connection.commit()
+        return connection.serialize()
+
+
+def open_database(data: bytes) -> sqlite3.Connection:
+    """Return a copy of a serialized database, in memory; whoever asked for it closes it."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.deserialize(data)
+    connection.create_function("casefold", 1, _casefold, deterministic=True)
+    return connection
+
+
+def read_tables(connection: sqlite3.Connection, world: World) -> JsonValue:
+    """Return all rows by entity, in the order of their ids: what a task of the world is judged by."""
+    return {
+        entity.name: [dict(row) for row in _rows(connection, entity, "ORDER BY id")]
+        for entity in world.entities
+    }
+
+
+class Chosen(NamedTuple):
+    """What a page of a view is asked for."""
+
+    search: str = ""
+    """Words that titles contain, in any letters; empty: all do."""
+    filters: Mapping[str, str] = {}
+    """The value of a column as text, by column; no other rows are shown."""
+    sort: str = ""
+    """The column that rows go by; empty: `id`."""
+    descending: bool = False
+    """Whether the largest is the first."""
+    page: int = 1
+    """The page, from 1; one after the last is the last."""
+
+
+class Listed(NamedTuple):
+    """A page of a view."""
+
+    rows: list[Row]
+    """Its rows."""
+    page: int
+    """Which page it is, from 1."""
+    is_last: bool
+    """Whether no page follows."""
+
+
+def list_rows(
+    connection: sqlite3.Connection, world: World, view: View, *, chosen: Chosen
+) -> Listed:
+    """Return a page of a view: texts go by their letters, links by what they lead to, and equals by id."""
+    entity = world.entity(view.entity)
+    conditions, values = ["1"], list[Value]()
+    if chosen.search:
+        conditions.append(f"instr(casefold({_quoted(entity.title.name)}), ?)")
+        values.append(chosen.search.casefold())
+    for name, wanted in chosen.filters.items():
+        conditions.append(f"CAST({_quoted(name)} AS TEXT) = ?")
+        values.append(wanted)
+    order = "id"
+    if chosen.sort:
+        way = "DESC" if chosen.descending else "ASC"
+        order = f"{_sort_key(world, entity.field(chosen.sort))} {way}, id"
+    where = f"WHERE {' AND '.join(conditions)}"
+    (count,) = connection.execute(
+        f"SELECT count(*) FROM {_quoted(entity.name)} {where}",  # noqa: S608 - names are quoted
+        values,
+    ).fetchone()
+    last = max(1, -(-count // view.page_size))
+    page = min(max(1, chosen.page), last)
+    tail = f"{where} ORDER BY {order} LIMIT {view.page_size} OFFSET {(page - 1) * view.page_size}"
+    return Listed(list(_rows(connection, entity, tail, *values)), page, page == last)
+
+
+def find_row(connection: sqlite3.Connection, entity: Entity, row: int) -> Row | None:
+    """Return the row of an id; None: there is none."""
+    return next(_rows(connection, entity, "WHERE id = ?", row), None)
+
+
+def find_rows(connection: sqlite3.Connection, entity: Entity) -> list[Row]:
+    """Return all rows of an entity, in the order of their ids."""
+    return list(_rows(connection, entity, "ORDER BY id"))
+
+
+def find_title(connection: sqlite3.Connection, entity: Entity, title: Value) -> int | None:
+    """Return the id of the row with a title; None: none has it."""
+    found = _rows(connection, entity, f"WHERE {_quoted(entity.title.name)} = ?", title)
+    return next((_id(row) for row in found), None)
+
+
+def find_alike(
+    connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]
+) -> Row | None:
+    """Return the first row that has all of some values; None: none has, or one of the values is null."""
+    conditions = " AND ".join(f"{_quoted(name)} = ?" for name in values)
+    return next(
+        _rows(connection, entity, f"WHERE {conditions} ORDER BY id", *values.values()), None
+    )
+
+
+def titles_of(connection: sqlite3.Connection, entity: Entity) -> dict[int, str]:
+    """Return the titles of an entity's rows by id, in the order of their ids."""
+    return {
+        _id(row): str(row[entity.title.name]) for row in _rows(connection, entity, "ORDER BY id")
+    }
+
+
+def linked_rows(
+    connection: sqlite3.Connection, world: World, entity: Entity, row: int
+) -> list[tuple[Entity, list[Row]]]:
+    """Return the entities of which rows link to a row, each with these rows in the order of their ids."""
+    out = list[tuple[Entity, list[Row]]]()
+    for other in world.entities:
+        links = [_quoted(field.name) for field in other.fields if field.target == entity.name]
+        if links:
+            found = list(
+                _rows(connection, other, f"WHERE ? IN ({', '.join(links)}) ORDER BY id", row)
+            )
+            out += [(other, found)] if found else []
+    return out
+
+
+def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]) -> int:
+    """Add a row of all of an entity's fields, and return its id: the largest and one."""
+    names = _columns(entity)
+    row = {**values, "id": next_id(connection, entity)}
+    connection.execute(
+        f"INSERT INTO {_quoted(entity.name)} VALUES ({', '.join('?' for _ in names)})",  # noqa: S608 - names are quoted
+        [row[name] for name in names],
+    )
+    return int(row["id"] or 0)
+
+
+def next_id(connection: sqlite3.Connection, entity: Entity) -> int:
+    """Return the id that the next row gets."""
+    (largest,) = connection.execute(
+        f"SELECT coalesce(max(id), 0) FROM {_quoted(entity.name)}"  # noqa: S608 - names are quoted
+    ).fetchone()
+    return int(largest) + 1
+
+
+def change_row(
+    connection: sqlite3.Connection, entity: Entity, row: int, values: Mapping[str, Value]
+) -> None:
+    """Put values into fields of a row."""
+    settings = ", ".join(f"{_quoted(name)} = ?" for name in values)
+    if settings:
+        connection.execute(
+            f"UPDATE {_quoted(entity.name)} SET {settings} WHERE id = ?",  # noqa: S608 - names are quoted
+            [*values.values(), row],
+        )
+
+
+def delete_row(connection: sqlite3.Connection, entity: Entity, row: int) -> None:
+    """Delete a row."""
+    connection.execute(f"DELETE FROM {_quoted(entity.name)} WHERE id = ?", [row])  # noqa: S608 - names are quoted
+
+
+def _rows(
+    connection: sqlite3.Connection, entity: Entity, tail: str, *values: Value
+) -> Iterator[Row]:
+    names = _columns(entity)
+    found = connection.execute(
+        f"SELECT {', '.join(map(_quoted, names))} FROM {_quoted(entity.name)} {tail}",  # noqa: S608 - names are quoted
+        values,
+    )
+    for values_of_row in found:
+        yield dict(zip(names, values_of_row, strict=True))
+
+
+def _sort_key(world: World, field: DataField) -> str:
+    """Return the SQL that rows are sorted by for a field."""
+    if field.target is not None:
+        target = world.entity(field.target)
+        title = f"casefold(there.{_quoted(target.title.name)})"
+        return f"(SELECT {title} FROM {_quoted(target.name)} there WHERE there.id = {_quoted(field.name)})"  # noqa: S608 - names are quoted
+    if field.kind in _TYPES:
+        return _quoted(field.name)
+    return f"casefold({_quoted(field.name)})"
+
+
+def _casefold(text: str | None) -> str | None:
+    return None if text is None else text.casefold()
+
+
+def _id(row: Row) -> int:
+    return int(row["id"] or 0)
+
+
+def _columns(entity: Entity) -> list[str]:
+    return ["id", *(field.name for field in entity.fields)]
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,221 @@
+"""The forms of a world: what a row's form holds, and what becomes of what somebody has put into it.
+
+A form is texts by field, as browsers send them. Each is read by its field's kind; one that cannot be read, or
+that a field needs and has not got, is answered by a message beside the field, and nothing is changed.
+"""
+
+import re
+from collections.abc import Container, Mapping
+from typing import NamedTuple
+
+from generators.worlds.state.database import Row, Value
+from generators.worlds.state.display import EXAMPLE_DAY, read_amount, read_day, show_day, show_value
+from schemas.worlds.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
+from schemas.worlds.look import Amounts
+from schemas.worlds.patterns import Shape, Thread
+from schemas.worlds.world import Entity, World
+
+Choices = Mapping[str, Mapping[str, str]]
+"""By field, what may be chosen: the words of each choice by what a form sends for it, in their order."""
+
+_WHOLE = re.compile(r"-?(\d+|\d{1,3}(,\d{3})+)", re.ASCII)
+_TEXTS = {Kind.TEXT, Kind.LONG_TEXT}
+_MOST_DIGITS, _MOST_LETTERS = 15, 30
+
+
+class Filled(NamedTuple):
+    """What a form was read as."""
+
+    values: Row
+    """By field; those with a message are not in it."""
+    messages: dict[str, str]
+    """What is wrong, by field; empty: nothing."""
+
+
+class _Wrong(ValueError):
+    """A text that is no value of its field; its message is for people."""
+
+
+def asked_fields(world: World, entity: Entity) -> list[DataField]:
+    """Return the fields that forms ask for: those that can be edited, without the workflow's."""
+    flow = world.workflow(entity.name)
+    state = flow.field if flow is not None else None
+    return [field for field in entity.fields if field.editable and field.name != state]
+
+
+def form_parts(world: World, entity: Entity) -> list[tuple[str, list[DataField]]]:
+    """Return the sections of a form, each with its fields; the heading of fields that are in none is empty."""
+    asked = {field.name: field for field in asked_fields(world, entity)}
+    parts = [
+        (section.label, [asked.pop(name) for name in section.fields if name in asked])
+        for section in entity.sections
+    ]
+    return [(label, fields) for label, fields in (("", [*asked.values()]), *parts) if fields]
+
+
+def listed_fields(world: World, entity: Entity, kinds: Container[Kind]) -> list[DataField]:
+    """Return the fields of some kinds that forms change on any row of a list; none where they change no such rows.
+
+    What keeps rows apart is left out, since not every value of it fits.
+    """
+    settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
+    if not entity.can_edit or world.view_of(entity.name) is None or entity.name in settings:
+        return []
+    return [
+        field
+        for field in asked_fields(world, entity)
+        if field.kind in kinds and field.name not in entity.apart
+    ]
+
+
+def new_message(world: World, thread: Thread, row: int, number: int, text: str) -> Row:
+    """Return the message that somebody writes to a row; `number` is the id that it gets."""
+    messages = world.entity(thread.messages)
+    return {
+        **new_row(world, messages),
+        messages.title.name: f"{messages.one} {number}",
+        thread.link: row,
+        thread.text: text,
+        thread.author: world.user,
+        thread.day: world.at.date().isoformat(),
+    }
+
+
+def new_row(world: World, entity: Entity) -> Row:
+    """Return what a new row holds in fields that no form asks for.
+
+    It is the first of the choices, the least number or amount, the world's day, no, no link, or an empty text.
+    """
+    return {field.name: _default(world, field) for field in entity.fields}
+
+
+def _default(world: World, field: DataField) -> Value:
+    match field.kind:
+        case Kind.INTEGER | Kind.MONEY:
+            return field.least
+        case Kind.DATE:
+            return world.at.date().isoformat()
+        case Kind.CHOICE | Kind.TAGS:
+            return field.choices[0]
+        case Kind.FLAG:
+            return 0
+        case Kind.LINK:
+            return None
+        case _:
+            return ""
+
+
+def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int, str]]) -> Choices:
+    """Return what may be chosen in each field that has choices; `titles` are of the rows of each entity, by id."""
+    out = dict[str, dict[str, str]]()
+    for field in entity.fields:
+        if field.kind in HAVE_CHOICES:
+            out[field.name] = {choice: choice for choice in field.choices}
+        elif field.kind is Kind.FLAG:
+            out[field.name] = {"1": world.words.yes, "0": world.words.no}
+        elif field.target is not None:
+            out[field.name] = {str(row): title for row, title in titles[field.target].items()}
+    return out
+
+
+def form_texts(entity: Entity, row: Row) -> dict[str, str]:
+    """Return what a form for a row holds before it was changed, by field."""
+    return {field.name: _to_text(field, row.get(field.name)) for field in entity.fields}
+
+
+def _to_text(field: DataField, value: Value) -> str:
+    if value is None:
+        return ""
+    if field.kind is Kind.MONEY and isinstance(value, int):
+        whole, cents = divmod(abs(value), 100)
+        return f"{'-' if value < 0 else ''}{whole}.{cents:02}"
+    return str(value)
+
+
+def read_form(
+    world: World, entity: Entity, given: Mapping[str, str], *, choices: Choices, before: Row | None
+) -> Filled:
+    """Return the values of the fields that a form asks for, and a message for each that is wrong.
+
+    Args:
+        world: the specification.
+        entity: whose row it is.
+        given: texts by field, those of several boxes as tags are parted; a box that is not ticked sends none.
+        choices: what may be chosen, as `field_choices` returns it.
+        before: the row as it is, which keeps what nobody has changed; None: it is a new one.
+    """
+    values, messages = Row(), dict[str, str]()
+    for field in asked_fields(world, entity):
+        text = given.get(field.name, "").replace("\r\n", "\n")
+        if before is not None and text == _to_text(field, before[field.name]):
+            values[field.name] = before[field.name]
+            continue
+        try:
+            values[field.name] = _read(world, field, text.strip(), choices)
+        except _Wrong as wrong:
+            messages[field.name] = str(wrong)
+    return Filled(values, messages)
+
+
+def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
+    if field.kind is Kind.FLAG:
+        return int(text == "1")
+    if not text:
+        if field.required:
+            raise _Wrong(f"{field.label} is required.")
+        return "" if field.kind in _TEXTS else None
+    if field.name in choices:
+        text = _chosen(field, text, choices[field.name])
+    match field.kind:
+        case Kind.INTEGER:
+            value: Value = _read_integer(field, text)
+        case Kind.MONEY:
+            value = _read_money(world, field, text)
+        case Kind.DATE:
+            value = _read_date(world, text)
+        case Kind.LINK:
+            value = int(text)
+        case Kind.TEXT:
+            value = " ".join(text.split())
+        case _:
+            value = text
+    return value
+
+
+def _chosen(field: DataField, text: str, choices: Mapping[str, str]) -> str:
+    """Return what was chosen, of tags each once in the order of the choices."""
+    given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
+    if not given <= choices.keys():
+        raise _Wrong("Choose one of the list.")
+    return TAG_PARTING.join(choice for choice in choices if choice in given)
+
+
+def _read_integer(field: DataField, text: str) -> int:
+    if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
+        raise _Wrong("Enter a whole number.")
+    value = int(text.replace(",", ""))
+    if not field.least <= value <= field.most:
+        raise _Wrong(f"Enter a number from {field.least} to {field.most}.")
+    return value
+
+
+def _read_money(world: World, field: DataField, text: str) -> int:
+    value = read_amount(world, text) if len(text) <= _MOST_LETTERS else None
+    if value is None or (world.amounts is Amounts.WHOLE and value % 100):
+        raise _Wrong(f"Enter an amount, as {_example(world, field)}.")
+    if not field.least <= value <= field.most:
+        least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
+        raise _Wrong(f"Enter an amount from {least} to {most}.")
+    return value
+
+
+def _example(world: World, field: DataField) -> str:
+    """Return an amount without its currency, as a form takes it."""
+    return show_value(world, field, 1250).replace(world.currency, "").strip()
+
+
+def _read_date(world: World, text: str) -> str:
+    day = read_day(world, text)
+    if day is None:
+        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE_DAY)}.")
+    return day.isoformat()

@@ -1,0 +1,19 @@
+"""Which part of a row's page holds which fields."""
+
+from schemas.worlds.behaviour import Facts
+from schemas.worlds.field import DataField
+from schemas.worlds.world import Entity, World
+
+
+def fact_parts(world: World, entity: Entity) -> list[tuple[str, tuple[DataField, ...]]]:
+    """Return the parts of a row's page, each with its label and its fields; those of a list are in the first."""
+    behaviour, view = world.behaviour, world.view_of(entity.name)
+    listed = {entity.title.name, *(view.columns if view is not None else ())}
+    first = tuple(field for field in entity.fields if field.name in listed)
+    rest = [field for field in entity.fields if field.name not in listed]
+    if behaviour.facts is Facts.TOGETHER or not rest:
+        return [(behaviour.parts[0], entity.fields)]
+    labels = behaviour.parts[1 : 1 + len(rest)]
+    size = -(-len(rest) // len(labels))
+    held = [tuple(rest[at : at + size]) for at in range(0, len(rest), size)]
+    return [(behaviour.parts[0], first), *zip(labels, held, strict=False)]

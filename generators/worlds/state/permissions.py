@@ -1,0 +1,98 @@
+"""Roles in worlds: what is drawn of them, and what the role of who is signed in may not do with a row.
+
+Each world shows the role beside the name. Some reserve something on one entity to another role; who has that role
+may do everything there.
+"""
+
+from typing import NamedTuple
+
+from generators.worlds.state.database import Row
+from generators.worlds.state.display import show_value
+from generators.worlds.state.forms import new_row
+from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
+from schemas.worlds.world import Entity, Transition, World
+
+
+class Withheld(NamedTuple):
+    """What the role of who is signed in may not do with a row."""
+
+    rule: Reserved
+    """What it is."""
+    label: str
+    """The words of its button."""
+    sentence: str
+    """Who may do it, and why nobody else."""
+    ask: str
+    """The words of the button that asks for it; empty: pages do not offer to ask."""
+
+
+def withheld(world: World, entity: Entity, row: Row) -> list[Withheld]:
+    """Return what may not be done with a row; of the steps of its workflow those that its state allows."""
+    permissions = world.permissions
+    if permissions is None or permissions.entity != entity.name or permissions.leader == world.role:
+        return []
+    return [
+        Withheld(rule, label, _sentence(world, permissions, entity, rule), _ask(permissions, label))
+        for rule in permissions.reserved
+        if (label := _label(world, entity, rule, row)) and _is_above(rule, row)
+    ]
+
+
+def is_withheld(world: World, entity: Entity, row: Row, act: Act, step: str | None = None) -> bool:
+    """Return whether something may not be done with a row."""
+    held = (one.rule for one in withheld(world, entity, row))
+    return any(rule.act is act and rule.step == step for rule in held)
+
+
+def new_request(world: World, asked: Requests, row: int, number: int, label: str) -> Row:
+    """Return what somebody adds who asks for something on a row; `number` is the id that it gets."""
+    entity = world.entity(asked.entity)
+    return {
+        **new_row(world, entity),
+        entity.title.name: f"{entity.one} {number}",
+        asked.act: label,
+        asked.link: row,
+        asked.author: world.user,
+        asked.day: world.at.date().isoformat(),
+    }
+
+
+def act_label(world: World, entity: Entity, rule: Reserved) -> str:
+    """Return the words of the button for what is reserved."""
+    step = _step(world, entity, rule)
+    words = {Act.EDIT: world.words.edit, Act.DELETE: world.words.delete}
+    return words[rule.act] if step is None else step.label
+
+
+def _label(world: World, entity: Entity, rule: Reserved, row: Row) -> str:
+    """Return the words of the button for what is reserved; empty where a row's state does not allow it."""
+    step, flow = _step(world, entity, rule), world.workflow(entity.name)
+    if step is not None and flow is not None and row[flow.field] not in step.before:
+        return ""
+    return act_label(world, entity, rule)
+
+
+def _step(world: World, entity: Entity, rule: Reserved) -> Transition | None:
+    flow = world.workflow(entity.name)
+    steps = flow.transitions if flow is not None else ()
+    return next((step for step in steps if step.name == rule.step), None)
+
+
+def _is_above(rule: Reserved, row: Row) -> bool:
+    return rule.above is None or int(row[rule.above] or 0) > rule.limit
+
+
+def _ask(permissions: Permissions, label: str) -> str:
+    return "" if permissions.requests is None else f"{permissions.requests.ask}: {label}"
+
+
+def _sentence(world: World, permissions: Permissions, entity: Entity, rule: Reserved) -> str:
+    """Return who may do what is reserved."""
+    what = {Act.EDIT: "change", Act.DELETE: "delete"}.get(rule.act)
+    if what is None:
+        what = f"use “{act_label(world, entity, rule)}” for"
+    because = ""
+    if rule.above is not None:
+        field = entity.field(rule.above)
+        because = f", because its {field.label} is above {show_value(world, field, rule.limit)}"
+    return f"Only a {permissions.leader} may {what} this {entity.one}{because}."

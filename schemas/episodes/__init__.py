@@ -1,0 +1,1 @@
+"""What an attempt saw, did and cost."""

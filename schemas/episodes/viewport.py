@@ -1,0 +1,97 @@
+"""The viewport of an episode and the scale of its pictures: fixed by the configuration, or drawn.
+
+A viewport is the task's own area, a little higher, so that the task fills the picture. The
+device scale factor enlarges it to the size at which a policy sees it. Both differ from episode to
+episode, so that nothing learnt from the pictures depends on one size. They are drawn from the episode's
+own seed, and its row records them.
+"""
+
+import math
+from random import Random
+
+from schemas.base import Record
+from schemas.configuration.config import RunConfig
+from schemas.episodes.action import Action
+
+SCALE_STEPS = 16
+"""A drawn scale is a multiple of one part in so many, which a float holds exactly."""
+
+_TINY = 1e-6
+
+
+class Viewport(Record):
+    """What a session shows of its pages, and how large."""
+
+    width: int
+    """CSS px."""
+    height: int
+    """CSS px."""
+    scale: float = 1.0
+    """Picture px per CSS px."""
+
+    @property
+    def picture(self) -> tuple[int, int]:
+        """Width and height of its pictures, px."""
+        return picture_pixels(self.width, self.scale), picture_pixels(self.height, self.scale)
+
+
+def picture_pixels(length: int, scale: float) -> int:
+    """Return how many picture px a length of CSS px has; the browser rounds a half up."""
+    return math.floor(length * scale + 0.5)
+
+
+def on_pixels(action: Action, viewport: Viewport) -> Action:
+    """Return an action with its points on whole px of the picture: each on the first that is not before it.
+
+    So the browser, which tells pages whole CSS px and leaves fractions out, names the same CSS px as
+    before. A point outside the viewport stays outside.
+    """
+    ends = {
+        "x": viewport.width,
+        "to_x": viewport.width,
+        "y": viewport.height,
+        "to_y": viewport.height,
+    }
+    moved = {
+        name: _on_pixel(value, end, viewport.scale)
+        for name, end in ends.items()
+        if isinstance(value := getattr(action, name, None), float)
+    }
+    return action.model_copy(update=moved) if moved else action
+
+
+def _on_pixel(value: float, end: int, scale: float) -> float:
+    pixel = math.ceil(value * scale - _TINY)
+    if value < end:
+        pixel = min(pixel, picture_pixels(end, scale) - 1)
+    return pixel / scale
+
+
+def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str) -> Viewport:
+    """Return the viewport of a task's attempts, as the configuration fixes it or as it is drawn.
+
+    It is drawn by the run's seed and by `seed`, the task's id: attempts at one task begin with the same
+    picture, so that they can be compared. `area` is the task's own, CSS px; None: its pages fill any viewport.
+    """
+    browser, fixed = config.browser, config.fixed_viewport(area)
+    if fixed is not None:
+        return Viewport(width=fixed[0], height=fixed[1], scale=browser.device_scale_factor or 1.0)
+    assert area is not None  # noqa: S101 - without one the viewport is fixed
+    draw = Random(f"viewport {config.run.seed} {seed}")
+    # Pages place dialogs by the window's width, so the width is theirs and the height alone is drawn.
+    width, height = area[0], area[1] + draw.randint(0, int(area[1] * browser.margin))
+    least, most = config.picture_side
+    wanted = draw.randint(least, most) / max(width, height)
+    scale = browser.device_scale_factor or max(1.0, int(wanted * SCALE_STEPS) / SCALE_STEPS)
+    return Viewport(width=width, height=height, scale=scale)
+
+
+def largest_viewport(config: RunConfig) -> Viewport:
+    """Return the viewport with the largest pictures that a run of this configuration may have."""
+    fixed = config.fixed_viewport(None) if config.browser.viewport else None
+    if fixed is not None:
+        return Viewport(
+            width=fixed[0], height=fixed[1], scale=config.browser.device_scale_factor or 1.0
+        )
+    side = config.picture_side[1]
+    return Viewport(width=side, height=side)

@@ -1,0 +1,1 @@
+"""The tables that records become, in a run and as published."""

@@ -1,0 +1,1 @@
+"""What verifiers found, and what becomes of an attempt by that."""

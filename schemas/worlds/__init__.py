@@ -1,0 +1,1 @@
+"""The specification of a made website."""
