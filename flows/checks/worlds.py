@@ -23,9 +23,10 @@ from flows.checks.world_pages import SIZE, open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
 from generators.sites.state import ServerState, judge_states
-from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.ground.task import WorldTask, to_task
 from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.leaks import Looked, find_leaks, operand_searches, shortcut_that_pays
 from generators.worlds.checking.crawl import Crawl, Trial, WorldGate
 from generators.worlds.drawing.draw import draw, draw_whole

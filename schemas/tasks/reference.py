@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from schemas.base import Record
 
@@ -34,6 +35,101 @@ class Do(StrEnum):
     """End the task with the answer `text`."""
 
 
+class Purpose(StrEnum):
+    """What a step of a reference is for: what somebody who takes it would say that they are doing."""
+
+    VIEW = "view"
+    """Open a view by the navigation."""
+    NEW_SEARCH = "new_search"
+    """Open a view anew, because a search there has found nothing."""
+    SEARCH = "search"
+    FILTER = "filter"
+    SORT = "sort"
+    APPLY = "apply"
+    """Send what a list is searched for, narrowed or sorted by."""
+    TURN = "turn"
+    """Ask for the next rows of a list by a link or a button."""
+    SCROLL = "scroll"
+    """Ask for the next rows of a list by going to its end."""
+    MONTH = "month"
+    """Turn a calendar that shows rows."""
+    LOOK = "look"
+    """Bring something into sight."""
+    ROW = "row"
+    """Open a row's page by its title."""
+    PART = "part"
+    """Open a part of a row's page."""
+    MENU = "menu"
+    ADD = "add"
+    """Open the form for a new row."""
+    NEXT_PART = "next_part"
+    """Go on to the next part of a form."""
+    EDIT = "edit"
+    """Open a row's form."""
+    SAVE = "save"
+    SURE = "sure"
+    """Say once more that a form is to be saved."""
+    DELETE = "delete"
+    CONFIRM = "confirm"
+    """Say once more that a row is to be deleted."""
+    STEP = "step"
+    """Take a step of a row's workflow on its page."""
+    CARD_STEP = "card_step"
+    """Take a step of a row's workflow on its card."""
+    MOVE_CARD = "move_card"
+    """Drag a card to the column of another state."""
+    ASK = "ask"
+    """Ask for what only another role may do."""
+    REPLY = "reply"
+    """Send a message."""
+    TYPE = "type"
+    """Put text into a form's field."""
+    PART_OF_CHOICE = "part_of_choice"
+    """Put the beginning of a choice into a field that offers many."""
+    CHOOSE = "choose"
+    """Choose an option of a list in a form."""
+    OPTION = "option"
+    """Click one of the choices of a field."""
+    BOX = "box"
+    """Click one of a field's boxes."""
+    TOGGLE = "toggle"
+    """Click the one box of a field, or its switch."""
+    UNTAG = "untag"
+    """Take a tag away."""
+    ATTACH = "attach"
+    """Drag a choice into the box of its field."""
+    COUNT = "count"
+    """Change a number by one, by a button."""
+    SLIDER = "slider"
+    END_OF_SLIDER = "end_of_slider"
+    KEY = "key"
+    DATE = "date"
+    """Give a date to a field by its parts or by its calendar."""
+    CELL = "cell"
+    """Go to a cell of a grid."""
+    OPEN_CELL = "open_cell"
+    FILL_CELL = "fill_cell"
+    CHOOSE_CELL = "choose_cell"
+    TOGGLE_CELL = "toggle_cell"
+    KEEP_CELL = "keep_cell"
+    """Save a cell by a key."""
+    SAVE_CELL = "save_cell"
+    """Save a cell by its button."""
+    PLACE = "place"
+    """Open the page of a place on a map."""
+    PUT_IN = "put_in"
+    """Put something into the cart on its own page."""
+    PUT_IN_LISTED = "put_in_listed"
+    """Put something into the cart from a list."""
+    TO_CART = "to_cart"
+    CHECK_OUT = "check_out"
+    IN_THE_WAY = "in_the_way"
+    """Clear away what stands in the way."""
+    NAME = "name"
+    """Say who one is, where a page asks again."""
+    ANSWER = "answer"
+
+
 _NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.LOOK}
 _HAS_NO_TEXT = {Do.CLICK, Do.LOOK}
 
@@ -53,6 +149,9 @@ class ReferenceStep(Record):
     """What is typed, chosen, pressed, opened or answered, or where it is dragged; None for a click and a look."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """What somebody thinks before it: what is in sight, and why this is next; None: the attempt states no thought."""
+
+    purpose: SkipJsonSchema[Purpose | None] = Field(default=None, exclude=True)
+    """What it is for, which whoever draws a task knows; it is stored nowhere. None: nobody has said it."""
 
     @model_validator(mode="after")
     def _check(self) -> "ReferenceStep":

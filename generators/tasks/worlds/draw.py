@@ -12,15 +12,8 @@ from generators.sites.gates import leak_gates
 from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
 from generators.tasks.worlds.ground.wording import word
 from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
-from generators.tasks.worlds.kinds.answers import READING
-from generators.tasks.worlds.kinds.bulk_edits import SEVERAL
-from generators.tasks.worlds.kinds.edits import WRITING
-from generators.tasks.worlds.kinds.links import FOLLOWING
-from generators.tasks.worlds.kinds.patterned import NEEDS, PATTERNED
-from generators.tasks.worlds.kinds.permissions import ASKING, oversteps
-from generators.tasks.worlds.kinds.procedures import WRITTEN
-from generators.tasks.worlds.kinds.scheduling import SCHEDULING
-from generators.tasks.worlds.kinds.selections import CHOOSING
+from generators.tasks.worlds.kinds import KINDS
+from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
 from generators.tasks.worlds.references.steps import Steps, around_noise
 from generators.tasks.worlds.references.styles import Style, draw_style, styled
@@ -31,19 +24,6 @@ from schemas.errors import BadTasks
 from schemas.tasks.reference import MAX_STEPS
 from schemas.tasks.task import Task
 from schemas.worlds.world import SITE, World
-
-KINDS = {
-    **READING,
-    **WRITING,
-    **CHOOSING,
-    **SEVERAL,
-    **FOLLOWING,
-    **PATTERNED,
-    **ASKING,
-    **WRITTEN,
-    **SCHEDULING,
-}
-"""The kinds of tasks, by name."""
 
 _WORLDS = 20
 """Worlds of one seed that are tried for a kind."""
@@ -75,7 +55,8 @@ def draw_tasks(world: World, rows: Rows, seed: int, count: int) -> list[WorldTas
 
 def kinds_of(family: str) -> list[str]:
     """Return the kinds of tasks that worlds of a shipped family can have."""
-    return [kind for kind in KINDS if kind not in NEEDS or has_pattern(family, NEEDS[kind])]
+    kinds = KINDS.values()
+    return [one.name for one in kinds if one.needs is None or has_pattern(family, one.needs)]
 
 
 def draw_task(template_id: str, seed: int) -> Task:
@@ -121,11 +102,11 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         stream = f"{kind} {name} {seed} {number}"
         random = Random(stream)
         number, failed = number + 1, failed + 1
-        draft = KINDS[kind](setting, random)
+        draft = KINDS[kind].draw(setting, random)
         if draft is None or oversteps(setting, draft):
             continue
         style = draw_style(Random(f"style {stream}"))
-        same = KINDS[kind](turning, Random(stream)) if style is Style.TURNING else None
+        same = KINDS[kind].draw(turning, Random(stream)) if style is Style.TURNING else None
         way = draft.reference if same is None else same.reference
         way = around_noise(setting, styled(setting, Random(f"steps {stream}"), style, way))
         if len(way) > MAX_STEPS:
@@ -155,14 +136,14 @@ def _worded(
     setting: Setting, draft: Draft, kind: str, seed: int, *, random: Random, way: Steps
 ) -> WorldTask:
     """Return the task that a draft makes; `way` is how its reference goes about it."""
-    instruction = word(draft.like or kind, draft.words, random, is_twin=bool(draft.like))
+    instruction = word(KINDS[draft.like or kind], draft.words, random, is_twin=bool(draft.like))
     plan = around_noise(setting, draft.reference)
     return WorldTask(
         kind=kind,
         seed=seed,
         instruction=instruction,
         expect=draft.expect,
-        reference=think(setting, way, instruction, draft.answer_kind, random),
+        reference=think(way, instruction, draft.answer_kind, random),
         difficulty=measure(plan, draft.expect, instruction, _places(setting)),
         answer_kind=draft.answer_kind,
         distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,

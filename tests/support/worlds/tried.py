@@ -8,7 +8,8 @@ from itertools import islice
 from effort import THOROUGH
 from support.worlds import drawn
 
-from generators.tasks.worlds.draw import KINDS, kinds_of
+from generators.tasks.worlds.draw import kinds_of
+from generators.tasks.worlds.kinds import KINDS
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.task import Task
 

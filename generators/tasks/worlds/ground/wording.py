@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import TERM, quoted
 
 ENGLISH = "en"
@@ -32,8 +33,6 @@ _LABELS = ("field", "fact", "link", "ground", "name", "state")
 class Grammar(NamedTuple):
     """What goals are made of; sentences by language."""
 
-    asides: dict[str, list[str]]
-    """The kinds whose goals may have an aside, by what it is about: one row, or several."""
     person: dict[str, list[str]]
     """First and last names."""
     team: dict[str, list[str]]
@@ -47,8 +46,6 @@ class Grammar(NamedTuple):
     """What says how to answer where the task cannot be done."""
     terms: dict[str, dict[str, str]]
     """By language, words that are put into goals."""
-    request: dict[str, dict[str, list[str]]]
-    """By kind, and by language or `terse`."""
 
 
 @cache
@@ -59,17 +56,17 @@ def grammar() -> Grammar:
     return TypeAdapter(Grammar).validate_python([told[name] for name in Grammar._fields])
 
 
-def word(kind: str, words: Mapping[str, str], random: Random, *, is_twin: bool = False) -> str:
+def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: bool = False) -> str:
     """Return a goal.
 
     Args:
-        kind: whose requests it is drawn from.
+        kind: whose sentences it is drawn from.
         words: what is put in.
         random: what it is drawn from.
         is_twin: whether the task cannot be done, so that the goal says how to answer then.
     """
     rules, share = grammar(), random.random()
-    requests = rules.request[kind]
+    requests = kind.requests
     if share < _TERSE_SHARE:
         register = _TERSE
     elif share < _TERSE_SHARE + _FOREIGN_SHARE:
@@ -81,9 +78,8 @@ def word(kind: str, words: Mapping[str, str], random: Random, *, is_twin: bool =
     if register != _TERSE:
         if random.random() < _OPENED:
             parts.insert(0, random.choice(rules.opening[language]))
-        about = next((name for name, kinds in rules.asides.items() if kind in kinds), None)
-        if about is not None and random.random() < _ASIDE:
-            parts.append(random.choice(rules.aside[about][language]))
+        if kind.aside is not None and random.random() < _ASIDE:
+            parts.append(random.choice(rules.aside[kind.aside][language]))
         if random.random() < _CLOSED:
             parts.append(random.choice(rules.closing[language]))
     if is_twin or random.random() < _IMPOSSIBLE:

@@ -1,6 +1,5 @@
 """Kinds of tasks that change several rows: all of a part of a list, or rows that are named."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 
 from generators.tasks.worlds.ground.changes import (
@@ -17,6 +16,7 @@ from generators.tasks.worlds.ground.changes import (
 )
 from generators.tasks.worlds.ground.parts import choice_of, draw_part, is_near, make_part, turns
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
@@ -27,11 +27,11 @@ from generators.tasks.worlds.ground.world_rows import (
     term,
 )
 from generators.tasks.worlds.references.steps import (
-    act,
     answer,
     fill_form,
     remove,
     save_change,
+    take_steps,
     to_form,
     to_part,
     to_row,
@@ -47,6 +47,24 @@ _TRIES = 8
 _TWO, _THREE = 2, 3
 
 
+@task_kind(
+    "edit-many",
+    aside="several",
+    words="""
+    terse: All {among}: set {field} to {value}.
+    terse: {field} {value} for all {among}.
+    en: [Set|Change] the {field} of all {among} to {value}.
+    en: [Please go through|Go through] {view} and give {value} as {field} to [each of the {among}|all of the {among}], and to no others.
+    en: [A new rule|The new rule] for {view}: where {conditions}, {field} is {value}. [Apply it to|Bring it to] all {many}[.| that it concerns.]
+    en: [Every one|Each] of the {among} [should get|is to get|needs] {value} as its {field}; [the others stay as they are|leave the rest].
+    en: [From now on|As of today], {value} is the {field} of {among}. [Update|Please update] [them all|all of them].
+    en: [It was decided|{person2} decided] that the {among} all have the {field} {value}. [See to it|Enter it for each].
+    de: Setze bei allen {among} {field} auf {value}.
+    de: Alle {among} sollen als {field} {value} haben; alle anderen bleiben, wie sie sind.
+    fr: Mets {field} à {value} pour tous les {among}.
+    es: Pon {field} en {value} para todos los {among}.
+    """,
+)
 def edit_many(setting: Setting, random: Random) -> Draft | None:
     """Ask for one value in all rows of a part of a list."""
     for view, entity in editable(setting, random):
@@ -95,6 +113,23 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "delete-several",
+    aside="several",
+    words="""
+    terse: Delete all {among}.
+    terse: All {among}: delete.
+    en: [Delete|Remove] all {among}.
+    en: [Please clear|Clear] {view} of [all|the] {among}; [leave the rest|the others stay].
+    en: The {among} [are of no use any more|were entered by mistake]. {site} should have none of them, and all others as before.
+    en: [Nobody needs|We do not need] the {among}. [Delete each of them|Remove them all], [and nothing else|and no others].
+    en: [All|Everything] under {view} where {conditions} [should go|is to be deleted], and only that.
+    en: [When you are done|In the end], {site} should not list any {among}; [please delete them|delete what there is].
+    de: Lösche alle {among}, und sonst nichts.
+    fr: Supprime tous les {among}, et rien d'autre.
+    es: Elimina todos los {among}, y nada más.
+    """,
+)
 def delete_several(setting: Setting, random: Random) -> Draft | None:
     """Ask that all rows of a part of a list are deleted; no other row links to them."""
     for view, entity in setting.places(random):
@@ -135,6 +170,23 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "move-several",
+    aside="several",
+    words="""
+    terse: All {among}: {field} to {after}.
+    terse: To {after}: all {among}.
+    en: [Bring|Move|Take] all {among} to the {field} {after}.
+    en: [Please see to it|Make sure|See to it] that [each of the {among}|every one of the {among}] has {after} as its {field}.
+    en: The {among} are [all due|all ready]: their {field} [should be|is to become] {after}. [Leave the other {many} alone|The other {many} stay as they are].
+    en: [Go through|Look through] {view}: where {conditions}, {field} [is to be|should become] {after}.
+    en: [By {day}|Today] I [want|expect] to find {after} as the {field} of [all|each of] the {among}.
+    en: [It is time|{person2} says it is time] to take the {among} on to {after}, [each of them|all of them] and nothing else.
+    de: Bringe alle {among} auf {field} {after}.
+    fr: Fais passer tous les {among} à {field} {after}.
+    es: Lleva todos los {among} a {field} {after}.
+    """,
+)
 def move_several(setting: Setting, random: Random) -> Draft | None:
     """Ask that all rows of a part of a list, which are in one state, take one step of their workflow."""
     for view, entity in setting.places(random):
@@ -169,7 +221,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                         for row in part.rows
                         for each in (
                             *to_row(setting, view, entity, row, reads=()),
-                            *act(setting, step.label),
+                            *take_steps(setting, step),
                         )
                     ),
                     answer(),
@@ -179,6 +231,22 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "create-several",
+    words="""
+    terse: {number} new {many}. {each}.
+    terse: Add {number} {many}: {each}.
+    en: [Create|Add|Enter] {number} new {many}: {each}.
+    en: [Please add|Please enter] these {number} {many} under {view}: {each}. [The rest stays as the form has it|Leave everything else alone].
+    en: {site} lacks {number} {many}. [They have|This is known of them]: {each}.
+    en: [I was told|{person2} says] that {number} {many} are still missing under {view}: {each}. [Please enter them|See to it].
+    en: [There are|We have] {number} new {many} to record, one after another: {each}.
+    en: [Could you|Would you] put {number} more {many} into {site}? {each}.
+    de: Lege unter {view} an ({number} {many}): {each}.
+    fr: Ajoute dans {view} ({number} {many}) : {each}.
+    es: Añade en {view} ({number} {many}): {each}.
+    """,
+)
 def create_several(setting: Setting, random: Random) -> Draft | None:
     """Ask for two or three new rows, each with values of its own."""
     for view, entity in with_forms(setting, random):
@@ -209,6 +277,22 @@ def create_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "transfer",
+    words="""
+    terse: {field} of {title}: also for {first} and {second}.
+    terse: {first}, {second}: {field} as in {title}.
+    en: [Give|Set] {first} and {second} the same {field} as {title} has.
+    en: [Please look up|Look up] the {field} of the {one} {title} and [enter it for|copy it to] {first} and {second}, two other {many}.
+    en: [Two {many}|These two], {first} and {second}, [should have|are to have] the {field} of {title}. [Change both|Update them].
+    en: What {title} has as {field} is [right for|true of] {first} and {second} as well. [Correct the two|Put it in there].
+    en: [Under|In] {view}, the {field} of {first} and of {second} [should match|has to match] that of {title}; [see to it|please change them].
+    en: [Copy|Take over] the {field} from {title}: the {many} {first} and {second} [need it too|lack it].
+    de: {first} und {second} sollen bei {field} dasselbe haben wie {title}.
+    fr: Pour {field}, donne à {first} et à {second} la même valeur qu'à {title}.
+    es: En {field}, pon a {first} y a {second} lo mismo que tiene {title}.
+    """,
+)
 def transfer(setting: Setting, random: Random) -> Draft | None:
     """Ask that two named rows get what a third one has in a field."""
     for view, entity in editable(setting, random):
@@ -247,6 +331,22 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "swap",
+    words="""
+    terse: Swap {field}: {first}, {second}.
+    terse: {first} and {second}: exchange {field}.
+    en: [Swap|Exchange] the {field} of {first} and {second}.
+    en: The {field} of two {many}, {first} and {second}, [got mixed up|was mixed up]: each has that of the other. [Undo this|Put it right].
+    en: [Somebody|{person2}] confused {first} with {second} under {view}. [Give each|Please give each] the {field} that the other one has now.
+    en: {first} should have the {field} of {second}, and {second} that of {first}. [Please change both|Correct it].
+    en: [Undo a mistake|Put a mistake right] in {site}: the {many} {first} and {second} carry each other's {field}.
+    en: [Could you|Would you] undo a mix-up? What {first} has as {field} belongs to {second}, and the other way round.
+    de: Vertausche {field} von {first} und {second}.
+    fr: Échange {field} entre {first} et {second}.
+    es: Intercambia {field} entre {first} y {second}.
+    """,
+)
 def swap(setting: Setting, random: Random) -> Draft | None:
     """Ask that a mix-up is undone: two named rows have each other's value of a field."""
     for view, entity in editable(setting, random):
@@ -289,17 +389,6 @@ def swap(setting: Setting, random: Random) -> Draft | None:
             ),
         )
     return None
-
-
-SEVERAL: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
-    "edit-many": edit_many,
-    "delete-several": delete_several,
-    "move-several": move_several,
-    "create-several": create_several,
-    "transfer": transfer,
-    "swap": swap,
-}
-"""The kinds, by name; each returns None where what it drew makes no task."""
 
 
 def _one(name: str, value: Value) -> Row:

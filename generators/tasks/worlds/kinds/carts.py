@@ -6,21 +6,22 @@ from typing import NamedTuple
 
 from generators.tasks.worlds.ground.parts import draw_part
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quoted, rank, term
-from generators.tasks.worlds.kinds.selections import Ordered, to_first
+from generators.tasks.worlds.references.ordered import Ordered, to_first
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
     click,
-    fill,
+    find_row,
     to_row,
     to_view,
-    turn,
 )
 from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.serving.cart import new_line, new_order
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import Expectation, Matcher, OneOf, RowRule
+from schemas.tasks.reference import Purpose
 from schemas.worlds.cart import Cart
 from schemas.worlds.look import Listing
 from schemas.worlds.patterns import Shape
@@ -48,6 +49,28 @@ class Wanted(NamedTuple):
     """The rows of which it is the cheapest; None: the goal names it."""
 
 
+@task_kind(
+    "buy",
+    needs=Shape.CART,
+    words="""
+    terse: Order: {stated}.
+    terse: {check_out}: {stated}
+    terse: {view}, one order: {stated}. Nothing else.
+    en: [Please order|Order|Buy] [for us|in {site}|from {site}]: {stated}. [All of it in one order|As one order].
+    en: [Put into the {cart}|Fill the {cart} with] {stated}, [and then|and after that] [order it|check out]. [Nothing may be left in the {cart}|The {cart} is empty afterwards].
+    en: [We are out of a few things|Something is missing on our shelves|The stock room called]. What has to be ordered [in {site}|from {site}]: {stated}, [in one go|all together].
+    en: {person2} [wants|would like] {stated}. [Could you place that order|Would you order that] [in {site}|under {view}], [with the {cart}|by the {cart}]?
+    en: [Here is|This is] my shopping list for {site}: {stated}. [Buy exactly that|Get me exactly this, and nothing more], [with one check-out|in a single order].
+    en: [One order|A single order] [should say|has to hold] {stated}. [Look them up|You find them] under {view}; [place the order too|do not forget to place the order].
+    en: [Somebody filled in half of an order and lost it|The last order got lost], so [once more|again], [please|from the beginning]: {stated}. [Place it when all is in the {cart}|It must be placed, not only be in the {cart}].
+    de: Bestelle in einer einzigen Bestellung: {stated}.
+    de: Lege in {site} {stated} in den Warenkorb und schicke die Bestellung ab; danach ist er leer.
+    fr: Commande en une seule fois : {stated}.
+    fr: Dans {site}, mets au panier {stated}, puis passe la commande ; le panier reste vide.
+    es: Pide en un solo pedido: {stated}.
+    es: En {site}, pon en la cesta {stated} y haz el pedido; la cesta queda vacía.
+    """,
+)
 def buy(setting: Setting, random: Random) -> Draft | None:
     """Ask for an order of one to three things, each so many times; some are named, one may have to be chosen."""
     cart = setting.world.cart
@@ -94,19 +117,20 @@ def order_of(setting: Setting, cart: Cart, wanted: Sequence[tuple[Row, int]]) ->
 
 def put_in(setting: Setting, cart: Cart, view: View, row: Row, *, from_list: bool = False) -> Steps:
     """Return the way from any page to having put one of a thing into the cart, on its own page or on a list."""
-    entity, words = setting.world.entity(cart.things), setting.world.words
+    entity = setting.world.entity(cart.things)
     if not from_list:
-        return (*to_row(setting, view, entity, row, reads=()), click(cart.add))
-    title, searched = setting.title(entity, row), setting.is_searched(view, entity, row)
-    search = (fill(words.search, title), click(words.apply)) if searched else ()
-    turns = turn(setting, setting.turns(view, entity, row, searched=searched))
-    return (*to_view(setting, view), *search, *turns, click(f"{cart.add}: {title}"))
+        return (*to_row(setting, view, entity, row, reads=()), click(cart.add, Purpose.PUT_IN))
+    title = setting.title(entity, row)
+    return (
+        *find_row(setting, view, entity, row),
+        click(f"{cart.add}: {title}", Purpose.PUT_IN_LISTED),
+    )
 
 
 def count_up(setting: Setting, cart: Cart, row: Row, times: int) -> Steps:
     """Return how a thing in the cart, which is in sight, becomes so many more."""
     title = setting.title(setting.world.entity(cart.things), row)
-    return (click(setting.world.words.increase.format(field=title)),) * times
+    return (click(setting.world.words.increase.format(field=title), Purpose.COUNT),) * times
 
 
 def _draw(setting: Setting, random: Random, cart: Cart, view: View) -> list[Wanted]:
@@ -159,10 +183,10 @@ def _reference(
         if one.ordered is None:
             steps += put_in(setting, cart, view, one.row, from_list=from_list)
         else:
-            steps += (*to_first(setting, one.ordered), click(cart.add))
+            steps += (*to_first(setting, one.ordered), click(cart.add, Purpose.PUT_IN))
         if by_adding:
-            steps += (click(cart.add),) * (one.quantity - 1)
+            steps += (click(cart.add, Purpose.PUT_IN),) * (one.quantity - 1)
         else:
             later += count_up(setting, cart, one.row, one.quantity - 1)
     page = views_of(setting, Shape.CART)[0]
-    return (*steps, *to_view(setting, page), *later, click(cart.check_out))
+    return (*steps, *to_view(setting, page), *later, click(cart.check_out, Purpose.CHECK_OUT))

@@ -1,6 +1,5 @@
 """Kinds of tasks that change one thing of the state: create, edit, move, delete, and mixtures of them."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 
 from generators.tasks.worlds.ground.changes import (
@@ -19,15 +18,16 @@ from generators.tasks.worlds.ground.changes import (
     with_forms,
 )
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, called, quoted, term
 from generators.tasks.worlds.references.steps import (
-    act,
     answer,
     because,
     fill_form,
     remove,
     save_change,
+    take_steps,
     to_form,
     to_row,
 )
@@ -38,6 +38,25 @@ from schemas.worlds.field import Kind
 _COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 
 
+@task_kind(
+    "create",
+    words="""
+    terse: New {one}: {stated}.
+    terse: Add under {view}: {stated}.
+    en: [Create|Add|Enter] a new {one} with {stated}.
+    en: [Please add|Please enter|Put in] this {one} under {view}: {stated}. [Leave everything else as the form has it|The rest stays as it is].
+    en: {site} lacks one {one}. [What is known of it|What I have been told]: {stated}. [See to it that it is there|Please enter it].
+    en: [I was told|{person2} says] that {view} should list one more {one}, with {stated}; [it does not yet|it is still missing].
+    en: [We have|There is] a new {one}: {stated}. [It belongs into {site}|Put it into {view}|Please record it].
+    en: [Could you|Would you] record one more {one} [in {site}|under {view}]? [It has|What it needs is] {stated}.
+    de: Lege unter {view} neu an: {one} mit {stated}.
+    de: Bitte trage ein: {one} mit {stated}. Alles andere bleibt, wie es ist.
+    fr: Ajoute dans {view} : {one} avec {stated}.
+    fr: Il manque {one} avec {stated} ; [ajoute-le|enregistre-le], s'il te plaît.
+    es: Añade en {view}: {one} con {stated}.
+    es: Falta {one} con {stated}; regístralo, por favor.
+    """,
+)
 def create(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row with given values."""
     for view, entity in with_forms(setting, random):
@@ -52,6 +71,22 @@ def create(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "create-alike",
+    words="""
+    terse: New {one}: {stated}; {field} as in {title}.
+    terse: Add {one}, {field} like {title}: {stated}.
+    en: [Create|Add|Enter] a new {one} with {stated}, and with the same {field} as {title} has.
+    en: [Please look up|Look up|Check] which {field} the {one} {title} has, and then add another {one} with the same {field} and with {stated}.
+    en: We need one more {one}, with {stated}. [Nobody told me|I was not told] the {field}, only that it is [the one|that] of {title}.
+    en: Under {view} there should [soon|] be another {one}, with {stated}. Its {field} is [to match|the same as] the {field} of {title}.
+    en: [Take over|Copy] the {field} of {title} [into|for] a new {one}, [of which the rest is|which otherwise has] {stated}.
+    en: [There is|We got] a new {one}: {stated}. [For the|As to the] {field}, do as with {title}.
+    de: Lege an: {one} mit {stated}; {field} soll wie bei {title} sein.
+    fr: Ajoute {one} avec {stated} ; pour {field}, reprends la valeur de {title}.
+    es: Añade {one} con {stated}; en {field}, lo mismo que {title}.
+    """,
+)
 def create_alike(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row of which one value is that of another row, to be read on its page."""
     for view, entity in with_forms(setting, random):
@@ -91,11 +126,49 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "edit",
+    aside="one",
+    words="""
+    terse: {one} {title}: set {stated}.
+    terse: {title}: {stated}.
+    en: [Change|Update] the {one} {title} so that it has {stated}.
+    en: [Please open|Open] {title} under {view}, [correct it to|change it to|enter] {stated}, and save it.
+    en: In {site} the {labels} of the {one} {title} is [out of date|wrong]. [The page should say|It should be] {stated} instead.
+    en: I [noticed|saw|was told] that the {one} {title} does not have {stated} yet. That is what it should have; [all else about it is right|the rest is fine].
+    en: [For|With] the {one} {title}, {stated} [is what should stand there|is right]. [Please correct it|Put that in].
+    en: [Could you|Would you] see to {title} [under|in] {view}? It [needs|should have] {stated}.
+    de: Ändere bei {one} {title}: {stated}.
+    de: Bei {title} unter {view} sollte stehen: {stated}. Bitte berichtige das.
+    fr: Modifie {one} {title} : {stated}.
+    fr: Pour {title} dans {view}, il faut {stated}. Corrige-le, s'il te plaît.
+    es: Cambia {one} {title}: {stated}.
+    es: En {title}, dentro de {view}, debe poner {stated}. Corrígelo, por favor.
+    """,
+)
 def edit(setting: Setting, random: Random) -> Draft | None:
     """Ask for another value in one field of a named row."""
     return _edit(setting, random, 1)
 
 
+@task_kind(
+    "edit-two",
+    aside="one",
+    words="""
+    terse: {one} {title}: set {stated}.
+    terse: {title}: {stated}.
+    en: [Change|Update] two things about the {one} {title}: {stated}.
+    en: [Please open|Open] {title} under {view}, [put in|enter] {stated}, and save both together.
+    en: In {site} the {labels} of the {one} {title} are [out of date|wrong]. [The page should say|They should be] {stated} instead.
+    en: I [noticed|saw|was told] that the {one} {title} does not have {stated} yet. That is what it should have; [all else about it is right|the rest is fine].
+    en: [For|With] the {one} {title}, {stated} [are what should stand there|are right]. [Please correct both|Put them in].
+    en: [Could you|Would you] see to {title} [under|in] {view}? It [needs|should have] {stated}.
+    de: Ändere bei {one} {title} zweierlei: {stated}.
+    de: Bei {title} unter {view} sollte stehen: {stated}. Bitte berichtige beides.
+    fr: Modifie deux choses dans {one} {title} : {stated}.
+    es: Cambia dos cosas en {one} {title}: {stated}.
+    """,
+)
 def edit_two(setting: Setting, random: Random) -> Draft | None:
     """Ask for other values in two fields of a named row."""
     return _edit(setting, random, 2)
@@ -123,6 +196,23 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
     return None
 
 
+@task_kind(
+    "conditional",
+    aside="one",
+    words="""
+    terse: {one} {title}: {fact} {condition}? Then {field} {first}, else {field} {second}.
+    terse: {title}, {field}: {first} if {fact} {condition}, else {second}.
+    en: If the {fact} of the {one} {title} is {condition}, [set|change] its {field} to {first}; otherwise [set|change] it to {second}.
+    en: [Please check|Check] the {one} {title}. [Where|If] its {fact} is {condition}, its {field} should become {first}, and in any other case {second}.
+    en: [There is a rule|We have a rule] for {view}: where {fact} is {condition}, {field} is {first}, and where it is not, {second}. Apply [the rule|it] to {title}.
+    en: I do not [remember|know] the {fact} of the {one} {title}. [Should it be|If it is] {condition}, I want {first} as its {field}; [should it not|if not], I want {second}.
+    en: The {field} of {title} [depends on|hangs on] its {fact}: {first} [if that is|where that is] {condition}, {second} [if not|otherwise]. [Please set it|Set it accordingly].
+    en: [Look at|Open] {title} [under|in] {view}. {fact} {condition} [means|calls for] {field} {first}; anything else [means|calls for] {field} {second}. Change it [accordingly|to what is right].
+    de: Wenn bei {one} {title} {fact} {condition} ist, setze {field} auf {first}, sonst auf {second}.
+    fr: Si {fact} de {one} {title} est {condition}, mets {field} à {first}, sinon à {second}.
+    es: Si {fact} de {one} {title} es {condition}, pon {field} en {first}; si no, en {second}.
+    """,
+)
 def conditional(setting: Setting, random: Random) -> Draft | None:
     """Ask for one change if a fact of a named row is so, and for another one if it is not."""
     for view, entity in editable(setting, random):
@@ -168,6 +258,24 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
+@task_kind(
+    "move",
+    aside="one",
+    words="""
+    terse: {one} {title}: {field} {before} to {after}.
+    terse: {title} to {after}.
+    en: [Bring|Move|Take] the {one} {title} to the {field} {after}.
+    en: [Please see to it|Make sure|See to it] that the {field} of {title} under {view} is {after}.
+    en: The {one} {title} still has the {field} {before}, but [in truth it has long been|it should be] {after}. Update {site}.
+    en: [By the end of today|By {day}] I expect to find the {one} {title} with {after} as its {field}.
+    en: [For|With] {title}, {before} is no longer [true|right]: its {field} [should be|is to become] {after}.
+    en: [Could you|Would you] take {title} [under|in] {view} from {before} to {after}?
+    de: Bringe {one} {title} von {before} auf {after}.
+    de: Bei {title} unter {view} soll {field} auf {after} stehen.
+    fr: Fais passer {one} {title} de {before} à {after}.
+    es: Lleva {one} {title} de {before} a {after}.
+    """,
+)
 def move(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named row comes to another state of its workflow, one or two steps away."""
     for view, entity in setting.places(random):
@@ -191,13 +299,33 @@ def move(setting: Setting, random: Random) -> Draft | None:
             changes(entity, (row, {field.name: after})),
             (
                 *to_row(setting, view, entity, row, reads=()),
-                *(each for step in way for each in act(setting, step.label)),
+                *take_steps(setting, *way),
                 answer(),
             ),
         )
     return None
 
 
+@task_kind(
+    "delete",
+    aside="one",
+    words="""
+    terse: {one} {title}: delete.
+    terse: Delete {title}.
+    en: [Delete|Remove] the {one} {title}.
+    en: [Please remove|Please delete|Take] {title} from {view}.
+    en: The {one} {title} was entered [by mistake|too early]. {site} should no longer have it; [leave its neighbours alone|the rest stays].
+    en: I keep stumbling over the {one} {title} under {view}, [which nobody needs any more|which is of no use]. Get rid of it [for good|for ever].
+    en: [We no longer need|Nobody needs] the {one} {title}. [Please delete it|Remove it] [from {site}|under {view}].
+    en: [Could you|Would you] see to it that {title} [is gone from|no longer stands in] {view}?
+    de: Lösche {one} {title}.
+    de: {title} unter {view} wird nicht mehr gebraucht; bitte löschen.
+    fr: Supprime {one} {title}.
+    fr: On n'a plus besoin de {title} dans {view} ; supprime-le.
+    es: Elimina {one} {title}.
+    es: Ya no hace falta {title} en {view}; elimínalo.
+    """,
+)
 def delete(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named row is deleted; no other row links to it."""
     for view, entity in setting.places(random):
@@ -215,15 +343,3 @@ def delete(setting: Setting, random: Random) -> Draft | None:
             ),
         )
     return None
-
-
-WRITING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
-    "create": create,
-    "create-alike": create_alike,
-    "edit": edit,
-    "edit-two": edit_two,
-    "conditional": conditional,
-    "move": move,
-    "delete": delete,
-}
-"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -4,21 +4,21 @@ from random import Random
 
 from generators.tasks.worlds.ground.changes import changes, clashes
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting, quoted
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
     click,
-    fill,
+    find_row,
     press,
     put,
-    to_view,
-    turn,
 )
 from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import cell_name
+from schemas.tasks.reference import Purpose
 from schemas.worlds.behaviour import Cells
 from schemas.worlds.field import DataField, Kind, Widget
 from schemas.worlds.patterns import Shape
@@ -27,6 +27,13 @@ from schemas.worlds.world import View
 _WIDGETS = {Kind.CHOICE: Widget.SELECT, Kind.FLAG: Widget.CHECKBOX}
 """What a cell asks for a value with, where that is no line to type into."""
 
+_IN_CELLS = {
+    Purpose.TYPE: Purpose.FILL_CELL,
+    Purpose.CHOOSE: Purpose.CHOOSE_CELL,
+    Purpose.TOGGLE: Purpose.TOGGLE_CELL,
+}
+"""What steps of forms are for where they are taken in cells."""
+
 _ENTERED = 0.6
 """The share of cells that Enter saves; the others are saved by the button."""
 
@@ -34,6 +41,27 @@ Change = tuple[Row, DataField, Value]
 """A row, one of its fields, and the value that it gets."""
 
 
+@task_kind(
+    "grid-edit",
+    needs=Shape.GRID,
+    words="""
+    terse: {view}, change: {stated}
+    terse: In {view}: {stated}
+    terse: {view}. {stated}. In the table itself.
+    en: [Please change|Change|Correct] this in the table {view}, right [there|in its cells]: {stated}.
+    en: [Open|Go to] {view} and [put right|change|update] there, without opening any {one}: {stated}.
+    en: The table {view} [is out of date|has old values]. [It should say|What it must say is] {stated}.
+    en: [Under|In] {view} [somebody typed the wrong thing|not all is right]. [Right is|Please make it] {stated}. [All other cells stay|Leave the other cells] as they are.
+    en: [I have the new figures|There is news] for {site}: {stated}. [Enter that|Put that] in the cells of {view}, [please|and nothing more].
+    en: [Could you|Would you] edit {view}, cell by cell, so that it says {stated}?
+    de: Ändere in der Tabelle {view}, gleich in den Zellen: {stated}.
+    de: In {site} ist {view} nicht mehr aktuell. Richtig ist: {stated}.
+    fr: Modifie dans le tableau {view}, directement dans les cellules : {stated}.
+    fr: Dans {site}, le tableau {view} doit indiquer {stated}.
+    es: Cambia en la tabla {view}, en las mismas celdas: {stated}.
+    es: En {site}, la tabla {view} debe decir {stated}.
+    """,
+)
 def grid_edit(setting: Setting, random: Random) -> Draft | None:
     """Ask for other values in one cell of a grid, or in two."""
     for view in views_of(setting, Shape.GRID):
@@ -61,13 +89,27 @@ def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) ->
     words, title = setting.world.words, setting.title(entity, row)
     name = cell_name(field.label, title)
     if setting.world.behaviour.cells is Cells.PENCIL:
-        opened: Steps = (click(f"{words.edit}: {name}"),)
+        opened: Steps = (click(f"{words.edit}: {name}", Purpose.CELL),)
     else:
-        opened = (click(f"{name}: {setting.fact(entity, field, row)}".strip()), press("Enter"))
+        shown = f"{name}: {setting.fact(entity, field, row)}".strip()
+        opened = (click(shown, Purpose.CELL), press("Enter", Purpose.OPEN_CELL))
     asked = field.model_copy(update={"widget": _WIDGETS.get(field.kind)})
     filled = put(setting, asked, value, before=row[field.name])
-    saved = press("Enter") if by_key and field.kind is not Kind.CHOICE else click(words.save)
-    return (*opened, *(step.model_copy(update={"within": title}) for step in filled), saved)
+    saved = (
+        press("Enter", Purpose.KEEP_CELL)
+        if by_key and field.kind is not Kind.CHOICE
+        else click(words.save, Purpose.SAVE_CELL)
+    )
+    return (
+        *opened,
+        *(
+            step.model_copy(
+                update={"within": title, "purpose": _IN_CELLS[step.purpose or Purpose.TYPE]}
+            )
+            for step in filled
+        ),
+        saved,
+    )
 
 
 def _changes(setting: Setting, random: Random, view: View, count: int) -> list[Change]:
@@ -84,12 +126,8 @@ def _changes(setting: Setting, random: Random, view: View, count: int) -> list[C
 
 
 def _reference(setting: Setting, random: Random, view: View, drawn: list[Change]) -> Steps:
-    entity, words, steps = setting.world.entity(view.entity), setting.world.words, list(Steps())
+    entity, steps = setting.world.entity(view.entity), list(Steps())
     for change in drawn:
-        row, title = change[0], setting.title(entity, change[0])
-        searched = setting.is_searched(view, entity, row)
-        steps += to_view(setting, view)
-        steps += (fill(words.search, title), click(words.apply)) if searched else ()
-        steps += turn(setting, setting.turns(view, entity, row, searched=searched))
+        steps += find_row(setting, view, entity, change[0])
         steps += cell_steps(setting, view, change, by_key=random.random() < _ENTERED)
     return tuple(steps)

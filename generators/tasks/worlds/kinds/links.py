@@ -12,6 +12,7 @@ from generators.tasks.worlds.ground.changes import (
     in_words,
 )
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
@@ -28,15 +29,16 @@ from generators.tasks.worlds.references.steps import (
     answer,
     because,
     click,
-    fill,
     look,
     save_change,
+    search,
     to_row,
     to_view,
     turn,
 )
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import MAX_FACTS, Expectation
+from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import View
 
@@ -44,6 +46,23 @@ _LINK = frozenset({Kind.LINK})
 _CHECKED = 3
 
 
+@task_kind(
+    "chain",
+    aside="one",
+    words="""
+    terse: {one} {title} > {path} > set {stated}.
+    terse: {path} of {title}: set {stated}.
+    en: [Find|Look up|Open] the {path} of the {one} {title}, and change that {target}: it should have {stated}.
+    en: [Please follow|Follow] the {one} {title} to its {path}. [The {target} there|That {target}] needs {stated}.
+    en: [I do not know|Nobody told me] which {target} is the {path} of the {one} {title}, but it [should have|must have] {stated}. [Find it and change it|Please see to it].
+    en: [Whichever|Whatever] {target} the {path} of {title} is: [give it|it needs] {stated}.
+    en: [Starting from|Beginning with] {title} under {view}, go to its {path}; [the page there|that {target}] should say {stated}.
+    en: The {path} of {title} is [out of date|wrong in one thing]. [Correct that {target} to|Set, for that {target},] {stated}.
+    de: Gehe von {one} {title} aus zu {path} und ändere dort: {stated}.
+    fr: Pars de {one} {title}, va jusqu'à {path} et mets-y {stated}.
+    es: Desde {one} {title}, ve hasta {path} y pon allí {stated}.
+    """,
+)
 def chain(setting: Setting, random: Random) -> Draft | None:
     """Ask for a change of the row that a named row leads to by one or two links."""
     found = list(_chains(setting, random))
@@ -56,7 +75,8 @@ def chain(setting: Setting, random: Random) -> Draft | None:
         for number, link in enumerate(links):
             at = setting.world.entity(link.target or "")
             there = setting.row(at, there[link.name])
-            steps += (click(setting.title(at, there)), *look(setting, at, links[number + 1 :][:1]))
+            opened = click(setting.title(at, there), Purpose.ROW)
+            steps += (opened, *look(setting, at, links[number + 1 :][:1]))
         values = draw_change(setting, random, at, there, 1)
         if not values or not at.can_edit:
             continue
@@ -92,6 +112,22 @@ def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[Data
             yield view, (link,), row
 
 
+@task_kind(
+    "repair",
+    words="""
+    terse: Where {ground} of the {link} is {when}, {field} must be {value}. Check {first}, {second}, {third}.
+    terse: {first}, {second}, {third}: {field} has to be {value} if {ground} of the {link} is {when}. Correct what is wrong.
+    en: [There is a rule|We have a rule]: where the {link} of any {one} has {when} as its {ground}, the {field} of the {one} is {value}. [Check|Please check] {first}, {second} and {third}, and correct what breaks it.
+    en: [One or more of|Some of] these {many} may be wrong: {first}, {second} and {third}. If the {ground} of the {link} is {when}, then the {field} of the {one} [must be|has to be] {value}; [leave the others|the others are right].
+    en: [Please make|Make] {first}, {second} and {third} follow the rule for {view}: {field} is {value} wherever the {ground} of the {link} is {when}. Change [nothing|no {one}] that it does not concern.
+    en: [Open|Go through] {first}, {second} and {third}. Where the {target} that is the {link} has {when} as its {ground}, but the {one} has another {field} than {value}, [set that {field}|correct that {field}] to {value}.
+    en: {person2} [suspects|thinks] that {first}, {second} or {third} has the wrong {field}: it has to be {value} if the {ground} of the {link} is {when}. [Put right|Correct] those that break this rule.
+    en: [Data check|Check of data] in {site}: where the {ground} of the {link} is {when}, {many} need {value} as their {field}. [Today it is the turn of|Look at] {first}, {second} and {third}; [repair|correct] where needed.
+    de: Regel: Hat {link} bei {ground} {when}, dann ist {field} {value}. Prüfe {first}, {second} und {third} und berichtige, was nicht stimmt.
+    fr: Règle : si {ground} de {link} est {when}, alors {field} est {value}. Vérifie {first}, {second} et {third} et corrige ce qui ne va pas.
+    es: Regla: si {ground} de {link} es {when}, entonces {field} es {value}. Revisa {first}, {second} y {third} y corrige lo que no cumpla.
+    """,
+)
 def repair(setting: Setting, random: Random) -> Draft | None:
     """Ask to check three named rows by a rule on what they link to, and to correct those that break it."""
     for view, entity in editable(setting, random):
@@ -160,7 +196,7 @@ def _checked(
     there = setting.row(target, row[link.name])
     steps = (
         *to_row(setting, view, entity, row, reads=(field, link)),
-        click(setting.title(target, there)),
+        click(setting.title(target, there), Purpose.ROW),
         *look(setting, target, (ground,)),
     )
     if values is None:
@@ -173,6 +209,7 @@ def _checked(
     return (*steps, *because(why, back), *save_change(setting, entity, row, values))
 
 
+@task_kind("impossible")
 def impossible(setting: Setting, random: Random) -> Draft | None:
     """Ask for what cannot be done, in the words of what can: of a row that is not there, or has no such link."""
     if random.random() < 1 / 4 and (draft := _loose_link(setting, random)) is not None:
@@ -199,8 +236,7 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
         return None
     if any(title.casefold() in other.casefold() for other in setting.titles(entity)):
         return None
-    words = setting.world.words
-    searched = (fill(words.search, title), click(words.apply)) if view.searched else ()
+    searched = search(setting, title) if view.searched else ()
     return Draft(
         {**draft.words, "title": quoted(title)},
         Expectation(answer=IMPOSSIBLE, looked=tuple(setting.titles(entity))[:MAX_FACTS]),
@@ -247,11 +283,3 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
             like="join",
         )
     return None
-
-
-FOLLOWING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
-    "chain": chain,
-    "repair": repair,
-    "impossible": impossible,
-}
-"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -1,11 +1,11 @@
 """A kind of task about permissions: something is to be done, or asked for where the role of who is signed in may not."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 from typing import NamedTuple
 
 from generators.tasks.worlds.ground.changes import changes, draw_change, in_words, is_linked
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quoted, term
 from generators.tasks.worlds.references.steps import (
     Steps,
@@ -14,19 +14,46 @@ from generators.tasks.worlds.references.steps import (
     click,
     remove,
     save_change,
+    take_steps,
     to_row,
 )
 from generators.worlds.state.database import Row
 from generators.worlds.state.permissions import Withheld, new_request, withheld
 from schemas.tasks.expectation import Expectation, RowRule
-from schemas.tasks.reference import Do
+from schemas.tasks.reference import Do, Purpose
 from schemas.worlds.permissions import Act, Requests, Reserved
 from schemas.worlds.world import Entity, Transition, View
+
+_PURPOSES = {
+    Act.EDIT: Purpose.EDIT,
+    Act.DELETE: Purpose.DELETE,
+    Act.STEP: Purpose.STEP,
+}
+"""What a click on the button of something is for."""
 
 _MAY, _IMPOSSIBLE = 0.4, 0.5
 """The shares of tasks on rows with which the role may do it, and of those that are kept where nobody can be asked."""
 
 
+@task_kind(
+    "ask-permission",
+    words="""
+    terse: {one}: {what}, or ask.
+    terse: If allowed, {what}; else ask for it.
+    en: If you are allowed to, {what}. If only a {leader} may, ask for it [on the page|there] instead.
+    en: [Please|Kindly] {what} [under|in] {view}; [should that be reserved to|if that takes] a {leader}, send the request [for it|that the page offers].
+    en: [I need|I want] one {one} dealt with: {what}. [Not everybody may do that|You may not be allowed to]; then [ask for it|put in a request] and leave the {one} as it is.
+    en: [Could you|Would you] {what}? [In case|If] {site} does not let you, ask [for permission|to have it done], and [do nothing else|change nothing].
+    en: [Look at|Open] {view} and {what}, [as far as your role allows it|if you may]; where it does not, [ask|have the page ask] a {leader}.
+    en: [Somebody|{person2}] wants you to {what}. [Do it yourself|Do so] if the page lets you; otherwise a request [will do|is enough].
+    de: Falls du darfst: {what}. Darf es nur ein anderer ({leader}), dann frage auf der Seite danach.
+    de: Bitte {what}, unter {view}. Fehlt dir das Recht, stelle dort eine Anfrage.
+    fr: Si tu y as droit, {what}. Sinon, demande-le sur la page ({leader}).
+    fr: Sous {view}, {what} ; si ton rôle ne le permet pas, envoie la demande.
+    es: Si puedes, {what}. Si solo puede hacerlo otro ({leader}), pídelo en la página.
+    es: En {view}, {what}; si tu papel no lo permite, envía la petición.
+    """,
+)
 def ask_permission(setting: Setting, random: Random) -> Draft | None:
     """Ask for what may be reserved, on a named row: to do it, or to ask for it where only another role may."""
     permissions = setting.world.permissions
@@ -46,10 +73,10 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     way, held = to_row(setting, view, entity, row, reads=()), _held(setting, entity, row, rule)
     if held is None:
         return Draft(words, done.expect, (*way, *done.steps, answer()))
-    way = way if rule.hidden else (*way, *act(setting, held.label))
+    way = way if rule.hidden else (*way, *act(setting, held.label, _PURPOSES[rule.act]))
     if permissions.requests is not None:
         added = Expectation(added=(_request_rule(setting, permissions.requests, row, held),))
-        return Draft(words, added, (*way, click(held.ask), answer()))
+        return Draft(words, added, (*way, click(held.ask, Purpose.ASK), answer()))
     if random.random() >= _IMPOSSIBLE:
         return None
     expect = Expectation(answer=IMPOSSIBLE)
@@ -158,7 +185,7 @@ def _done(
         return _Done(
             f"{term('bring')} {title} {term('to')} {quoted(step.after)}",
             changes(entity, (row, {flow.field: step.after})),
-            act(setting, step.label),
+            take_steps(setting, step),
         )
     if rule.act is Act.DELETE:
         gone = RowRule(table=entity.name, where={"id": row["id"]})
@@ -179,7 +206,3 @@ def _request_rule(setting: Setting, asked: Requests, row: Row, held: Withheld) -
     number = setting.next_id(setting.world.entity(asked.entity))
     made = new_request(setting.world, asked, int(row["id"] or 0), number, held.label)
     return RowRule(table=asked.entity, where={"id": number, **made})
-
-
-ASKING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {"ask-permission": ask_permission}
-"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -1,18 +1,18 @@
 """Kinds of tasks on what a website has in writing: a procedure to follow, and a change of the past to take back."""
 
-from collections.abc import Callable, Mapping
 from random import Random
 
 from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quoted
 from generators.tasks.worlds.references.steps import (
     Steps,
-    act,
     answer,
     because,
     save_change,
     see,
+    take_steps,
     to_row,
 )
 from generators.tasks.worlds.references.view_steps import reply
@@ -27,6 +27,25 @@ _FEWEST = 2
 """Things that a procedure has to change in a row, at least."""
 
 
+@task_kind(
+    "procedure",
+    words="""
+    terse: {one} {title}: {procedure}.
+    terse: {procedure}, for {title}.
+    en: [Follow|Carry out] the procedure {procedure} for the {one} {title}.
+    en: [Please do|Do] with {title}, [one of the {many}|under {view}], what {procedure} [says|asks for]; [you find it|it is] under {guides}.
+    en: The {one} {title} [is due|is next]. [How to go about it|What has to be done] stands in {procedure}: [read it first|look it up], and do [all of it|just that].
+    en: [I forgot|Nobody remembers] what {procedure} says, but it [applies to|has to be done for] {title} [now|today]. [Please see to it|Look and do it].
+    en: [Under|In] {guides} there is {procedure}. [Apply it to|Do it for] the {one} {title}, [step by step|no more and no less].
+    en: [Could you|Would you] treat {title} [as|the way] {procedure} has it? [The rules stand|It is written down] under {guides}.
+    de: Gehe bei {one} {title} so vor, wie es in {procedure} steht.
+    de: Unter {guides} steht {procedure}: wende das auf {title} an.
+    fr: Applique {procedure} à {one} {title}.
+    fr: Dans {guides}, lis {procedure} et fais-le pour {title}.
+    es: Aplica {procedure} a {one} {title}.
+    es: En {guides}, lee {procedure} y hazlo con {title}.
+    """,
+)
 def procedure(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named procedure is followed for a named row; what is to be done stands on its page alone."""
     manual = setting.world.manual
@@ -109,11 +128,30 @@ def _follow(setting: Setting, view: View, entity: Entity, one: Procedure, row: R
     return (
         *to_row(setting, view, entity, row, reads=()),
         *save_change(setting, entity, row, _values(one, row)),
-        *(act(setting, step.label) if step is not None else ()),
+        *(take_steps(setting, step) if step is not None else ()),
         *(reply(setting, thread, one.message) if one.message and thread is not None else ()),
     )
 
 
+@task_kind(
+    "undo",
+    words="""
+    terse: {one} {title}: undo the last change.
+    terse: Last change of {title}: take it back.
+    en: [Undo|Take back] the last change of the {one} {title}.
+    en: The [latest|last] change of {title} [was a mistake|was wrong]. [Put back|Restore] what was there before; {past} [has it|says what that was].
+    en: [Somebody|{person2}] changed the {one} {title} [by mistake|without asking]. [Please set|Set] it back to how it was before the [most recent|last] of its {past}.
+    en: [Look at|Open] {title} [under|in] {view}: its last change should [never have been made|be undone]. [Leave the earlier ones|The others stand].
+    en: What was changed last in {title} [has to|should] go back to its old value. [I do not know|Nobody told me] which field it was; [the page tells|see {past}].
+    en: [Could you|Would you] bring {title} back to the state before the last of its {past}? [Nothing more|Only that], please.
+    de: Mache die letzte Änderung von {one} {title} rückgängig.
+    de: Setze bei {title} unter {view} zurück, was zuletzt geändert wurde.
+    fr: Annule la dernière modification de {one} {title}.
+    fr: Dans {view}, rends à {title} ce qu'il avait avant sa dernière modification.
+    es: Deshaz el último cambio de {one} {title}.
+    es: En {view}, devuelve a {title} lo que tenía antes de su último cambio.
+    """,
+)
 def undo(setting: Setting, random: Random) -> Draft | None:
     """Ask that the last change of a named row is taken back: what was before stands among its past changes."""
     history = setting.world.history
@@ -172,10 +210,3 @@ def _back(setting: Setting, history: History, last: Row) -> tuple[DataField, Val
     }
     value = shown.get(str(last[history.before]))
     return (field, value) if can_put(setting, field, value) else None
-
-
-WRITTEN: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
-    "procedure": procedure,
-    "undo": undo,
-}
-"""The kinds, by name; each returns None where what it drew makes no task."""

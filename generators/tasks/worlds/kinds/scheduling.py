@@ -1,16 +1,18 @@
 """A kind of task on calendars: a new row on the first day that is free, as the calendar shows."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
 from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row, in_words
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, called, is_so, quoted, term
-from generators.tasks.worlds.references.steps import Steps, answer, click, fill_form, see
+from generators.tasks.worlds.references.steps import Steps, answer, because, click, fill_form, see
 from generators.tasks.worlds.references.view_steps import to_month, views_of
 from generators.worlds.state.database import Row
+from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View
@@ -37,6 +39,23 @@ class _Free(NamedTuple):
     """What those rows have in common with the new one; None: nothing, all rows count."""
 
 
+@task_kind(
+    "schedule",
+    needs=Shape.CALENDAR,
+    words="""
+    terse: New {one}, first {which} from {start} on without {without}: {stated}.
+    terse: {view}: {one} on the first {which} from {start} on that has no {without}; {stated}.
+    en: [Add|Enter] a new {one} with {stated} on the first {which} from {start} on that has no {without}.
+    en: [Please find|Find] the first {which}, {start} or later, without any {without}, and [put|enter] a {one} there: {stated}.
+    en: [We need|I need] a {one} ({stated}) as early as [possible|can be] from {start} on, but not on a {which} with {without}; [{view} shows what is taken|look at {view}]. It has to be a {which}.
+    en: [Look at|Open] {view} and go from {start} on, {which} by {which}, until one has no {without}. [That is where|There] a new {one} with {stated} [goes|belongs].
+    en: A {one} with {stated} [has to be made|is missing]. Its {day_field} is the first {which} from {start} on [that is free|which is still free], that is, without {without}.
+    en: [Nothing may clash|There must be no clash]: [put|place] a {one} with {stated} on the earliest {which}, not before {start}, for which {view} has no {without}.
+    de: Trage einen Eintrag ({one}) mit {stated} ein, am ersten {which} ab {start}, an dem es keine {without} gibt.
+    fr: Ajoute {one} avec {stated}, le premier {which} à partir du {start} sans {without}.
+    es: Añade {one} con {stated} el primer {which} desde el {start} que no tenga {without}.
+    """,
+)
 def schedule(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row on the first day from a day on that has no row, or none of somebody or something."""
     for view in views_of(setting, Shape.CALENDAR):
@@ -100,7 +119,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     add = setting.world.words.add.format(one=entity.one)
     number = quoted(str(free.day.day))
     why = f"The days before it are taken, so I click on the number {number} in the calendar."
-    day = click(f"{add}, {free.day.isoformat()}").model_copy(update={"why": why})
+    (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))
     return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
 
 
@@ -133,7 +152,3 @@ def _taken(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Itera
     while day.isoformat() in by_day:
         yield day.isoformat()
         day += timedelta(days=step)
-
-
-SCHEDULING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {"schedule": schedule}
-"""The kinds, by name; each returns None where what it drew makes no task."""

@@ -5,11 +5,20 @@ from random import Random
 
 from generators.tasks.worlds.ground.changes import changes, in_words
 from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quoted, term
-from generators.tasks.worlds.references.steps import Steps, act, answer, click, see, to_view
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    answer,
+    click,
+    see,
+    take_steps,
+    to_view,
+)
 from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.serving.seat_map import Place, place_name, place_of, place_words
 from generators.worlds.state.database import Row
+from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
@@ -19,6 +28,26 @@ _EACH = 3
 """Every so many rows of a map something is brought into sight, so that all of it was."""
 
 
+@task_kind(
+    "take-place",
+    needs=Shape.MAP,
+    words="""
+    terse: {view}: cheapest free {one}, row {row} or {way}, {stated}. {button}.
+    terse: {button}: {one}, row {row} or {way}, {stated}, lowest {price}.
+    en: [Please take|Take|Find] the cheapest free {one} in row {row} or {way} that has {stated}, and [click|press] {button} [there|on its page].
+    en: [On|In] {view} I need a {one} with {stated}, in row {row} or {way}. [Of the free ones take|Choose among the free ones] that with the lowest {price}, by {button}.
+    en: [Open|Look at] {view}: which free {one} of row {row} or {way} has {stated} and the lowest {price}? [That one is to be taken|Take that one] with {button}.
+    en: [It should cost|It may cost] as little as possible, but the {one} [must be|has to be] free, in row {row} or {way}, with {stated}. [You get it by|Take it with] {button} [under|in] {view}.
+    en: [Somebody needs|{person2} needs] a {one} in {site}: row {row} or {way}, {stated}. [Only one free one is the cheapest|Take the cheapest that is free]; {button} is the step for it.
+    en: [Could you|Would you] see to a {one} with {stated} for me, not outside row {row} and {way}, free of course, and with the lowest {price} of these? {button} on its page does it.
+    de: Nimm unter {view} den günstigsten freien Platz in Reihe {row} oder {way} mit {stated}: auf seiner Seite {button}.
+    de: In {site} brauche ich einen freien Platz mit {stated}, Reihe {row} oder {way}, so günstig wie möglich. Der Schritt heißt {button}.
+    fr: Dans {view}, prends la place libre la moins chère au rang {row} ou {way}, avec {stated}, par {button}.
+    fr: Il me faut dans {site} une place libre avec {stated}, rang {row} ou {way}, au plus bas prix ; l'étape est {button}.
+    es: En {view}, toma el sitio libre más barato de la fila {row} o {way}, con {stated}, mediante {button}.
+    es: Necesito en {site} un sitio libre con {stated}, fila {row} o {way}, lo más barato posible; el paso es {button}.
+    """,
+)
 def take_place(setting: Setting, random: Random) -> Draft | None:
     """Ask for the cheapest free place of a kind in one part of a map to be taken; others fit but in one thing."""
     for view in views_of(setting, Shape.MAP):
@@ -46,7 +75,7 @@ def take_place(setting: Setting, random: Random) -> Draft | None:
                     "button": quoted(step.label),
                 },
                 changes(entity, (found, {flow.field: step.after})),
-                (*_reference(setting, view, found), *act(setting, step.label), answer()),
+                (*_reference(setting, view, found), *take_steps(setting, step), answer()),
             )
     return None
 
@@ -104,4 +133,8 @@ def _reference(setting: Setting, view: View, row: Row) -> Steps:
     last = max(by_row)
     seen = [by_row[number] for number in sorted(by_row) if number % _EACH == 0 or number == last]
     names = (_name(setting, view, one) for one in seen)
-    return (*to_view(setting, view), *map(see, names), click(_name(setting, view, row)))
+    return (
+        *to_view(setting, view),
+        *map(see, names),
+        click(_name(setting, view, row), Purpose.PLACE),
+    )

@@ -9,49 +9,15 @@ typed. Each step says what the picture shows then, which nothing but its place i
 from datetime import date
 from random import Random
 
+from generators.tasks.worlds.references.thoughts import thoughts
 from generators.worlds.state.database import Value
 from generators.worlds.state.display import MONTHS, show_day
-from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.field import DataField, Widget
 from schemas.worlds.world import World
 
 _MOST_TURNS = 8
 """A month that is further away is not turned to."""
-
-_SAID = {
-    "part": (
-        '"{field}" has to be {day}. It takes the month, the day and the year: "{m}", "{d}" and "{y}".',
-        'In "{field}" the month comes first, so for {day} I type "{m}", "{d}" and "{y}".',
-    ),
-    "clear": (
-        '"{field}" has to be empty, so I clear it.',
-        'There has to be no date in "{field}"; I remove what it holds.',
-    ),
-    "clear_parts": (
-        "The month, the day and the year are cleared one after another.",
-        "I go on until no part of the date is left.",
-    ),
-    "open": (
-        '"{field}" has to be {day}. I click on it, so that its calendar opens.',
-        'I need {day} in "{field}", and open its calendar.',
-    ),
-    "turn": (
-        "The calendar shows {shown}, and I need {wanted}, so I turn it.",
-        "This is {shown}; {wanted} is what I need, so I go on to the month beside it.",
-    ),
-    "day": (
-        "The calendar shows {wanted}; I click on {number}.",
-        "{wanted} is in sight, and {number} is the day that I need.",
-    ),
-    "far": (
-        '"{field}" has to be "{day}". A calendar would have to be turned often to get there, so I type it.',
-        'I type "{day}" into "{field}"; that takes less than turning a calendar for many months.',
-    ),
-    "shut": (
-        "The calendar is still open; Enter closes it.",
-        "I close the calendar with Enter, so that it covers nothing.",
-    ),
-}
 
 
 class _Thoughts:
@@ -68,7 +34,7 @@ class _Thoughts:
             }
 
     def __call__(self, purpose: str, **words: str) -> str:
-        return self._random.choice(_SAID[purpose]).format(**self._words, **words)
+        return self._random.choice(thoughts()["date"][purpose]).format(**self._words, **words)
 
 
 def put_day(
@@ -121,12 +87,12 @@ def _month(count: int) -> str:
 
 
 def _click(on: str, why: str) -> ReferenceStep:
-    return ReferenceStep(do=Do.CLICK, on=on, why=why)
+    return ReferenceStep(do=Do.CLICK, on=on, why=why, purpose=Purpose.DATE)
 
 
 def _type(field: DataField, text: str, why: str) -> ReferenceStep:
-    return ReferenceStep(do=Do.TYPE, on=field.label, text=text, why=why)
+    return ReferenceStep(do=Do.TYPE, on=field.label, text=text, why=why, purpose=Purpose.DATE)
 
 
 def _press(key: str, why: str) -> ReferenceStep:
-    return ReferenceStep(do=Do.PRESS, text=key, why=why)
+    return ReferenceStep(do=Do.PRESS, text=key, why=why, purpose=Purpose.DATE)

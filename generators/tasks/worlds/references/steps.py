@@ -14,10 +14,11 @@ from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import show_value
 from generators.worlds.state.forms import form_parts
 from generators.worlds.state.page_layout import fact_parts
-from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Cookies, Facts, Paging
 from schemas.worlds.field import DataField, Widget, tags_of
-from schemas.worlds.world import Entity, View
+from schemas.worlds.patterns import Shape
+from schemas.worlds.world import Entity, Transition, View
 
 Steps = tuple[ReferenceStep, ...]
 """Steps of a reference, in their order."""
@@ -30,34 +31,34 @@ _MOST_CLICKS = 3
 """A stepper's number that is further away is typed."""
 
 
-def click(on: str, *, within: str | None = None) -> ReferenceStep:
+def click(on: str, purpose: Purpose | None = None, *, within: str | None = None) -> ReferenceStep:
     """Return a click on what has these words."""
-    return ReferenceStep(do=Do.CLICK, on=on, within=within)
+    return ReferenceStep(do=Do.CLICK, on=on, within=within, purpose=purpose)
 
 
-def fill(on: str, text: str) -> ReferenceStep:
+def fill(on: str, text: str, purpose: Purpose = Purpose.TYPE) -> ReferenceStep:
     """Return that a field's text is replaced."""
-    return ReferenceStep(do=Do.TYPE, on=on, text=text)
+    return ReferenceStep(do=Do.TYPE, on=on, text=text, purpose=purpose)
 
 
-def choose(on: str, option: str) -> ReferenceStep:
+def choose(on: str, option: str, purpose: Purpose = Purpose.CHOOSE) -> ReferenceStep:
     """Return the choice of an option of a list."""
-    return ReferenceStep(do=Do.SELECT, on=on, text=option)
+    return ReferenceStep(do=Do.SELECT, on=on, text=option, purpose=purpose)
 
 
-def drag(on: str, to: str, *, within: str | None = None) -> ReferenceStep:
+def drag(on: str, to: str, purpose: Purpose, *, within: str | None = None) -> ReferenceStep:
     """Return that what has some words is dragged to what has others."""
-    return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to)
+    return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to, purpose=purpose)
 
 
 def see(on: str) -> ReferenceStep:
     """Return that what has these words is brought into sight."""
-    return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()))
+    return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()), purpose=Purpose.LOOK)
 
 
 def answer(text: str = "", why: str | None = None) -> ReferenceStep:
     """Return the answer; empty where nothing was asked. `why` is the thought before it; None: any that fits."""
-    return ReferenceStep(do=Do.ANSWER, text=text, why=why)
+    return ReferenceStep(do=Do.ANSWER, text=text, why=why, purpose=Purpose.ANSWER)
 
 
 def because(why: str, steps: Steps) -> Steps:
@@ -66,16 +67,40 @@ def because(why: str, steps: Steps) -> Steps:
     return (first.model_copy(update={"why": why}), *others)
 
 
-def press(key: str) -> ReferenceStep:
+def press(key: str, purpose: Purpose = Purpose.KEY) -> ReferenceStep:
     """Return that a key or chord is pressed."""
-    return ReferenceStep(do=Do.PRESS, text=key)
+    return ReferenceStep(do=Do.PRESS, text=key, purpose=purpose)
+
+
+def opened_view(setting: Setting, step: ReferenceStep) -> View | None:
+    """Return the view that a step opens by the navigation; None: it opens none."""
+    if step.purpose not in {Purpose.VIEW, Purpose.NEW_SEARCH, Purpose.TO_CART}:
+        return None
+    return next((view for view in setting.world.views if view.label == step.on), None)
 
 
 def to_view(setting: Setting, view: View) -> Steps:
     """Return the way from any page to a view, by the navigation."""
     menus = setting.world.behaviour.menus
     menu = next((one for one in menus if view.name in one.views), None)
-    return (*(() if menu is None else (click(menu.label),)), click(view.label))
+    opened = click(view.label, Purpose.TO_CART if view.shape is Shape.CART else Purpose.VIEW)
+    return (opened,) if menu is None else (click(menu.label, Purpose.MENU), opened)
+
+
+def search(setting: Setting, text: str) -> Steps:
+    """Return how a list in sight is searched."""
+    words = setting.world.words
+    return (fill(words.search, text, Purpose.SEARCH), click(words.apply, Purpose.APPLY))
+
+
+def find_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
+    """Return the way from any page to a list that shows a row: by a search where there is one."""
+    searched = setting.is_searched(view, entity, row)
+    return (
+        *to_view(setting, view),
+        *(search(setting, setting.title(entity, row)) if searched else ()),
+        *turn(setting, setting.turns(view, entity, row, searched=searched)),
+    )
 
 
 def to_row(
@@ -95,15 +120,9 @@ def to_row(
         row: the row.
         reads: the fields that are brought into sight there, one after another; None: what its parts hold.
     """
-    words, title = setting.world.words, setting.title(entity, row)
-    searched = setting.is_searched(view, entity, row)
-    search = (fill(words.search, title), click(words.apply)) if searched else ()
-    turns = setting.turns(view, entity, row, searched=searched)
     return (
-        *to_view(setting, view),
-        *search,
-        *turn(setting, turns),
-        click(title),
+        *find_row(setting, view, entity, row),
+        click(setting.title(entity, row), Purpose.ROW),
         *(
             look(setting, entity, entity.fields, sees=False)
             if reads is None
@@ -125,7 +144,7 @@ def look(
     for field in fields:
         label = part_of[field.name]
         if label not in open_parts:
-            steps.append(click(label))
+            steps.append(click(label, Purpose.PART))
             keeps = setting.world.behaviour.facts is Facts.ACCORDION
             open_parts = {*(open_parts if keeps else ()), label}
         if sees:
@@ -133,27 +152,33 @@ def look(
     return tuple(steps)
 
 
-def act(setting: Setting, label: str) -> Steps:
+def act(setting: Setting, label: str, purpose: Purpose) -> Steps:
     """Return how something is done that a row's page offers by a label: in its menu, where it has one."""
     menu = setting.world.behaviour.actions
-    return (*(() if menu is None else (click(menu),)), click(label))
+    return (*(() if menu is None else (click(menu, Purpose.MENU),)), click(label, purpose))
+
+
+def take_steps(setting: Setting, *way: Transition) -> Steps:
+    """Return how a row takes steps of its workflow, one after another, on its page."""
+    return tuple(each for step in way for each in act(setting, step.label, Purpose.STEP))
 
 
 def to_edit(setting: Setting) -> Steps:
     """Return the way from a row's page to its form."""
-    return act(setting, setting.world.words.edit)
+    return act(setting, setting.world.words.edit, Purpose.EDIT)
 
 
 def save(setting: Setting) -> Steps:
     """Return how a form is saved, once more where the page asks again."""
     sure = setting.world.behaviour.sure
-    return (click(setting.world.words.save), *(() if sure is None else (click(sure),)))
+    saved = click(setting.world.words.save, Purpose.SAVE)
+    return (saved,) if sure is None else (saved, click(sure, Purpose.SURE))
 
 
 def remove(setting: Setting) -> Steps:
     """Return how a row is deleted from its page."""
     words = setting.world.words
-    return (*act(setting, words.delete), click(words.confirm))
+    return (*act(setting, words.delete, Purpose.DELETE), click(words.confirm, Purpose.CONFIRM))
 
 
 def to_list(
@@ -174,11 +199,14 @@ def to_list(
         descending: whether the largest is the first.
     """
     entity, words = setting.world.entity(view.entity), setting.world.words
-    chosen = [choose(entity.field(name).label, choice) for name, choice in filters.items()]
+    chosen = [
+        choose(entity.field(name).label, choice, Purpose.FILTER) for name, choice in filters.items()
+    ]
     if sort is not None:
         way = words.descending if descending else words.ascending
-        chosen.append(click(way.format(field=sort.label)))
-    return (*to_view(setting, view), *chosen, *((click(words.apply),) if chosen else ()))
+        chosen.append(click(way.format(field=sort.label), Purpose.SORT))
+    applied = (click(words.apply, Purpose.APPLY),) if chosen else ()
+    return (*to_view(setting, view), *chosen, *applied)
 
 
 def turn(setting: Setting, times: int) -> Steps:
@@ -186,11 +214,11 @@ def turn(setting: Setting, times: int) -> Steps:
     behaviour = setting.world.behaviour
     match behaviour.paging:
         case Paging.PAGES:
-            step = click(setting.world.words.next)
+            step = click(setting.world.words.next, Purpose.TURN)
         case Paging.MORE:
-            step = click(behaviour.more)
+            step = click(behaviour.more, Purpose.TURN)
         case _:
-            step = press("End")
+            step = press("End", Purpose.SCROLL)
     return (step,) * times
 
 
@@ -216,26 +244,27 @@ def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> St
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
     """Return the way from any page to the form for a new row."""
-    return (*to_view(setting, view), click(setting.world.words.add.format(one=entity.one)))
+    label = setting.world.words.add.format(one=entity.one)
+    return (*to_view(setting, view), click(label, Purpose.ADD))
 
 
 def around_noise(setting: Setting, steps: Steps) -> Steps:
     """Return a whole reference with what clears the way: what covers the first page, and views when first opened."""
     noise = setting.world.noise
-    views = {view.label: view.name for view in setting.world.views}
     seen, out = set[str](), list[ReferenceStep]()
     if noise.cookies is Cookies.COVERING:
-        out.append(click(noise.decline))
+        out.append(click(noise.decline, Purpose.IN_THE_WAY))
     for step in steps:
         out.append(step)
-        opened = views.get(step.on or "") if step.do is Do.CLICK else None
-        if opened is None or opened in seen:
+        opened = opened_view(setting, step)
+        if opened is None or opened.name in seen:
             continue
-        seen.add(opened)
-        if opened == noise.pop_up:
-            out.append(click(noise.refuse))
-        if opened == noise.asks_again:
-            out += (fill(noise.name, setting.world.user), click(noise.resume))
+        seen.add(opened.name)
+        if opened.name == noise.pop_up:
+            out.append(click(noise.refuse, Purpose.IN_THE_WAY))
+        if opened.name == noise.asks_again:
+            out.append(fill(noise.name, setting.world.user, Purpose.NAME))
+            out.append(click(noise.resume, Purpose.IN_THE_WAY))
     return tuple(out)
 
 
@@ -246,18 +275,16 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
     )
     match field.asked_with:
         case Widget.CHECKBOX | Widget.SWITCH:
-            steps: Steps = (click(field.label),) if bool(value) is not bool(before) else ()
+            is_other = bool(value) is not bool(before)
+            steps: Steps = (click(field.label, Purpose.TOGGLE),) if is_other else ()
         case Widget.RADIOS | Widget.CARDS | Widget.SEGMENTS:
-            steps = (click(words, within=field.label),)
+            steps = (click(words, Purpose.OPTION, within=field.label),)
         case Widget.SELECT:
             steps = (choose(field.label, words),)
         case Widget.COMBOBOX:
-            steps = (
-                fill(field.label, _part(setting, field, words)),
-                click(words, within=field.label),
-            )
+            steps = _find_choice(setting, field, words)
         case Widget.DROP:
-            steps = (drag(words, box_of(setting, field), within=field.label),)
+            steps = (drag(words, box_of(setting, field), Purpose.ATTACH, within=field.label),)
         case Widget.CHECKBOXES | Widget.TAGS:
             steps = _tag(setting, field, value, before)
         case Widget.SLIDER if isinstance(value, int):
@@ -270,6 +297,12 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
             text = "" if value is None else show_value(setting.world, field, value)
             steps = (fill(field.label, text),)
     return steps
+
+
+def _find_choice(setting: Setting, field: DataField, words: str) -> Steps:
+    """Return how one of many choices is found by its first words, and clicked."""
+    typed = fill(field.label, _part(setting, field, words), Purpose.PART_OF_CHOICE)
+    return (typed, click(words, Purpose.OPTION, within=field.label))
 
 
 def _part(setting: Setting, field: DataField, words: str) -> str:
@@ -299,14 +332,13 @@ def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Ste
     new = [tag for tag in wanted if tag not in there]
     if field.asked_with is Widget.CHECKBOXES:
         return tuple(
-            click(tag, within=field.label) for tag in field.choices if tag in {*gone, *new}
+            click(tag, Purpose.BOX, within=field.label)
+            for tag in field.choices
+            if tag in {*gone, *new}
         )
-    chosen = (
-        (fill(field.label, _part(setting, field, tag)), click(tag, within=field.label))
-        for tag in new
-    )
-    removed = (click(setting.world.words.untag.format(tag=tag), within=field.label) for tag in gone)
-    return (*removed, *(step for pair in chosen for step in pair))
+    untag = setting.world.words.untag
+    removed = (click(untag.format(tag=tag), Purpose.UNTAG, within=field.label) for tag in gone)
+    return (*removed, *(step for tag in new for step in _find_choice(setting, field, tag)))
 
 
 def _slide(setting: Setting, field: DataField, value: int) -> Steps:
@@ -318,7 +350,8 @@ def _slide(setting: Setting, field: DataField, value: int) -> Steps:
     less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
     end, key = ("End", less) if from_end else ("Home", more)
     times = field.most - value if from_end else value - field.least
-    return (click(field.label), press(end), *((press(key),) * times))
+    slider = click(field.label, Purpose.SLIDER)
+    return (slider, press(end, Purpose.END_OF_SLIDER), *((press(key),) * times))
 
 
 def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
@@ -327,7 +360,7 @@ def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
         return (fill(field.label, show_value(setting.world, field, value)),)
     words = setting.world.words
     button = (words.increase if value > before else words.decrease).format(field=field.label)
-    return (click(button),) * abs(value - before)
+    return (click(button, Purpose.COUNT),) * abs(value - before)
 
 
 def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
@@ -339,9 +372,9 @@ def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
             if field.name in values:
                 steps += put(setting, field, values[field.name], before=None)
         if entity.wizard:
-            steps.append(click(setting.world.words.next))
+            steps.append(click(setting.world.words.next, Purpose.NEXT_PART))
     if entity.wizard:
-        return (*steps, click(setting.world.words.save))
+        return (*steps, click(setting.world.words.save, Purpose.SAVE))
     return (*steps, *save(setting))
 
 

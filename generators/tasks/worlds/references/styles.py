@@ -9,9 +9,17 @@ from enum import StrEnum
 from random import Random
 
 from generators.tasks.worlds.ground.world_rows import Setting, is_plain
-from generators.tasks.worlds.references.steps import Steps, click, fill, look, to_view
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    because,
+    click,
+    look,
+    opened_view,
+    search,
+    to_view,
+)
 from generators.worlds.state.database import Row
-from schemas.tasks.reference import Do
+from schemas.tasks.reference import Purpose
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
 
@@ -49,7 +57,8 @@ def draw_style(random: Random) -> Style:
 def styled(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps:
     """Return a plan with what a style does before it; the plan alone, where the world has nothing for the style."""
     views = [one for one in setting.world.views if _lists(one)]
-    first = _first_view(views, plan)
+    opened = (opened_view(setting, step) for step in plan)
+    first = next((one for one in opened if one is not None and _lists(one)), None)
     match style:
         case Style.EXPLORING:
             others = [one for one in views if one is not first] or views
@@ -57,7 +66,7 @@ def styled(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps
         case Style.NEAR_MISS if first is not None:
             return (*_glimpse(setting, random, first, plan), *plan)
         case Style.WRONG_WORD if first is not None and first.searched:
-            return (*_wrong_search(setting, first), *plan)
+            return _after_wrong_search(setting, first, plan)
         case _:
             return plan
 
@@ -65,13 +74,6 @@ def styled(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps
 def _lists(view: View) -> bool:
     """Return whether a view is a list of rows, each with a page of its own."""
     return view.shape is Shape.LIST
-
-
-def _first_view(views: list[View], plan: Steps) -> View | None:
-    """Return the first list that a plan goes to; None: it goes to none."""
-    by_label = {view.label: view for view in views}
-    clicked = (by_label.get(step.on or "") for step in plan if step.do is Do.CLICK)
-    return next((view for view in clicked if view is not None), None)
 
 
 def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps:
@@ -83,7 +85,8 @@ def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps
     if not others:
         return to_view(setting, view)
     title = setting.title(entity, random.choice(others))
-    return (*to_view(setting, view), click(title), *look(setting, entity, entity.fields[:1]))
+    row = click(title, Purpose.ROW)
+    return (*to_view(setting, view), row, *look(setting, entity, entity.fields[:1]))
 
 
 def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
@@ -95,13 +98,13 @@ def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
             yield row
 
 
-def _wrong_search(setting: Setting, view: View) -> Steps:
-    """Return a search for the list's own name, which no title has; none where one has it."""
-    words, entity = setting.world.words, setting.world.entity(view.entity)
-    wrong = view.label.casefold()
-    if any(wrong in title.casefold() for title in setting.titles(entity)):
-        return ()
-    search = fill(words.search, view.label).model_copy(
-        update={"why": f'Perhaps a search for "{view.label}" shows at once what I need.'}
-    )
-    return (*to_view(setting, view), search, click(words.apply))
+def _after_wrong_search(setting: Setting, view: View, plan: Steps) -> Steps:
+    """Return a plan after a search for the list's own name, which no title has; the plan alone where one has it."""
+    wrong, entity = view.label, setting.world.entity(view.entity)
+    if any(wrong.casefold() in title.casefold() for title in setting.titles(entity)):
+        return plan
+    why = f'Perhaps a search for "{wrong}" shows at once what I need.'
+    at = next(at for at, step in enumerate(plan) if opened_view(setting, step) is view)
+    anew = plan[at].model_copy(update={"purpose": Purpose.NEW_SEARCH})
+    searched = because(why, search(setting, wrong))
+    return (*to_view(setting, view), *searched, *plan[:at], anew, *plan[at + 1 :])

@@ -7,10 +7,11 @@ import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds import draw
-from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.ground.changes import clashes, find_ways
 from generators.tasks.worlds.ground.task import WorldTask
 from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds import KINDS
 from generators.worlds.state.database import Row, Rows
 from schemas.worlds.field import DataField
 from schemas.worlds.world import Entity, Transition, View, World
@@ -175,7 +176,7 @@ def test_a_task_never_asks_for_two_rows_that_a_form_refuses(kind: str) -> None:
 
 def _changed_fields(setting: Setting, kind: str) -> set[str]:
     """Return which fields of orders tasks of a kind change."""
-    drafts = [KINDS[kind](setting, Random(number)) for number in range(400)]
+    drafts = [KINDS[kind].draw(setting, Random(number)) for number in range(400)]
     rules = [rule for draft in drafts if draft is not None for rule in draft.expect.changed]
     return {name for rule in rules if rule.table == "purchase" for name in rule.set}
 

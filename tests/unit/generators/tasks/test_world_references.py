@@ -8,9 +8,9 @@ from support.worlds.tried import families_of, tasks_of
 
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.near_misses import MissKind, near_misses
-from generators.tasks.worlds.draw import KINDS, kinds_of
+from generators.tasks.worlds.draw import kinds_of
 from generators.tasks.worlds.ground.task import to_task
-from generators.tasks.worlds.kinds.patterned import NEEDS
+from generators.tasks.worlds.kinds import KINDS
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.task import Task
 
@@ -49,7 +49,7 @@ def test_every_family_has_tasks_that_are_done() -> None:
     assert all(done.count(family) >= 3 for family in FAMILIES)
 
 
-@pytest.mark.parametrize("kind", NEEDS)
+@pytest.mark.parametrize("kind", [one.name for one in KINDS.values() if one.needs is not None])
 def test_a_kind_on_a_pattern_is_drawn_in_every_family_that_has_it(kind: str) -> None:
     having = [family for family in FAMILIES if kind in kinds_of(family)]
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from random import Random
 
 import pytest
@@ -9,16 +10,17 @@ from support.worlds import drawn
 from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.tried import families_of, tasks_of
 
-from generators.tasks.worlds.draw import KINDS
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import answer, click, fill, press
+from generators.tasks.worlds.kinds import KINDS
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, put, to_list, turn
 from generators.tasks.worlds.references.thoughts import think
-from schemas.tasks.reference import Do, ReferenceStep
+from generators.tasks.worlds.references.view_steps import to_month
+from schemas.tasks.reference import Purpose, ReferenceStep
 from schemas.tasks.task import Task
+from schemas.worlds.behaviour import Paging
 from schemas.worlds.field import Widget
 from schemas.worlds.patterns import Shape
-from schemas.worlds.world import View
 
 SETTING = Setting(SHOP, shop_rows())
 QUOTED = re.compile(r'"([^"]+)"')
@@ -45,9 +47,7 @@ def test_every_step_is_thought_about_by_what_is_known(subtests: pytest.Subtests)
 
 def thoughts(*steps: ReferenceStep, goal: str = "", answer_kind: str = "none") -> set[str]:
     """Return what may be thought before the last step of a reference in the shop."""
-    return {
-        think(SETTING, steps, goal, answer_kind, Random(seed))[-1].why or "" for seed in range(30)
-    }
+    return {think(steps, goal, answer_kind, Random(seed))[-1].why or "" for seed in range(30)}
 
 
 def test_what_stands_in_the_goal_is_told_from_what_was_read() -> None:
@@ -63,11 +63,12 @@ def test_a_choice_of_a_list_narrows_it_and_one_of_a_form_fills_it() -> None:
     view = SHOP.views[0]
     entity = SHOP.entity(view.entity)
     field = entity.field(view.filters[0])
-    choice = ReferenceStep(do=Do.SELECT, on=field.label, text=field.choices[0])
-    to_view, to_form = click(view.label), click(SHOP.words.add.format(one=entity.one))
+    (*_, narrowed, _) = to_list(SETTING, view, {field.name: field.choices[0]})
+    chosen = field.model_copy(update={"widget": Widget.SELECT})
+    filled = put(SETTING, chosen, field.choices[0], before=None)
 
-    assert not thoughts(to_view, choice) & thoughts(to_view, to_form, choice)
-    assert thoughts(to_view, to_form, choice) == thoughts(choice)
+    assert (narrowed.on, narrowed.text) == (filled[0].on, filled[0].text)
+    assert not thoughts(narrowed) & thoughts(*filled)
 
 
 def test_an_answer_says_where_it_comes_from() -> None:
@@ -88,13 +89,13 @@ def test_a_thought_that_a_step_has_is_kept() -> None:
 
 
 def test_a_way_back_to_a_list_is_not_a_first_visit() -> None:
-    to_view = click(SHOP.views[0].label)
+    to_view = click(SHOP.views[0].label, Purpose.VIEW)
 
     assert not thoughts(to_view) & thoughts(to_view, to_view)
 
 
 def test_a_row_that_the_goal_names_is_told_from_one_that_it_does_not() -> None:
-    row = click(SETTING.titles(SHOP.entity("product"))[0])
+    row = click(SETTING.titles(SHOP.entity("product"))[0], Purpose.ROW)
 
     assert not thoughts(row) & thoughts(row, goal=row.on or "")
 
@@ -110,37 +111,38 @@ def test_a_slider_is_taken_to_an_end_before_keys_bring_it_closer() -> None:
         for entity in SHOP.entities
     )
     setting = Setting(SHOP.model_copy(update={"entities": entities}), shop_rows())
-    form, opened = click(SHOP.words.add.format(one=order.one)), click(SHOP.words.edit)
+    steps = put(setting, setting.world.entity("purchase").field("quantity"), 3, before=1)
 
-    for opening in (form, opened):
-        steps = (opening, click("Quantity"), press("Home"), press("ArrowRight"), press("End"))
-        for seed in range(10):
-            said = [step.why or "" for step in think(setting, steps, "", "none", Random(seed))]
-            assert "slider" in said[1]
-            assert "end of its range" in said[2]
-            assert "key ArrowRight" in said[3]
-            assert "end of its range" in said[4]
+    for seed in range(10):
+        said = [step.why or "" for step in think(steps, "", "none", Random(seed))]
+        assert "slider" in said[0]
+        assert "end of its range" in said[1]
+        assert all("key Arrow" in one for one in said[2:])
 
 
 def test_the_end_of_a_list_is_no_end_of_a_slider() -> None:
-    to_view = click(SHOP.views[0].label)
+    paging = SHOP.behaviour.model_copy(update={"paging": Paging.SCROLL})
+    setting = Setting(SHOP.model_copy(update={"behaviour": paging}), shop_rows())
 
-    assert not any("range" in one for one in thoughts(click("Quantity"), to_view, press("End")))
+    said = thoughts(*turn(setting, 1))
+    assert said
+    assert not any("range" in one for one in said)
 
 
 def test_a_thought_that_opens_a_closed_list_names_none_of_its_options() -> None:
     view = SHOP.views[0]
     field = SHOP.entity(view.entity).field(view.filters[0])
-    choice = ReferenceStep(do=Do.SELECT, on=field.label, text=field.choices[0])
+    (*_, narrowed, _) = to_list(SETTING, view, {field.name: field.choices[0]})
 
-    for said in (thoughts(click(view.label), choice), thoughts(choice)):
+    for said in (thoughts(narrowed), thoughts(choose(field.label, field.choices[0]))):
+        assert said
         assert not any(field.choices[0] in one for one in said)
 
 
 def reasons(kind: str) -> Iterator[tuple[Draft, str]]:
     """Yield drafts of a kind in the shop, each with the thought that it gives for what follows from what was read."""
     for seed in range(40):
-        draft = KINDS[kind](SETTING, Random(seed))
+        draft = KINDS[kind].draw(SETTING, Random(seed))
         if draft is not None:
             (why,) = [step.why for step in draft.reference if step.why is not None]
             yield draft, why
@@ -196,32 +198,26 @@ def test_what_comes_first_in_an_order_is_named_with_what_the_list_shows_of_it(ki
     assert True in shown
 
 
-def test_a_calendar_is_turned_to_a_month_and_its_day_opens_a_form() -> None:
+def test_a_calendar_is_turned_to_a_month_and_a_list_to_its_next_rows() -> None:
     setting = Setting(*drawn.whole("library", 12))
-    words = setting.world.words
     view = next(view for view in setting.world.views if view.shape is Shape.CALENDAR)
-    listed = next(one for one in setting.world.views if one.shape is Shape.LIST and one.filters)
-    day = click(f"{words.add.format(one=setting.world.entity(view.entity).one)}, 2026-09-24")
-    choice = ReferenceStep(do=Do.SELECT, on="Somewhere", text="Here")
+    later = (setting.world.at.date() + timedelta(days=45)).isoformat()
 
-    def said(*steps: ReferenceStep) -> str:
-        return think(setting, steps, "", "none", Random(0))[-1].why or ""
-
-    assert "month" in said(click(view.label), click(words.next))
-    assert "month" not in said(click(listed.label), click(words.next))
-    filtered = ReferenceStep(do=Do.SELECT, on=_filter(setting, listed), text="Here")
-    to_list = click(listed.label)
-    assert "list" in said(to_list, filtered)
-    assert said(to_list, click(view.label), day, filtered) == said(filtered) != ""
-    assert said(day, choice) == said(choice)
+    assert any("month" in one for one in thoughts(*to_month(setting, view, later)))
+    assert not any("month" in one for one in thoughts(*turn(setting, 1)))
 
 
-def _filter(setting: Setting, view: View) -> str:
-    return setting.world.entity(view.entity).field(view.filters[0]).label
+def test_a_field_whose_label_names_a_part_of_pages_is_filled_in() -> None:
+    parts = SHOP.behaviour.model_copy(update={"parts": ("Overview", "Name")})
+    setting = Setting(SHOP.model_copy(update={"behaviour": parts}), shop_rows())
+    name = SHOP.entity("product").title
+
+    assert thoughts(*put(setting, name, "Lamp", before=None)) == thoughts(fill("Name", "Lamp"))
 
 
 def test_nothing_is_said_to_show_a_change_where_something_was_only_read() -> None:
-    row, saved = click(SETTING.titles(SHOP.entity("product"))[0]), click(SHOP.words.save)
+    row = click(SETTING.titles(SHOP.entity("product"))[0], Purpose.ROW)
+    saved = click(SHOP.words.save, Purpose.SAVE)
 
     assert any("page shows the change" in one for one in thoughts(row, saved, answer()))
     assert not any("page shows the change" in one for one in thoughts(saved, row, answer()))

@@ -11,17 +11,16 @@ from support.worlds.drawn_visits import attempt, paid
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.sites.judging.answers import normalise, read_number
-from generators.tasks.worlds.draw import KINDS
 from generators.tasks.worlds.ground.parts import NEAR_MISSES, draw_part
 from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_of, measure, to_task
 from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.kinds.patterned import NEEDS
+from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.references.steps import answer, choose, click, fill, read_on, to_row
 from generators.tasks.worlds.references.styles import Style, styled
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
-from schemas.tasks.reference import Do
+from schemas.tasks.reference import Do, Purpose
 
 MOST_KINDS = 20
 """The kinds that every world has tasks of, at least."""
@@ -56,7 +55,8 @@ async def test_a_task_of_another_row_is_not_done_by_its_reference() -> None:
 
 def test_kinds_take_turns_and_no_goal_comes_twice() -> None:
     drawn = {"ask-permission", "procedure", "undo"}  # of records that a seed draws
-    possible = KINDS.keys() - NEEDS.keys() - drawn  # nor has the shop settings, messages or boards
+    free = {one.name for one in KINDS.values() if one.needs is None}
+    possible = free - drawn  # nor has the shop settings, messages or boards
     tasks = _tasks(5 * len(possible))
 
     kinds = [task.kind for task in tasks]
@@ -74,11 +74,12 @@ def test_other_seeds_draw_other_tasks() -> None:
 def test_every_kind_is_worded_in_several_registers_and_languages() -> None:
     rules = grammar()
 
-    assert set(rules.request) == set(KINDS) - {"impossible"}
-    for kind, requests in rules.request.items():
-        assert set(requests) == {"terse", "en", "de", "fr", "es"}
-        assert len(requests["en"]) >= 6, kind
-        assert all(requests.values()), kind
+    worded = [one for one in KINDS.values() if one.name != "impossible"]
+    for kind in worded:
+        assert set(kind.requests) == {"terse", "en", "de", "fr", "es"}
+        assert len(kind.requests["en"]) >= 6, kind.name
+        assert all(kind.requests.values()), kind.name
+    assert KINDS["impossible"].requests == {}
     assert len({tuple(sorted(terms)) for terms in rules.terms.values()}) == 1
 
 
@@ -136,7 +137,8 @@ def test_the_wording_is_drawn() -> None:
 
 
 def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
-    setting, plan = Setting(SHOP, shop_rows()), (click("Orders"), click("A-1040"), answer("8"))
+    plan = (click("Orders", Purpose.VIEW), click("A-1040", Purpose.ROW), answer("8"))
+    setting = Setting(SHOP, shop_rows())
 
     ways = {style: styled(setting, Random(1), style, plan) for style in Style}
 
@@ -144,18 +146,22 @@ def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
     for style in (Style.EXPLORING, Style.WRONG_WORD, Style.NEAR_MISS):
         before = ways[style][: -len(plan)]
         assert before
-        assert ways[style][-len(plan) :] == plan
+        assert [(step.do, step.on) for step in ways[style][-len(plan) :]] == [
+            (step.do, step.on) for step in plan
+        ]
         assert all(step.do in {Do.CLICK, Do.TYPE, Do.LOOK} for step in before)
         assert "A-1040" not in {step.on for step in before}
     assert ways[Style.EXPLORING][0] != plan[0]
-    assert ways[Style.WRONG_WORD][1].model_copy(update={"why": None}) == fill("Search", "Orders")
+    assert ways[Style.WRONG_WORD][1].model_copy(update={"why": None}) == fill(
+        "Search", "Orders", Purpose.SEARCH
+    )
 
 
 def test_a_search_that_finds_something_is_no_wrong_word() -> None:
     rows = shop_rows()
     rows["purchase"][0]["number"] = "Orders of March"
 
-    plan = (click("Orders"), answer())
+    plan = (click("Orders", Purpose.VIEW), answer())
 
     assert styled(Setting(SHOP, rows), Random(1), Style.WRONG_WORD, plan) == plan
 

@@ -6,7 +6,8 @@ import pytest
 
 from flows.cli.main import main
 from flows.terminal import ExitCode
-from generators.tasks.worlds.draw import KINDS, kinds_of
+from generators.tasks.worlds.draw import kinds_of
+from generators.tasks.worlds.kinds import KINDS
 from generators.worlds.drawing.draw import FAMILIES, draw_world
 
 

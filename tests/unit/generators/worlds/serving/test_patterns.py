@@ -1,5 +1,6 @@
 """The patterns of worlds: what references over them change, and what a page refuses."""
 
+from collections.abc import Iterable
 from random import Random
 
 import pytest
@@ -9,22 +10,45 @@ from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 from generators.tasks.worlds.ground.changes import reply_rule, set_rule
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import click, fill, to_row, to_view
+from generators.tasks.worlds.references.steps import Steps, choose, click, fill, to_row, to_view
 from generators.tasks.worlds.references.view_steps import (
-    bulk_label,
-    do_to_all,
     drag_card,
     press_card,
     reply,
-    to_day,
     to_month,
     to_setting,
     views_of,
 )
 from generators.worlds.state.forms import asked_fields, form_parts
 from schemas.tasks.expectation import Expectation, RowRule
+from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Transition, View, World
+
+
+def do_to_all(setting: Setting, titles: Iterable[str], action: str) -> Steps:
+    """Return how rows of the list in sight are ticked, and what is done to all of them.
+
+    Args:
+        setting: the world.
+        titles: the rows' titles; all are on the list's page in sight.
+        action: its words: a step's label, what deleting is called, or `bulk_label` of a choice.
+    """
+    words = setting.world.words
+    ticks = (click(words.tick.format(title=title)) for title in titles)
+    chosen = choose(words.ticked, action)
+    return (*ticks, chosen, click(words.run))
+
+
+def bulk_label(field: DataField, choice: str) -> str:
+    """Return the words of the action that gives all ticked rows a choice."""
+    return f"{field.label}: {choice}"
+
+
+def to_day(setting: Setting, view: View, day: str) -> Steps:
+    """Return the way from any page to the form for a new row on a day of a calendar, which holds the day."""
+    add = setting.world.words.add.format(one=setting.world.entity(view.entity).one)
+    return (*to_month(setting, view, day), click(f"{add}, {day}"))
 
 
 @pytest.mark.parametrize("seed", range(4))

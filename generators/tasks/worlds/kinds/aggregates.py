@@ -1,0 +1,119 @@
+"""A kind of task over the numbers of a part of a list: their sum, their mean or their span."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from random import Random
+
+from generators.sites.judging.answers import read_number
+from generators.tasks.worlds.ground.parts import Part, draw_part
+from generators.tasks.worlds.ground.task import Draft
+from generators.tasks.worlds.ground.task_kind import task_kind
+from generators.tasks.worlds.ground.world_rows import (
+    Setting,
+    called,
+    rank,
+    term,
+)
+from generators.tasks.worlds.kinds.answers import is_asked_for
+from generators.tasks.worlds.references.ordered import with_value, words_of_part
+from generators.tasks.worlds.references.steps import (
+    answer,
+    to_part,
+)
+from schemas.tasks.expectation import Expectation, Matcher, Number, OneOf
+from schemas.worlds.field import DataField, Kind
+
+_SUMMED = range(3, 9)
+
+
+_SUMS = frozenset({Kind.INTEGER, Kind.MONEY})
+
+
+@task_kind(
+    "aggregate",
+    aside="several",
+    words="""
+    terse: {among}: {way} of {field}?
+    terse: {way} of {field}, {among}?
+    en: What is the {way} of {field} over [all|] {among}?
+    en: [Please work out|Work out|Calculate] the {way} of {field} for [all|the] {among} and [answer with|tell me|reply with] the number.
+    en: [I need|We need|{person2} needs] one figure [from|out of] {view}: the {way} of {field}, [taken over|counting only] {among}.
+    en: [Take|Look at] the {among} [under {view}|in {site}] and [tell me|give me] the {way} of their {field}.
+    en: [Nobody has yet worked out|It is not known yet] what the {way} of {field} is over the {among}. [Please do|Find out], and answer with the number alone.
+    en: For the {among}, [which number is|what do you get as] the {way} of {field}?
+    de: Was ist {way} von {field} über {among}?
+    de: Bitte rechne aus: {way} von {field} über {among}. Antworte mit der Zahl.
+    fr: Que vaut {way} de {field} pour {among} ?
+    fr: Calcule {way} de {field} pour {among} et réponds avec le nombre.
+    es: ¿Cuál es {way} de {field} de {among}?
+    es: Calcula {way} de {field} de {among} y responde con el número.
+    """,
+)
+def aggregate(setting: Setting, random: Random) -> Draft | None:
+    """Ask for the sum, the mean or the span of a number over the rows of a part of a list."""
+    for view, entity in setting.places(random):
+        fields = [one for one in setting.facts(entity, _SUMS) if one.name in view.columns]
+        if not fields:
+            continue
+        field = random.choice(fields)
+        part = draw_part(
+            setting,
+            random,
+            view,
+            sizes=_SUMMED,
+            conditions=random.choice((1, 1, 2)),
+            unlike=fields,
+            only=with_value(setting, entity, field),
+        )
+        if part is None:
+            continue
+        values = [rank(row[field.name]) for row in part.rows]
+        results = {"total": sum(values), "span": max(values) - min(values)}
+        if sum(values) % len(values) == 0:
+            results["mean"] = sum(values) // len(values)
+        way = random.choice(sorted(results))
+        is_money, result = field.kind is Kind.MONEY, results[way]
+        reply = f"{result / 100:.2f}" if is_money else str(result)
+        if result in values or not is_asked_for(reply):
+            continue
+        seen = [setting.fact(entity, field, row) for row in part.rows]
+        why = f'{_worked_out(way, values, seen)} is "{reply}".'
+        return Draft(
+            {**words_of_part(setting, part), "field": called(field), "way": term(way)},
+            Expectation(
+                answer=_number(result, setting.shown(entity, field, result), is_money=is_money),
+                facts=_facts(setting, part, field),
+            ),
+            (*to_part(setting, part), answer(reply, why)),
+            "computed",
+            near=part.near,
+        )
+    return None
+
+
+def _worked_out(way: str, values: Sequence[int], seen: Sequence[str]) -> str:
+    """Return what an aggregate is made of, as pages write it, up to its result."""
+    if way == "span":
+        most, least = (seen[values.index(end)] for end in (max(values), min(values)))
+        return f"The largest is {most} and the smallest {least}; the difference"
+    told = f"They are {', '.join(seen)}"
+    return f"{told}; their sum" if way == "total" else f"{told}; the mean of these {len(seen)}"
+
+
+def _number(result: int, shown: str, *, is_money: bool) -> Matcher:
+    """Return that a number is answered, or what pages would write for it where that reads as no number."""
+    number = result / 100 if is_money else result
+    is_read = read_number(shown) == Decimal(str(number))
+    return Number(number=number) if is_read else OneOf(one_of=(number, shown))
+
+
+def _facts(setting: Setting, part: Part, field: DataField) -> tuple[str, ...]:
+    """Return the titles of a part's rows, and what the list shows of each in a field."""
+    entity = part.entity
+    return tuple(
+        dict.fromkeys(
+            fact
+            for row in part.rows
+            for fact in (setting.title(entity, row), setting.fact(entity, field, row))
+        )
+    )

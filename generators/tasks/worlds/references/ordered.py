@@ -1,0 +1,171 @@
+"""Parts of a list in an order: how one is drawn, and how a reference comes to see which rows are the first."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import NamedTuple
+
+from generators.tasks.worlds.ground.parts import Part, draw_part, narrowed, turns
+from generators.tasks.worlds.ground.world_rows import (
+    MAX_TURNS,
+    NUMBERS,
+    Setting,
+    called,
+    quoted,
+    rank,
+    term,
+)
+from generators.tasks.worlds.references.steps import (
+    Steps,
+    because,
+    click,
+    read_on,
+    to_list,
+    to_part,
+    to_row,
+)
+from generators.worlds.state.database import Row
+from schemas.tasks.reference import Purpose
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import Entity
+
+_SUPERLATIVES = {
+    (True, True): "latest",
+    (True, False): "earliest",
+    (False, True): "largest",
+    (False, False): "smallest",
+}
+
+
+_PART_TRIES = 4
+
+
+class Ordered(NamedTuple):
+    """A part of a list in the order of a number or a day."""
+
+    part: Part
+    field: DataField
+    """What its rows go by."""
+    is_large: bool
+    """Whether the largest is the first."""
+    rows: Sequence[Row]
+    """In the order; no two have the same in the field."""
+
+    @property
+    def word(self) -> str:
+        """The superlative of the first, as `largest`."""
+        return _SUPERLATIVES[self.field.kind is Kind.DATE, self.is_large]
+
+    def told(self, setting: Setting, place: int) -> str:
+        """Return a row by its title, with its value where the list shows it."""
+        entity, row = self.part.entity, self.rows[place]
+        is_shown = self.field.name in self.part.view.columns
+        value = f", {setting.fact(entity, self.field, row)}" if is_shown else ""
+        return f"{quoted(setting.title(entity, row))}{value}"
+
+
+def draw_ordered(
+    setting: Setting,
+    random: Random,
+    sizes: range,
+    conditions: Sequence[int],
+    *,
+    can: Callable[[Entity], bool] = lambda _: True,
+) -> Ordered | None:
+    """Return a part of a list in an order that its rows can be told by; None: none was drawn."""
+    for view, entity in setting.places(random):
+        columns = (*view.sorts, *view.columns)
+        fields = [one for one in setting.facts(entity, NUMBERS) if one.name in columns]
+        if not fields or not can(entity):
+            continue
+        field, is_large = random.choice(fields), random.random() < 1 / 2
+        for _ in range(_PART_TRIES):
+            part = draw_part(
+                setting,
+                random,
+                view,
+                sizes=sizes,
+                conditions=random.choice(conditions),
+                unlike=(field,),
+                only=with_value(setting, entity, field),
+            )
+            if part is None:
+                continue
+            rows = sorted(part.rows, key=lambda row: rank(row[field.name]), reverse=is_large)
+            if len({row[field.name] for row in rows}) == len(rows):
+                return Ordered(part, field, is_large, rows)
+    return None
+
+
+def _is_sorted(ordered: Ordered) -> bool:
+    return ordered.field.name in ordered.part.view.sorts
+
+
+def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
+    """Return the rows of the sorted list as it has them: equals go by id, and what is empty is the smallest."""
+    field, sign = ordered.field.name, -1 if ordered.is_large else 1
+    rows = narrowed(setting, ordered.part)
+    empty = [one for one in rows if one[field] is None]
+    others = sorted(
+        (one for one in rows if one[field] is not None), key=lambda one: sign * rank(one[field])
+    )
+    return [*others, *empty] if ordered.is_large else [*empty, *others]
+
+
+def to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps:
+    """Return the way from any page to having seen which rows are the first in an order."""
+    if not _is_sorted(ordered):
+        return to_part(setting, ordered.part)
+    part, listed = ordered.part, _in_list(setting, ordered)
+    last = max(map(listed.index, rows))
+    turns_to = last // part.view.page_size
+    if turns_to > MAX_TURNS:
+        return to_part(setting, part)
+    return (
+        *to_list(setting, part.view, part.filters, sort=ordered.field, descending=ordered.is_large),
+        *read_on(setting, part.view, listed[: last + 1], turns_to),
+    )
+
+
+def to_first(setting: Setting, ordered: Ordered) -> Steps:
+    """Return the way from any page to the page of the first row in an order."""
+    part, row = ordered.part, ordered.rows[0]
+    seen = to_ordered(setting, ordered, ordered.rows[:1])
+    in_sight = _is_sorted(ordered) or turns(setting, part) == 0
+    if in_sight:
+        return (
+            *seen,
+            *because(
+                why_first(setting, ordered), (click(setting.title(part.entity, row), Purpose.ROW),)
+            ),
+        )
+    return (*seen, *to_row(setting, part.view, part.entity, row, reads=()))
+
+
+def why_first(setting: Setting, ordered: Ordered) -> str:
+    """Return why the first row in an order is the one that is looked for."""
+    return (
+        f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
+        f"{ordered.told(setting, 0)}."
+    )
+
+
+def first_titles(setting: Setting, ordered: Ordered, count: int) -> tuple[str, ...]:
+    """Return the titles of the first rows in an order."""
+    return tuple(setting.title(ordered.part.entity, row) for row in ordered.rows[:count])
+
+
+def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict[str, str]:
+    """Return what goals call a part of a list, and its order, if there is one."""
+    words = {
+        **setting.names(part.view, part.entity),
+        "among": part.among,
+        "conditions": part.words,
+    }
+    if ordered is None:
+        return words
+    return {**words, "field": called(ordered.field), "word": term(ordered.word)}
+
+
+def with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[Row]:
+    """Return the rows that have a value in a field."""
+    return [row for row in setting.rows_of(entity) if row[field.name] is not None]
