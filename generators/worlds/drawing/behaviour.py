@@ -6,6 +6,7 @@ from enum import StrEnum
 from random import Random
 from typing import TypeVar
 
+from generators.worlds.drawing.draft import WorldDraft
 from schemas.worlds.behaviour import (
     Behaviour,
     Cells,
@@ -20,7 +21,7 @@ from schemas.worlds.behaviour import (
     Told,
 )
 from schemas.worlds.patterns import Shape
-from schemas.worlds.world import View, World
+from schemas.worlds.world import View
 
 _MORE = ("Show more", "Load more", "More results", "Show the next ones")
 _ACTIONS = ("Actions", "⋯", "Options", "What to do")
@@ -82,95 +83,60 @@ _MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08,
 _FEWEST_IN_MENUS = 3
 
 
-def behaving(world: World, how: Random, noise: Random) -> World:
-    """Return a world with the behaviour and the noise that two sources of randomness draw for it."""
-    taken, behaviour = words_of(world), _behaviour(how, world.views, words_of(world))
-    signs = Random(f"signs {world.family} {world.seed}")
-    tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
-    in_panel = behaviour.rows is Place.PANEL  # the list stands beside it
-    cells = Random(f"cells {world.family} {world.seed}").choice(list(Cells))
-    return world.model_copy(
-        update={
-            "behaviour": behaviour.model_copy(
-                update={"tips": tips, "trail": trail and not in_panel, "cells": cells}
-            ),
-            "noise": _noise(noise, world.views, taken),
-        }
-    )
+def draw_behaviour(draft: WorldDraft, how: Random, noise: Random) -> None:
+    """Give a world the behaviour and the noise that two sources of randomness draw for it."""
+    draft.behaviour = _behaviour(draft, how, Random(f"signs {draft.family} {draft.seed}"))
+    draft.noise = _noise(draft, noise)
 
 
-def _behaviour(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Behaviour:
-    """Return how pages behave; `taken` are words that name other things on them."""
+def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
+    """Return how pages behave."""
+    views, taken = draft.views, draft.names()
     menus_open = _one(rng, *Menus) if len(views) >= _FEWEST_IN_MENUS else Menus.OPEN
-    more, parts = _free(rng, _MORE, taken), rng.choice(_PARTS)
+    tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
+    more, parts = draft.draw_words(_MORE, rng), rng.choice(_PARTS)
     return Behaviour(
         delivery=_one(rng, *Delivery),
         forms=_one(rng, Place.PAGE, Place.DIALOG, Place.DRAWER),
-        rows=_one(rng, Place.PAGE, Place.PANEL),
+        rows=(rows := _one(rng, Place.PAGE, Place.PANEL)),
         facts=_one(rng, *Facts) if taken.isdisjoint(map(str.casefold, parts)) else Facts.TOGETHER,
         parts=parts,
         paging=_one(rng, *Paging),
         more=more,
-        actions=_free(rng, _ACTIONS, taken) if rng.random() < _MENU_OF_ACTIONS else None,
+        actions=draft.draw_words(_ACTIONS, rng) if rng.random() < _MENU_OF_ACTIONS else None,
         menus=_menus(rng, views, taken) if menus_open is not Menus.OPEN else (),
         menus_open=menus_open,
         told=_one(rng, *Told),
         saved=rng.choice(_SAVED),
-        sure=_free(rng, _SURE, taken) if rng.random() < _ASKS_AGAIN_TO_SAVE else None,
+        sure=draft.draw_words(_SURE, rng) if rng.random() < _ASKS_AGAIN_TO_SAVE else None,
         sticky=rng.random() < _STICKY,
+        tips=tips,
+        trail=trail and rows is not Place.PANEL,  # the list stands beside it
+        cells=Random(f"cells {draft.family} {draft.seed}").choice(list(Cells)),
     )
 
 
-def _noise(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> Noise:
+def _noise(draft: WorldDraft, rng: Random) -> Noise:
     """Return what stands in the way, on most worlds nothing."""
     if rng.random() >= _NOISY:
         return Noise()
     cookies = rng.choice((Cookies.NONE, Cookies.NONE, Cookies.BAR, Cookies.COVERING))
-    one, other = (rng.choice(views).name for _ in range(2))
+    one, other = (rng.choice(draft.views).name for _ in range(2))
     return Noise(
         cookies=cookies,
-        accept=_free(rng, _ACCEPT, taken),
-        decline=_free(rng, _DECLINE, taken),
+        accept=draft.draw_words(_ACCEPT, rng),
+        decline=draft.draw_words(_DECLINE, rng),
         pop_up=one if rng.random() < _EACH_NOISE else None,
-        refuse=_free(rng, _REFUSE, taken),
+        refuse=draft.draw_words(_REFUSE, rng),
         asks_again=other if other != one and rng.random() < _EACH_NOISE else None,
-        name=_free(rng, _NAMES, taken),
-        resume=_free(rng, _RESUME, taken),
+        name=draft.draw_words(_NAMES, rng),
+        resume=draft.draw_words(_RESUME, rng),
         announcement=rng.choice(_ANNOUNCED) if rng.random() < _EACH_NOISE else "",
         survey=rng.choice(_SURVEYS)
         if rng.random() < _EACH_NOISE and cookies is not Cookies.BAR  # it would cover the bar
         else None,
         late=rng.random() < _EACH_NOISE,
     )
-
-
-def draw_pair(
-    world: World, pairs: Sequence[tuple[str, str]], random: Random
-) -> tuple[str, str] | None:
-    """Return what one and several of a further entity are called; None: all words name something else."""
-    taken = words_of(world)
-    free = [pair for pair in pairs if not taken & {one.casefold() for one in pair}]
-    return random.choice(free) if free else None
-
-
-def words_of(world: World) -> set[str]:
-    """Return the words that name things on a world's pages, in small letters."""
-    of_entities = (
-        word
-        for entity in world.entities
-        for word in (
-            entity.one,
-            entity.many,
-            *(label for field in entity.fields for label in (field.label, *field.choices)),
-        )
-    )
-    of_steps = (step.label for flow in world.workflows for step in flow.transitions)
-    of_all = (word for _, word in world.words)
-    cart = world.cart
-    of_cart = () if cart is None else (cart.add, cart.check_out, cart.line_sum, cart.total)
-    views = (view.label for view in world.views)
-    named = (*of_entities, *of_steps, *of_all, *of_cart, *views)
-    return {word.casefold() for word in named}
 
 
 def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple[MenuGroup, ...]:
@@ -189,9 +155,3 @@ def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple
 
 def _one(rng: Random, *among: Drawn) -> Drawn:
     return rng.choices(among, weights=[_SHARES[one] for one in among])[0]
-
-
-def _free(rng: Random, words: Sequence[str], taken: AbstractSet[str]) -> str:
-    """Return some words that name nothing else; the first where all do."""
-    free = [word for word in words if word.casefold() not in taken]
-    return rng.choice(free) if free else words[0]

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from generators.worlds.drawing.behaviour import draw_pair, words_of
+from generators.worlds.drawing.draft import WorldDraft
 from schemas.worlds.cart import Cart, CartTables
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
-from schemas.worlds.world import Entity, View, World
+from schemas.worlds.world import Entity, View
 
 LYING = "cart"
 """The entity of what lies in a cart, and its view."""
@@ -48,17 +48,17 @@ class FamilyCart(CartTables):
         yield self.lines, self.quantity, Kind.INTEGER
 
 
-def with_cart(world: World, cart: FamilyCart | None, random: Random) -> World:
-    """Return a world with the cart that it has, if any; `random` is what all about it is drawn from."""
-    called = None if cart is None else draw_pair(world, _CALLED, random)
+def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> None:
+    """Give a world the cart that it has, if any; `random` is what all about it is drawn from."""
+    called = None if cart is None else world.draw_pair(_CALLED, random)
     if cart is None or called is None or random.random() >= cart.chance:
-        return world
+        return
     line, label = called
-    word, taken = label.split()[-1].lower(), words_of(world)
+    word, names = label.split()[-1].lower(), world.names()
 
     def drawn(words: tuple[str, ...]) -> str:
         said = [one.format(cart=word) for one in words]
-        free = [one for one in said if one.casefold() not in taken]
+        free = [one for one in said if one.casefold() not in names]
         return random.choice(free or said)
 
     lines = world.entity(cart.lines)
@@ -82,7 +82,7 @@ def with_cart(world: World, cart: FamilyCart | None, random: Random) -> World:
         searched=False,
         shape=Shape.CART,
     )
-    made = Cart(
+    world.cart = Cart(
         lying=LYING,
         **cart.model_dump(exclude={"chance"}),
         add=drawn(_ADD),
@@ -92,13 +92,7 @@ def with_cart(world: World, cart: FamilyCart | None, random: Random) -> World:
         total=drawn(_TOTALS),
         check_out=drawn(_CHECK_OUT),
     )
-    return world.model_copy(
-        update={
-            "cart": made,
-            "entities": (*world.entities, lying),
-            "views": (*world.views, page),
-        }
-    )
+    world.add_table(lying, page)
 
 
 def cart_problems(

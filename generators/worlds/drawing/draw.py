@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from generators.worlds.drawing.behaviour import behaving
-from generators.worlds.drawing.carts import with_cart
+from generators.worlds.drawing.behaviour import draw_behaviour
+from generators.worlds.drawing.carts import draw_cart
+from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.drawing.family import (
     Family,
     FamilyEntity,
@@ -21,12 +22,12 @@ from generators.worlds.drawing.family import (
     first_mistake,
     parse_family,
 )
-from generators.worlds.drawing.histories import with_history
+from generators.worlds.drawing.histories import draw_history
 from generators.worlds.drawing.locales import LOCALES
 from generators.worlds.drawing.look import draw_font, draw_look, kit_packages
-from generators.worlds.drawing.procedures import with_manual
+from generators.worlds.drawing.procedures import draw_manual
 from generators.worlds.drawing.recipes import content_problems, earlier_of, parse_recipe
-from generators.worlds.drawing.roles import with_roles
+from generators.worlds.drawing.roles import draw_roles
 from generators.worlds.drawing.rows import draw_rows, draw_text, make_faker
 from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
@@ -181,7 +182,7 @@ def read_family(path: Path) -> Family:
             with _refusing(f"{path.name}: entities.{name}.fields.{column}"):
                 _field(column, field, _Fullest())
     with _refusing(path.name):
-        fullest = _make(family, path.stem, 0, lambda _: _Fullest())
+        fullest = _begin(family, path.stem, 0, lambda _: _Fullest()).finish()
     for problem in content_problems(fullest):
         raise BadTasks(f"{path.name}: {problem}")
     return family
@@ -208,17 +209,19 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
     def stream(part: str) -> Random:
         return Random(f"{root}/{part}")
 
-    world = _without_loose_dates(_make(family, name, seed, stream))
+    draft = _begin(family, name, seed, stream)
+    _drop_loose_dates(draft)
     users, leaders = family.roles.user, family.roles.leader
-    world = with_roles(world, users, leaders, Random(f"roles {name} {seed}"))
-    world = with_manual(world, Random(f"manual {name} {seed}"))
-    world = with_history(world, Random(f"history {name} {seed}"))
-    world = with_cart(world, family.cart, Random(f"cart {name} {seed}"))
-    return behaving(world, stream("behaviour"), stream("noise"))
+    draw_roles(draft, users, leaders, Random(f"roles {name} {seed}"))
+    draw_manual(draft, Random(f"manual {name} {seed}"))
+    draw_history(draft, Random(f"history {name} {seed}"))
+    draw_cart(draft, family.cart, Random(f"cart {name} {seed}"))
+    draw_behaviour(draft, stream("behaviour"), stream("noise"))
+    return draft.finish()
 
 
-def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> World:
-    """Return the world that is drawn by the sources of randomness of its parts."""
+def _begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> WorldDraft:
+    """Return what the file of a family says of a world, by the sources of randomness of its parts."""
     rng = stream("site")
     locale = rng.choice(list(LOCALES))
     formats = LOCALES[locale]
@@ -237,7 +240,7 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
     }
     font, fonts = draw_font(locale, stream("font"))
     look = draw_look(locale, font, stream("look"), stream("drawings"))
-    return World(
+    return WorldDraft.model_construct(
         family=name,
         seed=seed,
         title=draw_text(family.title, locale, faker),
@@ -326,9 +329,9 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
     )
 
 
-def _without_loose_dates(world: World) -> World:
-    """Return a world without the recipes of dates that name a field which it lacks."""
-    known = {entity.name: {field.name for field in entity.fields} for entity in world.entities}
+def _drop_loose_dates(draft: WorldDraft) -> None:
+    """Take away the recipes of dates that name a field which the world lacks."""
+    known = {entity.name: {field.name for field in entity.fields} for entity in draft.entities}
 
     def is_loose(entity: Entity, field: DataField) -> bool:
         earlier = earlier_of(field) if field.kind is Kind.DATE else None
@@ -347,7 +350,7 @@ def _without_loose_dates(world: World) -> World:
         )
         return entity.model_copy(update={"fields": tuple(fields)})
 
-    return world.model_copy(update={"entities": tuple(map(tightened, world.entities))})
+    draft.entities = tuple(map(tightened, draft.entities))
 
 
 def _workflow(

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import cycle, islice
 from random import Random
 
-from generators.worlds.drawing.behaviour import draw_pair
+from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import show_value
 from generators.worlds.state.forms import listed_fields
@@ -36,12 +36,12 @@ _FIRST_DAY = 60
 """How many days before the world's the first change may be."""
 
 
-def with_history(world: World, random: Random) -> World:
-    """Return a world with past changes of an entity's rows, if it is to have some and rows can be changed."""
-    names = draw_pair(world, _NAMES, random)
+def draw_history(world: WorldDraft, random: Random) -> None:
+    """Give a world past changes of an entity's rows, if it is to have some and rows can be changed."""
+    names = world.draw_pair(_NAMES, random)
     places = [entity for entity in world.entities if len(tracked(world, entity)) >= _FEWEST_FIELDS]
     if names is None or not places or random.random() >= _HAVING:
-        return world
+        return
     entity = random.choice(places)
     labels = [random.choice(words) for words in _LABELS]
     made = Entity(
@@ -63,8 +63,8 @@ def with_history(world: World, random: Random) -> World:
         filters=("field",),
         sorts=("day",),
     )
-    at = random.randint(1, len(world.views))
-    history = History(
+    world.add_table(made, view, world.draw_place(random))
+    world.history = History(
         entity=entity.name,
         changes=made.name,
         link="changed",
@@ -73,13 +73,6 @@ def with_history(world: World, random: Random) -> World:
         after="after",
         author="author",
         day="day",
-    )
-    return world.model_copy(
-        update={
-            "entities": (*world.entities, made),
-            "views": (*world.views[:at], view, *world.views[at:]),
-            "history": history,
-        }
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from random import Random
 
-from generators.worlds.drawing.behaviour import draw_pair
+from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.display import show_value
 from generators.worlds.state.forms import listed_fields
 from schemas.worlds.field import DataField, Kind
@@ -44,14 +44,14 @@ _LAST = (
 )
 
 
-def with_manual(world: World, random: Random) -> World:
-    """Return a world with written procedures, if it is to have some and there is what they can be about."""
-    names = draw_pair(world, _NAMES, random)
+def draw_manual(world: WorldDraft, random: Random) -> None:
+    """Give a world written procedures, if it is to have some and there is what they can be about."""
+    names = world.draw_pair(_NAMES, random)
     entities = [
         one for one in world.entities if len(listed_fields(world, one, _KINDS)) >= _FEWEST_FIELDS
     ]
     if names is None or not entities or random.random() >= _HAVING:
-        return world
+        return
     about = random.sample(entities, min(_ENTITIES, len(entities)))
     procedures = tuple(one for entity in about for one in _draw(world, entity, random))
     made = Entity(
@@ -89,14 +89,8 @@ def with_manual(world: World, random: Random) -> World:
         searched=random.random() < _SEARCHED,
         sorts=("written",),
     )
-    at = random.randint(1, len(world.views))
-    return world.model_copy(
-        update={
-            "entities": (*world.entities, made),
-            "views": (*world.views[:at], view, *world.views[at:]),
-            "manual": Manual(entity=made.name, text="text", procedures=procedures),
-        }
-    )
+    world.add_table(made, view, world.draw_place(random))
+    world.manual = Manual(entity=made.name, text="text", procedures=procedures)
 
 
 def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:

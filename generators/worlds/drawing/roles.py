@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from generators.worlds.drawing.behaviour import draw_pair, words_of
+from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.permissions import act_label
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
@@ -32,68 +32,64 @@ _FEWEST, _MOST = 4, 12
 _ROUND = 2
 
 
-def with_roles(world: World, users: Sequence[str], leaders: Sequence[str], random: Random) -> World:
-    """Return a world with the role of who is signed in, and with what it reserves to another, if it does.
+def draw_roles(
+    draft: WorldDraft, users: Sequence[str], leaders: Sequence[str], random: Random
+) -> None:
+    """Give a world the role of who is signed in, and what it reserves to another, if it does.
 
     Args:
-        world: the world.
+        draft: the world.
         users: what the role may be called.
         leaders: what the role may be called that may do everything.
         random: what they are drawn from.
     """
-    user, leader = _free(world, users, random), _free(world, leaders, random)
-    drawn = _permissions(world, leader, random) if random.random() < _RESERVING else None
-    if drawn is None:
-        return world.model_copy(update={"role": user})
-    permissions, entity, view = drawn
-    places = list(world.views)
-    if view is not None:
-        places.insert(random.randint(1, len(places)), view)
-    return world.model_copy(
-        update={
-            "role": leader if random.random() < _LEADING else user,
-            "permissions": permissions,
-            "entities": (*world.entities, *(() if entity is None else (entity,))),
-            "views": tuple(places),
-        }
-    )
+    user, leader = draft.draw_words(users, random), draft.draw_words(leaders, random)
+    draft.role = user
+    permissions = _permissions(draft, leader, random) if random.random() < _RESERVING else None
+    if permissions is None:
+        return
+    asked = _requests(draft, permissions, random)
+    if asked is not None:
+        requests, entity, view = asked
+        permissions = permissions.model_copy(update={"requests": requests})
+        draft.add_table(entity, view, draft.draw_place(random))
+    draft.permissions = permissions
+    draft.role = leader if random.random() < _LEADING else user
 
 
-def _free(world: World, words: Sequence[str], random: Random) -> str:
-    """Return some words that name nothing on the pages; the first where all do."""
-    taken = words_of(world)
-    free = [one for one in words if one.casefold() not in taken]
-    return random.choice(free) if free else words[0]
-
-
-def _permissions(
-    world: World, leader: str, random: Random
-) -> tuple[Permissions, Entity | None, View | None] | None:
-    """Return what is reserved, with the entity and the view of what is asked for; None: nothing can be."""
-    settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
+def _permissions(draft: WorldDraft, leader: str, random: Random) -> Permissions | None:
+    """Return what is reserved; None: nothing can be."""
+    settings = {view.entity for view in draft.views if view.shape is Shape.SETTINGS}
     places = [
         (entity, rules)
-        for entity in world.entities
-        if world.view_of(entity.name) is not None and entity.name not in settings
-        if (rules := list(_rules(world, entity, random)))
+        for entity in draft.entities
+        if draft.view_of(entity.name) is not None and entity.name not in settings
+        if (rules := list(_rules(draft, entity, random)))
     ]
     if not places:
         return None
     entity, rules = random.choice(places)
     kept = tuple(random.sample(rules, random.randint(1, len(rules))))
-    permissions = Permissions(entity=entity.name, leader=leader, reserved=kept)
-    words = draw_pair(world, _REQUESTS, random)
+    return Permissions(entity=entity.name, leader=leader, reserved=kept)
+
+
+def _requests(
+    draft: WorldDraft, permissions: Permissions, random: Random
+) -> tuple[Requests, Entity, View] | None:
+    """Return what others ask with, and the entity and the view of what was asked for; None: they cannot ask."""
+    words = draft.draw_pair(_REQUESTS, random)
     if words is None or random.random() >= _ASKING:
-        return permissions, None, None
+        return None
     asked = Requests(
         entity="permission_request",
         act="asked_for",
         link="concerns",
         author="asked_by",
         day="asked_on",
-        ask=random.choice(_ASKS).format(leader=leader),
+        ask=random.choice(_ASKS).format(leader=permissions.leader),
     )
-    labels = [act_label(world, entity, rule) for rule in kept]
+    entity = draft.entity(permissions.entity)
+    labels = [act_label(draft, entity, rule) for rule in permissions.reserved]
     made = _request_entity(asked, words, entity, labels, random)
     view = View(
         name="permission_requests",
@@ -104,7 +100,7 @@ def _permissions(
         filters=(asked.act,),
         sorts=(asked.day,),
     )
-    return permissions.model_copy(update={"requests": asked}), made, view
+    return asked, made, view
 
 
 def _rules(world: World, entity: Entity, random: Random) -> Iterator[Reserved]:

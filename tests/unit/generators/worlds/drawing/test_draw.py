@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 from functools import cache
+from random import Random
 
 import pytest
 from effort import THOROUGH
+from pydantic import ValidationError
 from support.worlds import drawn
 
-from generators.worlds.drawing.draw import FAMILIES, draw_world
+from generators.worlds.drawing import draw
+from generators.worlds.drawing.draft import WorldDraft
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, draw_world, make_world, read_family
 from generators.worlds.drawing.locales import LOCALES
 from generators.worlds.drawing.look import FONTS, KITS
 from generators.worlds.state.display import has_padded_numbers
@@ -15,6 +19,7 @@ from schemas.errors import BadTasks
 from schemas.worlds.field import PICKERS, DataField, Kind, Widget
 from schemas.worlds.look import Layout, Listing
 from schemas.worlds.patterns import Shape
+from schemas.worlds.records import History
 from schemas.worlds.world import Entity, World
 
 SEEDS = 100 if THOROUGH else 30
@@ -24,8 +29,8 @@ SEEDS = 100 if THOROUGH else 30
 @cache
 def _worlds(family: str) -> tuple[World, ...]:
     """Return a family's worlds; their rows are drawn by the tests of contents, and here at the large size."""
-    draw = draw_world if THOROUGH else drawn.specification
-    return tuple(draw(family, seed) for seed in range(SEEDS))
+    make = draw_world if THOROUGH else drawn.specification
+    return tuple(make(family, seed) for seed in range(SEEDS))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -153,3 +158,22 @@ def test_looks_take_every_form() -> None:
 def test_an_unknown_family_is_refused_with_those_there_are() -> None:
     with pytest.raises(BadTasks, match="no family of worlds 'shops'; there are banking, calendar"):
         draw_world("shops", 0)
+
+
+def test_what_any_part_adds_to_a_world_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(world: WorldDraft, _: Random) -> None:
+        world.history = History(
+            entity="product",
+            changes="nowhere",
+            link="changed",
+            field="field",
+            before="before",
+            after="after",
+            author="author",
+            day="day",
+        )
+
+    monkeypatch.setattr(draw, "draw_history", broken)
+
+    with pytest.raises(ValidationError, match=r"history: .*nowhere"):
+        make_world(read_family(FOLDER / "shop.toml"), "shop", 0)
