@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.dataset as pads
 from PIL import Image, ImageDraw, ImageFont
 
-from generators.worlds.packages.lock import locked, packages_data
+from generators.worlds.packages.lock import packages_data, read_lock
 
 WIDTH, ACROSS, MAX_STEPS = 480, 4, 11
 TEXT_HEIGHT = 88
@@ -109,7 +109,7 @@ def _is_latin(text: str) -> bool:
 
 def _font() -> ImageFont.FreeTypeFont:
     """Return the letters of the words below: those of a package of worlds' pages, as Pillow's own has no umlauts."""
-    inter = locked()["@fontsource/inter"]
+    inter = read_lock()["@fontsource/inter"]
     letters = inter.folder(packages_data()) / "files" / "inter-latin-400-normal.woff2"
     return ImageFont.truetype(letters, 15)
 

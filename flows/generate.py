@@ -11,7 +11,7 @@ from flows.job.report import Report
 from flows.job.validate import validate
 from flows.orchestration.current_job import get_or_start
 from flows.orchestration.due import due_time, fill, fill_all, later_due
-from flows.orchestration.observer import observe, skipped
+from flows.orchestration.observer import observe, skip_state
 from flows.orchestration.served_flow import served_flow
 
 
@@ -29,7 +29,7 @@ async def generate(
     `missed` is how many runs are made of those that a schedule missed while nothing ran here: the last ones.
     """
     if (later := await later_due()) >= max(1, missed):
-        return skipped(later)
+        return skip_state(later)
     due = await due_time()
     sources = Sources(
         config=config,

@@ -60,7 +60,7 @@ class Registry(Generic[Part]):
 
     def plugin(self, name: str) -> Plugin | None:
         """Return the first plug-in of that name; None if there is none or the part is built in."""
-        return None if name in self.built_in else next(iter(self._called(name)), None)
+        return None if name in self.built_in else next(iter(self._find(name)), None)
 
     def problem(self, plugin: Plugin) -> str:
         """Return why a plug-in of the group cannot be used; empty if it can. It is imported."""
@@ -70,7 +70,7 @@ class Registry(Generic[Part]):
             return str(error)
         return ""
 
-    def _called(self, name: str) -> list[Plugin]:
+    def _find(self, name: str) -> list[Plugin]:
         return [plugin for plugin in find_plugins(self.group) if plugin.name == name]
 
     def _check_name(self, name: str, where: str) -> None:
@@ -79,7 +79,7 @@ class Registry(Generic[Part]):
         Raises:
             BadConfig: naming who has it, and what to do.
         """
-        called = self._called(name)
+        called = self._find(name)
         if called and not re.fullmatch(PART_NAME, name):
             raise BadConfig(
                 f"{where}{called[0]} has no name that a configuration can give: rename its entry point "

@@ -35,7 +35,7 @@ def certificate_fault(error: BaseException | str) -> str | None:
 
     An error's causes are looked at too.
     """
-    text = error if isinstance(error, str) else " ".join(_said(error))
+    text = error if isinstance(error, str) else " ".join(_texts(error))
     if not re.search(r"certificate", text, re.IGNORECASE):
         return None
     return next(
@@ -43,7 +43,7 @@ def certificate_fault(error: BaseException | str) -> str | None:
     )
 
 
-def _said(error: BaseException) -> list[str]:
+def _texts(error: BaseException) -> list[str]:
     """Return the texts of an error and of what it came of."""
     chain, one = list[BaseException](), error
     while one not in chain:

@@ -51,12 +51,12 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def _checked(pointer: str) -> str:
+def _check(pointer: str) -> str:
     split_pointer(pointer)
     return pointer
 
 
-Pointer = Annotated[str, AfterValidator(_checked)]
+Pointer = Annotated[str, AfterValidator(_check)]
 """A well-formed JSON pointer, or a pattern of pointers."""
 
 

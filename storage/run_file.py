@@ -39,7 +39,7 @@ class RunFile(Record):
 
     @field_validator("config")
     @classmethod
-    def _known(cls, config: JsonObject) -> JsonObject:
+    def _keep_known(cls, config: JsonObject) -> JsonObject:
         return {key: value for key, value in config.items() if key not in REMOVED}
 
 

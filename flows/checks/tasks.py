@@ -158,7 +158,7 @@ class GateKeeper:
     async def check(self, task: Task) -> TaskGates:
         """Return what the gates find of a task."""
         try:
-            failing = [one async for one in self._failing(task)]
+            failing = [one async for one in self._failing_engine(task)]
         except RolloutFailure as failure:
             failing = [Failing(Gate.ORACLE_MAX, f"the task cannot be opened: {failure.message}")]
         return TaskGates(
@@ -169,7 +169,7 @@ class GateKeeper:
             untried=tuple((one.gate, one.because) for one in untried_gates(task)),
         )
 
-    async def _failing(self, task: Task) -> AsyncIterator[Failing]:
+    async def _failing_engine(self, task: Task) -> AsyncIterator[Failing]:
         if task.reference is None or task.expect is None:
             yield Failing(Gate.ORACLE_MAX, "the task has no reference")
             return

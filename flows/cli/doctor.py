@@ -25,7 +25,7 @@ from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import APPLICATIONS
 from generators.sites.miniwob import pages_root, template_paths
 from generators.whole_folder import data_folder
-from generators.worlds.packages.lock import INSTALL, locked, not_here
+from generators.worlds.packages.lock import INSTALL, not_here, read_lock
 from registries.entry_points import Group, find_plugins
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
@@ -124,7 +124,7 @@ def _applications() -> Iterator[Diagnosis]:
     yield Diagnosis(
         name="site",
         health=Health.POOR if absent else Health.GOOD,
-        found="no packages of worlds" if absent else f"{len(locked())} packages of worlds",
+        found="no packages of worlds" if absent else f"{len(read_lock())} packages of worlds",
         remedy=f"'{INSTALL}', for tasks of worlds" if absent else "",
     )
 

@@ -99,7 +99,7 @@ class JobContext:
         Raises:
             ExceptionGroup: `error` itself, if it holds a defect of the program.
         """
-        errors = _expected(error)
+        errors = _unit_errors(error)
         reason = "; ".join(dict.fromkeys(str(one) for one in errors))
         self.progress.units_failed += 1
         if any(isinstance(one, NoBrowser | Unwritable) for one in errors):
@@ -108,7 +108,7 @@ class JobContext:
         return UnitReport(unit_id=unit_id, state=UnitState.FAILED, reason=reason)
 
 
-def _expected(error: Exception) -> Sequence[Exception]:
+def _unit_errors(error: Exception) -> Sequence[Exception]:
     """Return the errors that a unit may fail with, out of `error` if it is a group.
 
     Raises:
@@ -119,4 +119,4 @@ def _expected(error: Exception) -> Sequence[Exception]:
     expected, defects = error.split((StepmillError, OSError))
     if defects is not None or expected is None:
         raise error
-    return [leaf for one in expected.exceptions for leaf in _expected(one)]
+    return [leaf for one in expected.exceptions for leaf in _unit_errors(one)]

@@ -146,7 +146,7 @@ class DialectRenderer(Renderer):
             return known.result()
         try:
             sight = _Sight(episode)
-            found.set_result([_why_masked(one.step, sight.shown(one.messages)) for one in asked])
+            found.set_result([_why_masked(one.step, sight.show(one.messages)) for one in asked])
         except BaseException as error:
             found.set_exception(error)
             raise
@@ -226,7 +226,7 @@ class _Sight:
         self._goal = self._words(episode.instruction)
         self._pictures: dict[int, SeenPicture] = {}
 
-    def shown(self, prompt: Sequence[Message]) -> Shown | None:
+    def show(self, prompt: Sequence[Message]) -> Shown | None:
         """Return what a prompt shows: its pictures, the goal and the earlier replies.
 
         None if a picture of it was recorded without what it shows.

@@ -60,7 +60,7 @@ async def read_resume_state(
         Damaged: the tables cannot be read.
     """
     elsewhere = {unit.unit_id for unit in waiting}
-    found = await _committed(lake, (*plan, *waiting))
+    found = await committed_by_unit(lake, (*plan, *waiting))
     committed = {unit: episodes for unit, episodes in found.items() if unit not in elsewhere}
     judged = await lake.judged_units(panel_id(panel)) if plan else set()
     not_judged = {unit: episodes for unit, episodes in committed.items() if unit not in judged}
@@ -81,7 +81,7 @@ async def read_resume_state(
     )
 
 
-async def _committed(lake: Lake, plan: Sequence[PlannedUnit]) -> Mapping[str, set[str]]:
+async def committed_by_unit(lake: Lake, plan: Sequence[PlannedUnit]) -> Mapping[str, set[str]]:
     """Return the committed episodes by unit; the plan knows those of a planned unit."""
     planned = _episode_ids(plan)
     units = await lake.committed_units() if plan else None

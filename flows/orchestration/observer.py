@@ -231,7 +231,7 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
     return Completed(message=visible(f"{_description(report)}{places}{again}"), data=report)
 
 
-def skipped(later: int) -> State[Report]:
+def skip_state(later: int) -> State[Report]:
     """Return the state of a flow run that is not made because later ones of its schedule are due."""
     runs = (
         "a later run of its schedule is"

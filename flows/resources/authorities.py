@@ -36,7 +36,7 @@ def trust_authorities(environ: MutableMapping[str, str]) -> None:
     named = {name: Path(environ[name]) for name in AUTHORITIES if environ.get(name)}
     if not named or _is_trusted(named):
         return
-    wanted = [one for name, path in named.items() for one in _named(name, path)]
+    wanted = [one for name, path in named.items() for one in _read_certificates(name, path)]
     folder = Path(tempfile.gettempdir())
     try:
         bundle = process_folder(folder) / _AUTHORITIES
@@ -53,7 +53,7 @@ def _is_trusted(named: Mapping[str, Path]) -> bool:
     return len(named) == len(AUTHORITIES) and not others and made_so and path.is_file()
 
 
-def _named(variable: str, path: Path) -> list[bytes]:
+def _read_certificates(variable: str, path: Path) -> list[bytes]:
     """Return the certificates in what a variable names: a file, or the files of a folder."""
     where = f"environment variable {variable}: {path}"
     try:

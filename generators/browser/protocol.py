@@ -189,7 +189,7 @@ class Session(Protocol):
         """The browser's version."""
         ...
 
-    def blocked(self) -> tuple[BlockedRequests, ...]:
+    def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return what its pages asked of hosts that are not served so far, by name."""
         ...
 
@@ -247,7 +247,7 @@ class Entrance(Protocol):
         """The port on 127.0.0.1 of its SOCKS5 proxy."""
         ...
 
-    def blocked(self) -> tuple[BlockedRequests, ...]:
+    def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return what it refused, by name."""
         ...
 

@@ -92,9 +92,9 @@ class ChromiumSession:
         """The browser's version."""
         return self._version
 
-    def blocked(self) -> tuple[BlockedRequests, ...]:
+    def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return what its pages asked of hosts that are not served so far, by name."""
-        return self._entrance.blocked()
+        return self._entrance.blocked_requests()
 
     @contextlib.asynccontextmanager
     async def slot(self, *, waiting_ms: int = 0) -> AsyncIterator[None]:

@@ -53,11 +53,11 @@ def in_slot(
     """Decorate a method to hold its object's slot while it runs; no such method may call another."""
 
     @functools.wraps(method)
-    async def slotted(self: _Holder, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    async def wait_for_slot(self: _Holder, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         async with self.slot():
             return await method(self, *args, **kwargs)
 
-    return slotted
+    return wait_for_slot
 
 
 class Slots:

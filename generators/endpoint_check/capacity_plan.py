@@ -145,7 +145,7 @@ def plan(
         workload=work,
         rows=tuple(sorted(rows, key=lambda row: row.image_tokens)),
         rate_source=TOKENS_PER_SECOND.get(dialect.name, (0.0, "no rate was published"))[1],
-        cache_source=CACHE_SOURCE if _simulated(work) else "simulated for 1 kept and 2 of slack",
+        cache_source=CACHE_SOURCE if _is_simulated(work) else "simulated for 1 kept and 2 of slack",
     )
 
 
@@ -168,7 +168,7 @@ def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload, *, is_own:
     tokens = dialect.image_tokens(*viewport)
     rate = TOKENS_PER_SECOND.get(dialect.name, (None, ""))[0]
     computed = tokens_per_step(tokens, work)
-    cached = _cached(tokens, work)
+    cached = _uncached_tokens(tokens, work)
     return PlanRow(
         width=viewport[0],
         height=viewport[1],
@@ -188,13 +188,13 @@ def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload, *, is_own:
     )
 
 
-def _simulated(work: Workload) -> bool:
+def _is_simulated(work: Workload) -> bool:
     return (work.keep_images, work.slack_images) == (_SAMPLED_KEEP, _SAMPLED_SLACK)
 
 
-def _cached(image_tokens: int, work: Workload) -> float | None:
+def _uncached_tokens(image_tokens: int, work: Workload) -> float | None:
     """Return the tokens that are still computed, from their share of the published loop's."""
-    if not _simulated(work):
+    if not _is_simulated(work):
         return None
     loop = work.model_copy(update={"keep_images": _PUBLISHED_PICTURES, "slack_images": 0})
     # The share lies on the line between its neighbours in the table, or past the last of them.

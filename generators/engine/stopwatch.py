@@ -45,7 +45,7 @@ class Stopwatch:
         return self.started + timedelta(seconds=self.wall_seconds)
 
     @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Stop counting while the block runs; blocks may overlap."""
         self._holders += 1
         if self._held_since is None:

@@ -197,11 +197,11 @@ class _Page:
     def find(self, step: ReferenceStep) -> Node | None:
         """Return the thing that a step names; None if the page shows none."""
         if step.do is Do.LOOK and step.within is None:
-            return self._named.get(_words(step.on or "")) or find(self._root, step)
+            return self._nodes_by_name.get(_words(step.on or "")) or find(self._root, step)
         return find(self._root, step)
 
     @functools.cached_property
-    def _named(self) -> dict[str, Node]:
+    def _nodes_by_name(self) -> dict[str, Node]:
         """What `find` finds for each of the exact names on it."""
         root = _front(self._root)
         labels, out = _labels(root), dict[str, tuple[tuple[bool, int], Node]]()

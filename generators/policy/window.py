@@ -65,7 +65,7 @@ class Window:
             left, right = max(0.0, x), min(width, x + wide)
             start, end = max(0.0, y), min(height, y + high)
         first, last = start, end
-        for _, top, _, high in (one.box for one in self._covering(thing)):
+        for _, top, _, high in (one.box for one in self._covers(thing)):
             if top + high / 2 > height / 2:
                 last = min(last, top)
             else:
@@ -98,7 +98,7 @@ class Window:
         stays = where == "fixed" or (where == "sticky" and abs(top) <= 1)
         return stays and 0 < height <= self._root.inner[1] * _MOST_COVERED
 
-    def _covering(self, thing: Node) -> list[Node]:
+    def _covers(self, thing: Node) -> list[Node]:
         """Return what may come to lie over a thing as it is scrolled; over a dialog nothing does."""
         if not self._over:
             return []

@@ -125,7 +125,7 @@ class _Runner:
         """
         stopwatch = self.account.stopwatch
         try:
-            with while_waiting(stopwatch.paused):
+            with while_waiting(stopwatch.pause):
                 self.record.stop = await self._run()
         except RolloutFailure as failure:
             self.record.failure = failure
@@ -188,7 +188,7 @@ class _Runner:
         return visit, session
 
     def _keep_blocked(self, session: Session) -> None:
-        self.record.blocked = session.blocked()
+        self.record.blocked = session.blocked_requests()
 
     async def _loop(self, session: Session, problem: Problem) -> StopReason:
         stopwatch = self.account.stopwatch

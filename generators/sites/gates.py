@@ -98,12 +98,12 @@ async def expectation_gates(task: Task, attempted: Attempted) -> AsyncIterator[F
     try:
         async for one in _floors(task, attempted):
             yield one
-        if not await _paid(task, attempted, attempted.after, attempted.answer):
+        if not await _is_paid(task, attempted, attempted.after, attempted.answer):
             return
         async for one in _near_misses(task, attempted):
             yield one
         for spelling in _spellings(task, attempted.answer):
-            if not await _paid(task, attempted, attempted.after, spelling):
+            if not await _is_paid(task, attempted, attempted.after, spelling):
                 yield Failing(Gate.SPELLINGS, f"the answer {spelling!r} is not accepted")
     except (BadExpectation, BadState, RolloutFailure) as error:
         yield Failing(Gate.ORACLE_MAX, str(error))
@@ -131,7 +131,7 @@ async def _near_misses(task: Task, attempted: Attempted) -> AsyncIterator[Failin
         keys=attempted.before.keys,
     )
     for miss in misses:
-        if await _paid(task, attempted, ServerState(miss.state), miss.answer):
+        if await _is_paid(task, attempted, ServerState(miss.state), miss.answer):
             yield Failing(Gate.NEAR_MISSES, f"{miss.kind.value}: {miss.what} is accepted")
     if not expectation.nothing_else:
         yield Failing(
@@ -153,7 +153,7 @@ def _spellings(task: Task, answer: str | None) -> list[str]:
 
 async def _floors(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
     before = attempted.before
-    if attempted.answer in {None, ""} and await _paid(task, attempted, before, attempted.answer):
+    if attempted.answer in {None, ""} and await _is_paid(task, attempted, before, attempted.answer):
         yield Failing(Gate.FLOOR_GAP, "what is expected is so before anything is done")
         return
     expects_impossible = attempted.answer is not None and normalise(attempted.answer) in {
@@ -162,11 +162,13 @@ async def _floors(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
     for text in CANARIES:
         if text in IMPOSSIBLE and expects_impossible:
             continue
-        if await _paid(task, attempted, before, text):
+        if await _is_paid(task, attempted, before, text):
             yield Failing(Gate.CANARY_FLOOR, f"the answer {text!r} at once is rewarded")
 
 
-async def _paid(task: Task, attempted: Attempted, state: ServerState, answer: str | None) -> bool:
+async def _is_paid(
+    task: Task, attempted: Attempted, state: ServerState, answer: str | None
+) -> bool:
     said = await judge_states(task, before=attempted.before, after=state, answer=answer)
     return said.reward > 0
 

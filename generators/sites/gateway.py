@@ -74,7 +74,7 @@ class Refusals:
         """How many connections were refused."""
         return self._counts.total()
 
-    def listed(self) -> tuple[BlockedRequests, ...]:
+    def counts(self) -> tuple[BlockedRequests, ...]:
         """Return the counts, in the order of names."""
         return tuple(
             BlockedRequests(name=name, kind=kind, count=count)
@@ -163,9 +163,9 @@ class Entrance:
         """The port on 127.0.0.1 on which its proxy listens."""
         self._refused = refused
 
-    def blocked(self) -> tuple[BlockedRequests, ...]:
+    def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return what it refused, by name."""
-        return self._refused.listed()
+        return self._refused.counts()
 
 
 class _Connection(asyncio.Protocol):

@@ -76,7 +76,7 @@ class OpenVisit:
             if not self.pending:
                 self.quiet.set()
 
-    def answered(self, path: str, status: int) -> None:
+    def note_answer(self, path: str, status: int) -> None:
         """Note the status of the first answer to a request for the start page."""
         if path == self.start_path and self.start_status is None:
             self.start_status = status

@@ -144,7 +144,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
     @override
     async def _answer(self, request: web.BaseRequest, visit: _WorldVisit) -> web.StreamResponse:
         response = await call(self._server, request)
-        visit.answered(request.path, response.status)
+        visit.note_answer(request.path, response.status)
         return response
 
 

@@ -117,12 +117,12 @@ class _Conversation:
             return
         reply = _canonical(proposed, question)
         self._added[question.step] = [
-            *(self._rejected(question.step)),
+            *(self._rejected_answers(question.step)),
             _text("assistant", reply),
             *_objection(proposed, proposed.value, question),
         ]
 
-    def _rejected(self, step: int) -> list[JsonValue]:
+    def _rejected_answers(self, step: int) -> list[JsonValue]:
         """Return the answers of a step that were rejected, with the objections."""
         added = self._added.get(step, [])
         even = len(added) - len(added) % 2

@@ -96,7 +96,7 @@ def call_defects(episode: Episode) -> Iterator[str]:
             yield f"{where} is of step {call.step}, which does not exist"
         if not all(0 <= number <= call.step for number in call.image_steps):
             yield f"{where} shows a picture that was not taken yet"
-        if call.messages is not None and _shown(call.messages) != [*call.image_steps]:
+        if call.messages is not None and _shown_steps(call.messages) != [*call.image_steps]:
             yield f"image_steps of {where} are not those of its messages"
         for defect in (*_count_defects(call), *_origin_defects(episode, call)):
             yield f"{where}: {defect}"
@@ -167,14 +167,14 @@ def _is_model(served: str, asked: str | None) -> bool:
     return served == asked or _REVISION.fullmatch(served[len(asked) :]) is not None
 
 
-def _shown(messages: JsonValue) -> list[JsonValue]:
+def _shown_steps(messages: JsonValue) -> list[JsonValue]:
     """Return the steps whose pictures are in the messages of a call, in their order."""
     if isinstance(messages, list):
-        return [number for item in messages for number in _shown(item)]
+        return [number for item in messages for number in _shown_steps(item)]
     if isinstance(messages, dict):
         if messages.get("type") == "image":
             return [messages.get("step")]
-        return _shown(messages.get("content"))
+        return _shown_steps(messages.get("content"))
     return []
 
 

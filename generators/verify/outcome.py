@@ -82,12 +82,12 @@ def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
     if task.expect is not None and episode.delta is not None:
         return explain(task.expect, delta=episode.delta, answer=episode.answer)[:MAX_UNMET]
     acted = [step for step in episode.steps if not isinstance(step.action, NoAction)]
-    last = f", the last of which was {_named(acted[-1])}" if acted else ""
+    last = f", the last of which was {_action_words(acted[-1])}" if acted else ""
     steps = f"{len(acted)} action{'' if len(acted) == 1 else 's'}"
     return (f"expected a reward of {enough:g}, found {reward:g} after {steps}{last}",)
 
 
-def _named(step: Step) -> str:
+def _action_words(step: Step) -> str:
     """Return a step's action in words: its type, and what it hit."""
     hit = step.target and (step.target.name or step.target.text)
     return f"{step.action.type} on {truncate(hit, 60)!r}" if hit else step.action.type

@@ -242,7 +242,7 @@ def _step_defects(step: Step, own: Sequence[Question]) -> Iterator[str]:
         "parse_error": "; ".join(
             problem if question.role == conversation.ROLE else f"{question.role}: {problem}"
             for question in own
-            if (problem := question.problem or repair.dropped(question.value)) is not None
+            if (problem := question.problem or repair.find_dropped(question.value)) is not None
         )
         or None,
     }

@@ -38,7 +38,7 @@ def needs_of_report(
 ) -> Iterator[Need]:
     """Yield the need of each name and number in an answer that reports what was done."""
     outcome = Words(None, [(one, None) for one in _expected_texts(expectation)])
-    for name in _named(text):
+    for name in _names(text):
         basis = shown.find(name) or outcome.find(split_words(name))
         yield Need(step.step, f"{quote(name)}, which its answer names", basis)
     if step.reward is not None and step.reward >= 1 and _FAILED.search(text):
@@ -57,7 +57,7 @@ def _expected_texts(expectation: Expectation | None) -> Iterator[str]:
                 yield str(one)
 
 
-def _named(text: str) -> list[str]:
+def _names(text: str) -> list[str]:
     """Return the names and numbers in a text: what is quoted, has digits, or is capitalised within a sentence."""
     found = [*quotes(text), *_WITH_DIGITS.findall(text), *_CAPITALISED.findall(text)]
     bare = (one.strip(".,;:!?()[]\"'") for one in found)

@@ -90,7 +90,7 @@ class Seen:
                 " (`sights` in observations)",
                 evidence={"missing": "observations.sights", "steps": [*blind[:MAX_LISTED]]},
             )
-        spelled = _spelled(taken)
+        spelled = _spelled_texts(taken)
         found = [
             need
             for shown, step in _follow(episode, taken)
@@ -130,7 +130,7 @@ def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, St
             shown = replace(shown, texts=(*shown.texts, Words(None, [(step.result_text, None)])))
 
 
-def _spelled(taken: Sequence[Step]) -> dict[int, str]:
+def _spelled_texts(taken: Sequence[Step]) -> dict[int, str]:
     """Return the texts that are typed key by key, by the step of the last key."""
     out: dict[int, str] = {}
     for step in taken:
@@ -307,12 +307,12 @@ def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
     for quoted in named:
         yield Need(step.step, f"{quote(quoted)}, which its thought names", shown.find(quoted))
     if gone and point is not None and step.target is not None and not step.target.text:
-        found = (_remembered(quoted, point, shown) for quoted in gone)
+        found = (_earlier_basis(quoted, point, shown) for quoted in gone)
         basis = next((one for one in found if one is not None), None)
         yield Need(step.step, f"{quote(gone[0])}, which its thought names, where it points", basis)
 
 
-def _remembered(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:
+def _earlier_basis(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:
     """Return where a text stood at a point, in an earlier picture."""
     box: Box = (point[0] - REACH, point[1] - REACH, 2 * REACH, 2 * REACH)
     for picture in reversed(shown.pictures):

@@ -66,7 +66,7 @@ def _validator(pattern: str) -> SchemaValidator:
     return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
 
 
-def _compiled(pattern: str) -> str:
+def _compile(pattern: str) -> str:
     compile_pattern(pattern)
     return pattern
 
@@ -101,7 +101,7 @@ class Number(Record):
 class Matches(Record):
     """A text that a regular expression matches from its beginning to its end."""
 
-    matches: Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_compiled)]
+    matches: Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_compile)]
     """The expression, without look-around and back-references."""
 
 

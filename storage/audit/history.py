@@ -122,7 +122,7 @@ async def read_history(
     history = History(table)
     checkpoints = inventory.checkpoints[table]
     entries = inventory.entries[table]
-    trusted = {} if deep else _trusted(checkpoints, pins | {max(entries, default=0)})
+    trusted = {} if deep else _replacements(checkpoints, pins | {max(entries, default=0)})
     numbers = list(_numbers(table, entries | pins | checkpoints, notes))
     replayed = [entry_key(table, n) for n in numbers if n not in entries or n not in trusted]
     entry_data = get_many(store, replayed)
@@ -144,7 +144,7 @@ async def read_history(
     return history
 
 
-def _trusted(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[int, int]:
+def _replacements(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[int, int]:
     """Return the checkpoint that replaces each entry on the way to the next of `points`."""
     out: dict[int, int] = {}
     start = 0

@@ -59,7 +59,7 @@ async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
             notes.finding(found.key, "is foreign: no part of a run has such a name")
     notes.count("objects", objects)
     notes.count("bytes", size)
-    async for found in store.unfinished():
+    async for found in store.unfinished_writes():
         notes.leftover(found.key, "is a write that never ended")
     return inventory
 

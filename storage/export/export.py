@@ -86,14 +86,14 @@ def export(
         **({"plugin": plugin.origin} if plugin else {}),
     }
     folder = OutputFolder(to, made_of)
-    manifest = folder.existing()
+    manifest = folder.find_existing()
     written = manifest is None
     with table_errors(f"version {tables.version} of the run"):
         selection = select(tables, rule, include_rejected=include_rejected)
     if manifest is None:
         with table_errors(f"version {tables.version} of the run"):
             reader = EpisodeReader(tables)
-        with folder.writing():
+        with folder.lock():
             counts: Counter[str] = Counter()
             for split, piece in _output(format_, reader.read(selection.published), counts):
                 folder.add(split, piece)

@@ -75,7 +75,7 @@ class OpenEnv(GroupFormat):
 
     @override
     def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
-        reasons = {source.episode.episode_id: _missing(source.episode) for source in group}
+        reasons = {source.episode.episode_id: _why_missing(source.episode) for source in group}
         members: list[JsonValue] = [
             _member(source.episode, reasons[source.episode.episode_id]) for source in group
         ]
@@ -92,7 +92,7 @@ class OpenEnv(GroupFormat):
                 yield line
 
 
-def _missing(episode: Episode) -> str | None:
+def _why_missing(episode: Episode) -> str | None:
     """Return why an episode gives no line, as it is counted; None if it gives one."""
     calls = RecordedCalls(episode, Pictures.FILES).calls
     if not calls or not all(map(has_tokens, calls)):
@@ -149,7 +149,7 @@ def _turn(recorded: RecordedCalls, call: Call, *, learnt: bool) -> JsonObject:
     prompt, completion = call.prompt_token_ids or (), call.completion_token_ids or ()
     pictures: list[JsonValue] = [
         {**one, "url": recorded.url(one["step"])}
-        for one in recorded.placed(call)
+        for one in recorded.place_pictures(call)
         if isinstance(one, dict) and isinstance(one["step"], int)
     ]
     mask: list[JsonValue] = [0 for _ in prompt]

@@ -91,7 +91,7 @@ class OutputFolder:
         self._files = 0
         self._file_bytes = 0
 
-    def existing(self) -> ExportManifest | None:
+    def find_existing(self) -> ExportManifest | None:
         """Return the manifest if the folder has this export, complete; None if it must be written.
 
         Raises:
@@ -100,12 +100,12 @@ class OutputFolder:
             Unwritable: it holds something else.
         """
         try:
-            return self._finished()
+            return self._manifest_there()
         except OSError as error:
             raise Unwritable(f"{self._root}: cannot be read: {error.strerror}") from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the folder while the block runs.
 
         Raises:
@@ -119,7 +119,7 @@ class OutputFolder:
         try:
             with folder_lock(self._root, wait=False), ExitStack() as stack:
                 stack.callback(self._close_drafts)
-                self._finished()  # again, under the lock: another export may have been faster
+                self._manifest_there()  # again, under the lock: another export may have been faster
                 if not (self._root / MARK).is_file():
                     write_file(self._root / MARK, canonical_json(self._made_of).encode())
                 for path in sorted(self._root.rglob(_TEMPORARY_FILES)):
@@ -218,7 +218,7 @@ class OutputFolder:
         for draft in self._drafts.values():
             draft.close()
 
-    def _finished(self) -> ExportManifest | None:
+    def _manifest_there(self) -> ExportManifest | None:
         refuse_run_folder(self._root, "export")
         if not self._root.exists():
             return None

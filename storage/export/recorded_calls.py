@@ -57,7 +57,7 @@ class RecordedCalls:
         self._named.add(step)
         return picture_path(self._episode.episode_id, step)
 
-    def placed(self, call: Call) -> list[JsonValue]:
+    def place_pictures(self, call: Call) -> list[JsonValue]:
         """Return the pictures of a call's prompt in order, each with the range of its tokens."""
         shown = [*_shown_steps(call)]
         found = picture_tokens(call)

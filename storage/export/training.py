@@ -66,7 +66,7 @@ class TrainingRows(Format):
             for row in self._maker.rows(source, counts):
                 yield TableRow(row, self._schema)
             return
-        for reply, spelt, label in self._maker.spelt(source, counts):
+        for reply, spelt, label in self._maker.spell_replies(source, counts):
             yield Line(
                 {
                     **_conversation(spelt, self._spelling),

@@ -220,7 +220,7 @@ class _Trace:
             "stop_reason": episode.stop_reason.value,
             "viewport": [episode.viewport_width, episode.viewport_height],
             "trainable": episode.trainable,
-            "pictures": [self.recorded.placed(call) for call in self.calls],
+            "pictures": [self.recorded.place_pictures(call) for call in self.calls],
             "sent": [[*size] for size in sorted(sent, key=str)],
             **self._source.acceptance.model_dump(mode="json"),
         }

@@ -53,20 +53,20 @@ def dataset_of(
     filesystem = access.filesystem(url, {unquote(path): size for path, size in sizes})
     fragments = [
         format_.make_fragment(path, filesystem=filesystem, partition_expression=units)
-        for path, units in _fragments(files, _wanted(units, shared=shared))
+        for path, units in _fragments(files, _may_hold(units, shared=shared))
     ]
     schema = pa.schema(table.schema().to_arrow())  # type: ignore[arg-type] # by its C interface
     return FileSystemDataset(fragments, schema, format_, filesystem)
 
 
 def _fragments(
-    files: pa.Table, wanted: Callable[[dict[str, Any]], bool]
+    files: pa.Table, may_hold: Callable[[dict[str, Any]], bool]
 ) -> Iterator[tuple[str, pc.Expression | None]]:
     """Yield the path of each file to read, with the range of its units."""
     ranged = _MIN in files.column_names
     columns = ["path", _MIN, _MAX] if ranged else ["path"]
     for file in files.select(columns).to_pylist():
-        if not wanted(file):
+        if not may_hold(file):
             continue
         min_, max_ = file.get(_MIN), file.get(_MAX)
         units = None
@@ -76,13 +76,13 @@ def _fragments(
         yield unquote(file["path"]), units
 
 
-def _wanted(units: Collection[str] | None, *, shared: bool) -> Callable[[dict[str, Any]], bool]:
+def _may_hold(units: Collection[str] | None, *, shared: bool) -> Callable[[dict[str, Any]], bool]:
     """Return the predicate whether a file may hold rows of `units`."""
     if units is None:
         return lambda _: True
     known, ordered = frozenset(units), sorted(units)
 
-    def wanted(file: dict[str, Any]) -> bool:
+    def may_hold(file: dict[str, Any]) -> bool:
         if file["path"].partition("-")[0] in known:
             return True
         min_, max_ = file.get(_MIN), file.get(_MAX)
@@ -93,4 +93,4 @@ def _wanted(units: Collection[str] | None, *, shared: bool) -> Callable[[dict[st
         after = bisect_left(ordered, min_)
         return shared or (after < len(ordered) and ordered[after] <= max_)
 
-    return wanted
+    return may_hold

@@ -182,7 +182,7 @@ class Vacuum:
         files = size = 0
         for name in self._tables:
             pins = {version[name] for version in kept if name in version}
-            unneeded = await self._unneeded(name, tables[name], pins)
+            unneeded = await self._unneeded_shards(name, tables[name], pins)
             for batch in _batches(unneeded, _DELETE_BATCH):
                 live = await self._live_paths(name)
                 removable = [path for path in batch if path not in live]
@@ -238,7 +238,9 @@ class Vacuum:
                 tables[match["table"]].staged.append(item)
         return tables
 
-    async def _unneeded(self, name: str, files: TableFiles, pins: Iterable[int]) -> list[str]:
+    async def _unneeded_shards(
+        self, name: str, files: TableFiles, pins: Iterable[int]
+    ) -> list[str]:
         """Return the shards of a table that are not needed."""
         old = [path for path, item in files.shards.items() if item.modified < self._now - ORPHANED]
         if not old:

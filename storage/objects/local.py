@@ -94,14 +94,14 @@ class LocalStore(ObjectStore):
             yield item
 
     @override
-    async def unfinished(self) -> AsyncIterator[ObjectInfo]:
+    async def unfinished_writes(self) -> AsyncIterator[ObjectInfo]:
         async for item in self._walk("", unfinished=True):
             yield item
 
     @override
     async def remove_unfinished(self, before: datetime) -> int:
         # A running writer holds the lock of its file, so its file stays.
-        old = [item.key async for item in self.unfinished() if item.modified < before]
+        old = [item.key async for item in self.unfinished_writes() if item.modified < before]
         return await asyncio.to_thread(self._remove_unfinished, old)
 
     @override
@@ -111,7 +111,7 @@ class LocalStore(ObjectStore):
     @override
     def draft(self, prefix: str) -> Draft:
         folder = self._path(prefix)
-        with self._writing(folder) as mode:
+        with self._write_mode(folder) as mode:
             return create_draft(folder, mode)
 
     @override
@@ -119,7 +119,7 @@ class LocalStore(ObjectStore):
         await asyncio.to_thread(self._probe)
 
     @contextmanager
-    def _writing(self, path: Path) -> Iterator[int]:
+    def _write_mode(self, path: Path) -> Iterator[int]:
         """Yield what new files allow: where only the user may enter the store's folder, the user alone."""
         with _write_errors(path):
             if self._private:
@@ -142,7 +142,7 @@ class LocalStore(ObjectStore):
 
     def _put(self, path: Path, data: Source) -> None:
         with (
-            self._writing(path) as mode,
+            self._write_mode(path) as mode,
             temporary_file(path, data, mode=mode) as temporary,
             folder_lock(path.parent),
         ):
@@ -150,7 +150,7 @@ class LocalStore(ObjectStore):
             sync_folder(path.parent)
 
     def _put_new(self, path: Path, data: Source) -> bool:
-        with self._writing(path) as mode:
+        with self._write_mode(path) as mode:
             if path.exists():
                 return False
             with temporary_file(path, data, mode=mode) as temporary:
@@ -163,7 +163,7 @@ class LocalStore(ObjectStore):
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
         with (
-            self._writing(path) as mode,
+            self._write_mode(path) as mode,
             temporary_file(path, data, mode=mode) as temporary,
             folder_lock(path.parent),
         ):
@@ -205,7 +205,7 @@ class LocalStore(ObjectStore):
         path = self._root / "probe"
         created = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
         try:
-            with self._writing(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
+            with self._write_mode(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
                 pass
         finally:
             for folder in created:

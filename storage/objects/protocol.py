@@ -123,7 +123,7 @@ class ObjectStore(Protocol):
         """
         ...
 
-    def unfinished(self) -> AsyncIterator[ObjectInfo]:
+    def unfinished_writes(self) -> AsyncIterator[ObjectInfo]:
         """Yield unfinished writes: those in progress, and those that killed writers left behind."""
         ...
 

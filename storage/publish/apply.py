@@ -64,7 +64,7 @@ class Publication:
         Raises:
             Unfinished: the publication had begun, and the destination cannot be written any longer.
         """
-        unchanged = self._unchanged(await destination.owned_listing(self.plan.run_id))
+        unchanged = self._if_complete(await destination.owned_listing(self.plan.run_id))
         if unchanged is not None:
             await destination.finish(self.plan.version)
             return unchanged
@@ -77,7 +77,7 @@ class Publication:
                 raise Unfinished(str(error)) from error
             return applied
 
-    def _unchanged(self, existing: OwnedListing) -> Applied | None:
+    def _if_complete(self, existing: OwnedListing) -> Applied | None:
         """Return the result if the destination is complete; None if anything has to be written."""
         built = _files_by_recipe(existing)
         files = [file for planned in self.plan.files for file in built.get(planned.recipe, ())]
@@ -89,7 +89,7 @@ class Publication:
         texts = self.describe(files)
         if existing.texts != texts or _stale(existing, files, texts):
             return None
-        return _applied(files, texts, existing)
+        return _result(files, texts, existing)
 
     async def _write(
         self, destination: Destination, existing: OwnedListing, progress: Progress | None
@@ -104,7 +104,7 @@ class Publication:
             if there is None:
                 files += await self._build(planned, destination, existing)
             else:
-                files += await self._kept(planned, there)
+                files += await self._keep(planned, there)
             if progress is not None:
                 progress(number, len(self.plan.files))
         texts = self.describe(files)
@@ -114,9 +114,9 @@ class Publication:
         stale = _stale(existing, files, texts)
         mark = [MARK] if existing.manifest is None and MARK not in stale else []
         await destination.delete([*stale, *mark])
-        return _applied(files, texts, existing)
+        return _result(files, texts, existing)
 
-    async def _kept(
+    async def _keep(
         self, planned: PlannedFile, parts: Sequence[PublishedFile]
     ) -> Sequence[PublishedFile]:
         """Return the parts of a file that is there, with its null columns if its manifest lacks them."""
@@ -207,7 +207,7 @@ def _stale(
     )
 
 
-def _applied(
+def _result(
     files: Sequence[PublishedFile], texts: Mapping[str, bytes], existing: OwnedListing
 ) -> Applied:
     put = [file for file in files if not _has_file(existing, file)]

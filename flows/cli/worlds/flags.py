@@ -29,12 +29,12 @@ def _world(text: str) -> tuple[str, int]:
     return family, seed_number(seed)
 
 
-def _named(parser: argparse.ArgumentParser) -> None:
+def _add_world_name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD", type=_world, help="FAMILY/SEED, as shop/7")
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
-    _named(parser)
+    _add_world_name(parser)
     parser.add_argument("--to", metavar="FILE", help="save its first page's picture: .jpg or .png")
     json_flag(parser)
 
@@ -83,7 +83,7 @@ WORLDS: Commands = {
         "stepmill worlds sheet --to sheet.png --count 200",
     ),
     "serve": (
-        _named,
+        _add_world_name,
         "open one world to your own browser, on this machine alone, until interrupted",
         "stepmill worlds serve shop/7",
     ),

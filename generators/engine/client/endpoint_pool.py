@@ -191,7 +191,7 @@ class EndpointPool:
         endpoint = self._choose(session, avoid)
         if endpoint:
             return endpoint
-        with _paused(stopwatch):
+        with _pause(stopwatch):
             while not (endpoint := self._choose(session, avoid)):
                 left = self._seconds_left()
                 if left <= 0:
@@ -203,7 +203,7 @@ class EndpointPool:
 
     async def pause(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
         """Wait before a request is sent again; the wait does not count where no endpoint is up."""
-        with _paused(None if self.live_count else stopwatch):
+        with _pause(None if self.live_count else stopwatch):
             await asyncio.sleep(seconds)
 
     def report_failure(self, endpoint: Endpoint, reason: str) -> None:
@@ -344,8 +344,8 @@ async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
 
 
 @contextlib.contextmanager
-def _paused(stopwatch: Stopwatch | None) -> Iterator[None]:
-    with stopwatch.paused() if stopwatch else contextlib.nullcontext():
+def _pause(stopwatch: Stopwatch | None) -> Iterator[None]:
+    with stopwatch.pause() if stopwatch else contextlib.nullcontext():
         yield
 
 

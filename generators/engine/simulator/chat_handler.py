@@ -67,7 +67,7 @@ class ChatHandler:
         """
         session = request.headers.get(SESSION)
         entry = self.request_log.open(session, faults.kinds)
-        with self._logged(entry):
+        with self._log(entry):
             received = perf_counter()
             body = await read_object(request)
             entry.body = body
@@ -220,7 +220,7 @@ class ChatHandler:
             self._slots.release()
 
     @contextmanager
-    def _logged(self, entry: LoggedChat) -> Iterator[None]:
+    def _log(self, entry: LoggedChat) -> Iterator[None]:
         """Log how a chat ended, whichever way it did."""
         try:
             yield

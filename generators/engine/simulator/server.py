@@ -61,13 +61,13 @@ class SimulatorApp:
             ("DELETE", "/puppet/{session}", self._clear_replies),
             ("GET", "/requests", self._requests),
         ):
-            app.router.add_route(method, path, self._guarded(handler))
+            app.router.add_route(method, path, self._guard(handler))
         return app
 
-    def _guarded(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    def _guard(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         """Count the requests of a page, apply faults to them, and turn refusals into answers."""
 
-        async def guarded(request: web.Request) -> web.StreamResponse:
+        async def guard(request: web.Request) -> web.StreamResponse:
             self._chats.request_log.paths[request.path] += 1
             faults = self._chats.faults.active_faults(request.path, request.headers.get(SESSION))
             try:
@@ -80,7 +80,7 @@ class SimulatorApp:
                     refusal.body, status=refusal.status, headers=refusal.headers
                 )
 
-        return guarded
+        return guard
 
     def _authorise(self, request: web.Request) -> None:
         key, sent = self._chats.options.api_key, request.headers.get("Authorization")

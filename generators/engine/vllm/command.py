@@ -104,13 +104,13 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     if flag_value(args, "--port") is None:
         place = (*place, "--port", str(port))
     return ServeCommand(
-        argv=(*program, "serve", model, *place, *USAGE_FLAGS, *_pinned(section), *args),
+        argv=(*program, "serve", model, *place, *USAGE_FLAGS, *_revision_flags(section), *args),
         host=LOOPBACK if host is None or host in WILDCARD_HOSTS else host,
         port=port,
     )
 
 
-def _pinned(section: EngineSection) -> tuple[str, ...]:
+def _revision_flags(section: EngineSection) -> tuple[str, ...]:
     """Return the flags that pin a checkpoint's weights and code."""
     if section.revision is None:
         return ()

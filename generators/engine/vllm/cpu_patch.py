@@ -28,12 +28,12 @@ def install() -> None:
     sys.meta_path.insert(0, _PatchingFinder())
     version = importlib.metadata.version
 
-    def named(distribution_name: str) -> str:
+    def version_of(distribution_name: str) -> str:
         if distribution_name == "vllm":
             return f"{version(BUILD)}+cpu"
         return version(distribution_name)
 
-    importlib.metadata.version = named
+    importlib.metadata.version = version_of
 
 
 def _declare_operators(_: ModuleType) -> None:

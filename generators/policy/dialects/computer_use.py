@@ -87,7 +87,7 @@ class ComputerUse(TextDialect):
         drag = [call.get("action") for call in calls] == _DRAG
         if len(calls) > 1 and not drag:
             raise UnreadableReply(f"the reply holds {len(calls)} calls that are no drag; give one")
-        fields = _dragged(calls, scale) if drag else _fields(calls[0], scale)
+        fields = _drag(calls, scale) if drag else _fields(calls[0], scale)
         return ParsedAction(
             action=build_action(fields), thought=thought, canonical_reply=_format(thought, calls)
         )
@@ -123,7 +123,7 @@ def _format(thought: str | None, calls: Sequence[JsonObject]) -> str:
     return "\n".join(lines)
 
 
-def _dragged(calls: Sequence[JsonObject], scale: Scale) -> Fields:
+def _drag(calls: Sequence[JsonObject], scale: Scale) -> Fields:
     """Return the fields of a drag from its two calls."""
     start, end = (required_argument(call, "coordinate") for call in calls)
     to = parse_point(end, scale, names=("to_x", "to_y"))

@@ -50,11 +50,11 @@ def stored_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -> 
     """
     options: JsonObject = {} if coordinates is None else {"convention": coordinates}
     try:
-        return _made(prompt, options, frame)
+        return _make(prompt, options, frame)
     except ForeignPrompt as error:
         for name in PARTS.built_in if prompt.dialect in PARTS.built_in else ():
             with contextlib.suppress(ForeignPrompt):
-                return _made(prompt.model_copy(update={"dialect": name}), options, frame)
+                return _make(prompt.model_copy(update={"dialect": name}), options, frame)
         raise error from None
 
 
@@ -82,7 +82,7 @@ def _deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) 
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ForeignPrompt(f"its schema is none of '{prompt.dialect}'") from error
     for page_line in (True, False):
-        dialect = _made(prompt, {**options, "page_line": page_line}, frame)
+        dialect = _make(prompt, {**options, "page_line": page_line}, frame)
         words = dialect.system_prompt(frame)
         if prompt.text == words or prompt.text.startswith(words + "\n\n"):
             if dialect.reply_schema(frame) == prompt.tools:
@@ -91,7 +91,7 @@ def _deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) 
     raise ForeignPrompt(f"its words are none of '{prompt.dialect}'")
 
 
-def _made(prompt: Prompt, options: JsonObject, frame: Frame) -> Dialect:
+def _make(prompt: Prompt, options: JsonObject, frame: Frame) -> Dialect:
     """Return the dialect, its pictures of the size that was sent."""
     known = settings_of(prompt.dialect)
     if known is None:

@@ -51,7 +51,7 @@ class RecordedEngine:
             EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
             model.seen.now,
         )
-        with model.time.measure_reply() as share, self._account.stopwatch.paused():
+        with model.time.measure_reply() as share, self._account.stopwatch.pause():
             reply = await model.engine.reply(prompt, sampling, session=self._session)
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
         call = Call(

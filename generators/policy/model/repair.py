@@ -75,8 +75,8 @@ class ReplyParser(Generic[Parsed]):
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
-            value = self._parsed(first)
-            return ParsedReply(value, first, first.prompt_tokens, dropped(value))
+            value = self._parse(first)
+            return ParsedReply(value, first, first.prompt_tokens, find_dropped(value))
         except UnreadableReply as error:
             problem = str(error)
         repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
@@ -85,13 +85,13 @@ class ReplyParser(Generic[Parsed]):
             (*messages, repeated, request), step=step, role=ROLE, segment=segment
         )
         try:
-            return ParsedReply(self._parsed(second), second, first.prompt_tokens, problem)
+            return ParsedReply(self._parse(second), second, first.prompt_tokens, problem)
         except UnreadableReply as error:
             if is_misplaced(first) and is_misplaced(second):
                 raise RolloutFailure(FailureKind.ENGINE, MISPLACED) from error
             raise UnreadableReply(twice_unreadable(problem, str(error))) from error
 
-    def _parsed(self, reply: Reply) -> Parsed:
+    def _parse(self, reply: Reply) -> Parsed:
         return read_whole(reply.text, reply.finish_reason, self._read)
 
 
@@ -100,7 +100,7 @@ def is_misplaced(reply: Reply) -> bool:
     return not reply.text.strip() and "{" in (reply.reasoning or "")
 
 
-def dropped(value: object) -> str | None:
+def find_dropped(value: object) -> str | None:
     """Return what the dialect left out of the reply that it read as `value`; None: nothing."""
     return value.dropped if isinstance(value, ParsedAction) else None
 

@@ -67,7 +67,7 @@ class SeenPrefixes:
         block = reply.block_tokens or DEFAULT_BLOCK
         names = list(_names([*keys, *(reply.completion_token_ids or ())], block))
         longest = max(0, len(keys) - 1) // block
-        known = self._known(reply.endpoint, names[:longest], sent)
+        known = self._known_tokens(reply.endpoint, names[:longest], sent)
         self._keep(reply.endpoint, [(name, (n + 1) * block) for n, name in enumerate(names)])
         return known
 
@@ -75,11 +75,11 @@ class SeenPrefixes:
         if reply.prompt_tokens is None:
             return None
         names = list(_chain(_digest(message.role, message.parts) for message in prompt.messages))
-        known = self._known(reply.endpoint, names, sent)
+        known = self._known_tokens(reply.endpoint, names, sent)
         self._keep(reply.endpoint, [(names[-1], reply.prompt_tokens)])
         return min(known, reply.prompt_tokens - 1)
 
-    def _known(self, endpoint: str, names: Sequence[bytes], sent: int) -> int:
+    def _known_tokens(self, endpoint: str, names: Sequence[bytes], sent: int) -> int:
         """Return the tokens up to the last of `names` that the endpoint had seen by then."""
         seen = self._seen.get(endpoint) or OrderedDict[bytes, tuple[int, int]]()
         tokens = (seen[name][0] for name in names if name in seen and seen[name][1] <= sent)

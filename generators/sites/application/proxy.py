@@ -53,7 +53,7 @@ async def _forward(
         data=await request.read() if request.can_read_body else None,
         allow_redirects=False,
     ) as answer:
-        lease.answered(request.path, answer.status)
+        lease.note_answer(request.path, answer.status)
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         for name, value in answer.headers.items():
             if name.lower() not in _HOP_BY_HOP:

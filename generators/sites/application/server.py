@@ -120,7 +120,7 @@ class Server:
             path = Path(values.fill(source.sqlite))
             if source.views:
                 views = await asyncio.to_thread(read_views, path, source.views)
-                return await self._masked(views, keys)
+                return await self._mask(views, keys)
             state, keys = await asyncio.to_thread(read_sqlite, path, leave_out=source.leave_out)
         elif source.folder is not None:
             path = Path(values.fill(source.folder))
@@ -132,9 +132,9 @@ class Server:
             }
         else:
             state = await self._read_json(source, values, source.request)
-        return await self._masked(state, keys)
+        return await self._mask(state, keys)
 
-    async def _masked(self, state: JsonValue, keys: dict[str, str]) -> ServerState:
+    async def _mask(self, state: JsonValue, keys: dict[str, str]) -> ServerState:
         masks = self._application.masks.state
         return ServerState(await asyncio.to_thread(mask_state, state, masks, unknown_ok=True), keys)
 

@@ -107,12 +107,12 @@ def same(first: Found, second: Found) -> bool:
 
 
 def _compare_containers(place: Place, changes: _Changes) -> None:
-    sides = [_emptied(place.before), _emptied(place.after)]
+    sides = [_empty(place.before), _empty(place.after)]
     if not same(*sides):
         changes.add_by_sides(place.at, ChangeOf.CONTAINER, before=sides[0], after=sides[1])
 
 
-def _emptied(value: Found) -> Found:
+def _empty(value: Found) -> Found:
     if isinstance(value, dict):
         return {}
     return [] if isinstance(value, list) else value

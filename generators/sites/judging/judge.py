@@ -108,7 +108,7 @@ def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tu
         findings.append(_judge_answer(expectation.answer, answer))
     hidden = _secret_values(expectation, changes)
     return tuple(
-        truncate(_masked(finding.reason, hidden), REASON_BYTES)
+        truncate(_mask(finding.reason, hidden), REASON_BYTES)
         for finding in findings
         if not finding.met
     )
@@ -133,7 +133,7 @@ def _secret_values(expectation: Expectation, changes: Sequence[Change]) -> set[s
     }
 
 
-def _masked(reason: str, hidden: set[str]) -> str:
+def _mask(reason: str, hidden: set[str]) -> str:
     for value in sorted(hidden, key=len, reverse=True):
         reason = reason.replace(value, MASK)
     return redact(reason)

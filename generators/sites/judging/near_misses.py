@@ -159,7 +159,7 @@ class _WrongEnds:
 
     def _without_added(self, rule: RowRule, change: Change) -> Iterator[_WrongState]:
         named = f"row {row_name(change)} of {change.at}"
-        yield MissKind.STEP_MISSING, f"{named} is not added", self._end.edited(drop=change)
+        yield MissKind.STEP_MISSING, f"{named} is not added", self._end.edit(drop=change)
         key_fields = self._end.key_fields(change)
         for field, matcher in rule.where.items():
             if not isinstance(matcher, Anything) and field not in key_fields:
@@ -169,13 +169,13 @@ class _WrongEnds:
         again = self._end.add_again(change)
         if not fits_where(rule, again):
             what = f"{named} is added under another key"
-            yield MissKind.WRONG_RECORD, what, self._end.edited(drop=change, add=again)
+            yield MissKind.WRONG_RECORD, what, self._end.edit(drop=change, add=again)
         if self._expectation.nothing_else or fits_where(rule, again):
-            yield MissKind.EXTRA_RECORD, f"{named} is added twice", self._end.edited(add=again)
+            yield MissKind.EXTRA_RECORD, f"{named} is added twice", self._end.edit(add=again)
 
     def _without_changed(self, rule: RowRule, change: Change) -> Iterator[_WrongState]:
         named = f"row {row_name(change)} of {change.at}"
-        yield MissKind.STEP_MISSING, f"{named} is not changed", self._end.edited(drop=change)
+        yield MissKind.STEP_MISSING, f"{named} is not changed", self._end.edit(drop=change)
         for field, matcher in rule.set.items():
             if not isinstance(matcher, Anything):
                 after = _off(change.after, field, matcher)
@@ -194,7 +194,7 @@ class _WrongEnds:
 
     def _without_removed(self, rule: RowRule, change: Change) -> Iterator[_WrongState]:
         named = f"row {row_name(change)} of {change.at}"
-        yield MissKind.STEP_MISSING, f"{named} is not removed", self._end.edited(drop=change)
+        yield MissKind.STEP_MISSING, f"{named} is not removed", self._end.edit(drop=change)
         for other in self._other_rows(rule):
             yield from self._another(named, change, other, "removed", removed=True)
 
@@ -202,19 +202,19 @@ class _WrongEnds:
         self, named: str, change: Change, other: Change, verb: str, *, removed: bool = False
     ) -> Iterator[_WrongState]:
         """Yield the ends with another row instead of the one meant, and with both."""
-        instead = self._end.edited(drop=change, add=other, removed=removed)
+        instead = self._end.edit(drop=change, add=other, removed=removed)
         yield MissKind.WRONG_RECORD, f"row {row_name(other)} instead of {named} is {verb}", instead
         if self._expectation.nothing_else:
-            also = self._end.edited(add=other, removed=removed)
+            also = self._end.edit(add=other, removed=removed)
             yield MissKind.EXTRA_RECORD, f"row {row_name(other)} is {verb} as well as {named}", also
 
     def _field_off(self, change: Change, off: Change, field: str) -> _WrongState:
         what = f"{field} of row {row_name(change)} of {change.at} is another"
-        return MissKind.ONE_FIELD_OFF, what, self._end.edited(drop=change, add=off)
+        return MissKind.ONE_FIELD_OFF, what, self._end.edit(drop=change, add=off)
 
     def _lists_off(self, change: Change, field: str, matcher: Matcher) -> Iterator[_WrongState]:
         """Yield the ends in which the text of a list has a part fewer, and one of another row's more."""
-        rows = islice(self._end.untouched(change.at), _MAX_ROWS)
+        rows = islice(self._end.keep_untouched(change.at), _MAX_ROWS)
         parts = parts_of(member(row.before, field) for row in rows)
         for text in other_lists(member(change.after, field), parts):
             if isinstance(matcher, str) and not value_matches(matcher, text):
@@ -238,12 +238,12 @@ class _WrongEnds:
         there = self._end.places.values()
         tables = (each for each in there if each.is_table)
         for table in islice(tables, _MAX_TABLES):
-            for row in islice(self._end.untouched(table.at), 1):
+            for row in islice(self._end.keep_untouched(table.at), 1):
                 if not self._free.has(self._free.row_place(row)):
                     what = f"row {row_name(row)} of {table.at} is removed as well"
-                    yield MissKind.SIDE_EFFECT, what, self._end.edited(add=row, removed=True)
+                    yield MissKind.SIDE_EFFECT, what, self._end.edit(add=row, removed=True)
                     copy = row.model_copy(update={"before": None, "after": row.before})
-                    again = self._end.edited(add=self._end.add_again(copy))
+                    again = self._end.edit(add=self._end.add_again(copy))
                     what = f"a copy of row {row_name(row)} of {table.at} is added as well"
                     yield MissKind.SIDE_EFFECT, what, again
                 yield from self._also_changed(row, row.before)
@@ -277,12 +277,12 @@ class _WrongEnds:
             fields = changed_fields(change.before, after)
             effect = change.model_copy(update={"after": after, "fields": fields})
             what = f"{name} of row {row_name(change)} of {change.at} is changed as well"
-            yield MissKind.SIDE_EFFECT, what, self._end.edited(drop=change, add=effect)
+            yield MissKind.SIDE_EFFECT, what, self._end.edit(drop=change, add=effect)
             return
 
     def _other_rows(self, rule: RowRule) -> Iterator[Change]:
         """Yield the first untouched row that a rule is not about, as if it were removed."""
-        rows = self._end.untouched(self._tables[rule.table].at)
+        rows = self._end.keep_untouched(self._tables[rule.table].at)
         yield from islice((row for row in rows if not fits_where(rule, row)), 1)
 
 

@@ -16,7 +16,7 @@ from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
 
 
 class ReferenceEnd:
-    """The states before and after a reference's attempt, of which the later can be edited."""
+    """The states before and after a reference's attempt, of which the later can be edit."""
 
     def __init__(self, before: JsonValue, after: JsonValue, *, keys: Mapping[str, str]) -> None:
         self.delta = compare_states(before, after, keys=keys)
@@ -27,7 +27,7 @@ class ReferenceEnd:
         self._keys = keys
         self._rows: dict[str, Rows | None] = {}
 
-    def edited(
+    def edit(
         self, *, drop: Change | None = None, add: Change | None = None, removed: bool = False
     ) -> JsonValue:
         """Return the later state if one change had not been made, or one more had."""
@@ -66,7 +66,7 @@ class ReferenceEnd:
             row = put(row, (field,), part)
         return change.model_copy(update={"key": key, "after": row, "position": position})
 
-    def untouched(self, at: str) -> Iterator[Change]:
+    def keep_untouched(self, at: str) -> Iterator[Change]:
         """Yield each row of the earlier state that did not differ, as if it were removed."""
         told = {
             canonical_json([c.position, c.key])

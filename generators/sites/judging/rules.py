@@ -80,7 +80,7 @@ def changed_as_told(rule: RowRule, change: Change) -> bool:
     if next(mismatches(rule, change), None) is not None:
         return False
     fields = [field_parts(field) for field in rule.set]
-    return any(starts(path, field) for path in differing(change) for field in fields)
+    return any(starts(path, field) for path in differences(change) for field in fields)
 
 
 class Mismatch(NamedTuple):
@@ -131,15 +131,17 @@ def starts(path: Parts, prefix: Parts) -> bool:
     return path[: len(prefix)] == prefix
 
 
-def differing(change: Change) -> Iterator[Parts]:
+def differences(change: Change) -> Iterator[Parts]:
     """Yield the places inside a changed row that differ: members of members, arrays as a whole."""
-    return _differing(change.before, change.after, ())
+    return _differences(change.before, change.after, ())
 
 
-def _differing(before: Found, after: Found, path: Parts) -> Iterator[Parts]:
+def _differences(before: Found, after: Found, path: Parts) -> Iterator[Parts]:
     if isinstance(before, dict) and isinstance(after, dict):
         for name in sorted(before.keys() | after.keys()):
-            yield from _differing(before.get(name, ABSENT), after.get(name, ABSENT), (*path, name))
+            yield from _differences(
+                before.get(name, ABSENT), after.get(name, ABSENT), (*path, name)
+            )
     elif not same(before, after):
         yield path
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from generators.sites.judging.rules import (
     Parts,
     changed_as_told,
-    differing,
+    differences,
     field_parts,
     fits_where,
     row_name,
@@ -75,7 +75,7 @@ def _row_effects(
     told = [field_parts(field) for rule in meant for field in rule.set]
     untold = [
         "/".join(path)
-        for path in differing(change)
+        for path in differences(change)
         if not any(starts(path, field) for field in told) and not free.has((*row, *path))
     ]
     if untold:

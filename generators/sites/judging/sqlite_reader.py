@@ -51,7 +51,7 @@ def read_sqlite(
     Raises:
         BadState: there is no such file, it is no database, it is too large, or written to all the time.
     """
-    with _copied(path) as database:
+    with _open_copy(path) as database:
         names = [
             name
             for name in _table_names(database)
@@ -66,7 +66,7 @@ def _keys(database: sqlite3.Connection, names: Collection[str]) -> dict[str, str
 
 
 @contextmanager
-def _copied(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_copy(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a copy of a database, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="stepmill-state-") as folder:
         copy = _copy_database(path, Path(folder))
@@ -135,13 +135,13 @@ def _table_names(database: sqlite3.Connection) -> list[str]:
 
 def _columns(database: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
     """Return a table's columns, and those of its primary key in the key's order."""
-    info = database.execute(f"PRAGMA table_xinfo({_quoted(table)})").fetchall()
+    info = database.execute(f"PRAGMA table_xinfo({_quote(table)})").fetchall()
     shown = [str(row[1]) for row in info if row[6] != 1]  # 1: hidden
     key = sorted((int(row[5]), str(row[1])) for row in info if row[5])
     return shown, [name for _, name in key]
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -173,8 +173,8 @@ def _read_rows(
         free = {column.lower() for column in columns}
         rowid = next((name for name in _ROWIDS if name not in free), None)
         columns, key = ([rowid, *columns], [rowid]) if rowid else (columns, columns)
-    chosen = ", ".join(map(_quoted, columns))
-    rows = database.execute(f"SELECT {chosen} FROM {_quoted(table)}").fetchall()  # noqa: S608 - names are quoted
+    chosen = ", ".join(map(_quote, columns))
+    rows = database.execute(f"SELECT {chosen} FROM {_quote(table)}").fetchall()  # noqa: S608 - names are quoted
     places = [columns.index(column) for column in key]
     # Python sorts, as a key's collation may be one that only the application knows.
     rows.sort(key=lambda row: [_rank(row[place]) for place in places])

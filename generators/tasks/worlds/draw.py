@@ -16,7 +16,7 @@ from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
 from generators.tasks.worlds.references.steps import Steps, around_noise
-from generators.tasks.worlds.references.styles import Style, draw_style, styled
+from generators.tasks.worlds.references.styles import Style, apply_style, draw_style
 from generators.tasks.worlds.references.thoughts import think
 from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
 from generators.worlds.state.database import Rows
@@ -69,7 +69,7 @@ def draw_task(template_id: str, seed: int) -> Task:
     """
     family, kind = template_id.split("/")
     for attempt in range(_WORLDS):
-        world, setting = _drawn(family, seed + attempt * _FURTHER)
+        world, setting = _world_and_setting(family, seed + attempt * _FURTHER)
         task = next(_tasks(setting, kind, seed, world.sha256), None)
         if task is not None:
             return to_task(world, task).model_copy(update={"split": split_of(family)})
@@ -85,7 +85,7 @@ def is_in_further_world(task: Task) -> bool:
 
 
 @lru_cache(maxsize=64)  # a world's tasks are of many kinds
-def _drawn(family: str, seed: int) -> tuple[World, Setting]:
+def _world_and_setting(family: str, seed: int) -> tuple[World, Setting]:
     world, rows = draw_whole(family, seed)
     return world, Setting(world, rows)
 
@@ -97,7 +97,7 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
     """
     goals: set[str] = set()
     number = failed = 0
-    turning = setting.turning()
+    turning = setting.without_search()
     while failed < _TRIES:
         stream = f"{kind} {name} {seed} {number}"
         random = Random(stream)
@@ -108,10 +108,10 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
         style = draw_style(Random(f"style {stream}"))
         same = KINDS[kind].draw(turning, Random(stream)) if style is Style.TURNING else None
         way = draft.reference if same is None else same.reference
-        way = around_noise(setting, styled(setting, Random(f"steps {stream}"), style, way))
+        way = around_noise(setting, apply_style(setting, Random(f"steps {stream}"), style, way))
         if len(way) > MAX_STEPS:
             continue
-        task = _worded(setting, draft, kind, seed, random=random, way=way)
+        task = _word_task(setting, draft, kind, seed, random=random, way=way)
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
         if is_easy and failed < _TRIES // 3:
@@ -132,7 +132,7 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
     )
 
 
-def _worded(
+def _word_task(
     setting: Setting, draft: Draft, kind: str, seed: int, *, random: Random, way: Steps
 ) -> WorldTask:
     """Return the task that a draft makes; `way` is how its reference goes about it."""

@@ -206,7 +206,7 @@ def _differences(
         abs(rank(one[field.name]) - rank(other[field.name]))
         for (entity, one), (of, other) in itertools.combinations(named, 2)
         if entity is of
-        for field in _asked(task, entity)
+        for field in _asked_fields(task, entity)
         if field.kind in NUMBERS and None not in {one[field.name], other[field.name]}
     }
     wanted = {Decimal(each) for each in apart if each} | {
@@ -269,7 +269,7 @@ def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tup
         rest = ids[1:]
         if rest == sorted(rest) and ids[0] > rest[0]:
             yield Leak.PINNED_ANSWER, f"{answer!r} stands before the others"
-        for field in _asked(task, entity):
+        for field in _asked_fields(task, entity):
             values = [row[field.name] for row in listed]
             if field.kind in NUMBERS and None not in values:
                 ranks = [rank(value) for value in values]
@@ -333,7 +333,7 @@ def _rows_named(setting: Setting, title: str) -> list[tuple[Entity, Row]]:
     ]
 
 
-def _asked(task: WorldTask, entity: Entity) -> list[DataField]:
+def _asked_fields(task: WorldTask, entity: Entity) -> list[DataField]:
     """Return the fields that an instruction names."""
     return [field for field in entity.fields if _has(task.instruction, field.label)]
 

@@ -49,14 +49,14 @@ class FamilyCart(CartTables):
 
 
 def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> None:
-    """Give a world the cart that it has, if any; `random` is what all about it is drawn from."""
+    """Give a world the cart that it has, if any; `random` is what all about it is draw from."""
     called = None if cart is None else world.draw_pair(_CALLED, random)
     if cart is None or called is None or random.random() >= cart.chance:
         return
     line, label = called
     word, names = label.split()[-1].lower(), world.names()
 
-    def drawn(words: tuple[str, ...]) -> str:
+    def draw(words: tuple[str, ...]) -> str:
         said = [one.format(cart=word) for one in words]
         free = [one for one in said if one.casefold() not in names]
         return random.choice(free or said)
@@ -85,12 +85,12 @@ def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> Non
     world.cart = Cart(
         lying=LYING,
         **cart.model_dump(exclude={"chance"}),
-        add=drawn(_ADD),
+        add=draw(_ADD),
         on_lists=random.random() < _ON_LISTS,
-        remove=drawn(_REMOVE),
-        line_sum=drawn(_SUMS),
-        total=drawn(_TOTALS),
-        check_out=drawn(_CHECK_OUT),
+        remove=draw(_REMOVE),
+        line_sum=draw(_SUMS),
+        total=draw(_TOTALS),
+        check_out=draw(_CHECK_OUT),
     )
     world.add_table(lying, page)
 

@@ -106,7 +106,7 @@ def draw(family: str, seed: int) -> Drawn:
     """
     if family not in FAMILIES:
         raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
-    return draw_valid(_shipped(family), family, seed)
+    return draw_valid(_read_shipped(family), family, seed)
 
 
 def worlds_in_turn(count: int, *, first_seed: int) -> list[tuple[str, int]]:
@@ -144,12 +144,12 @@ def draw_valid(family: Family, name: str, seed: int) -> Drawn:
 
 def split_of(family: str) -> str:
     """Return the split in which tasks of a shipped family's worlds are published."""
-    return _declared(family).split
+    return _parse_shipped(family).split
 
 
 def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
     """Return whether worlds of a shipped family can have views of a shape, or messages under rows."""
-    shipped = _declared(family)
+    shipped = _parse_shipped(family)
     if pattern is Shape.CART:
         return shipped.cart is not None
     if pattern is Thread:
@@ -158,13 +158,13 @@ def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
 
 
 @cache
-def _declared(name: str) -> Family:
+def _parse_shipped(name: str) -> Family:
     """Return a shipped family as its file says it, without trying what it would draw: every command asks for all."""
     return parse_family(FOLDER / f"{name}.toml")
 
 
 @cache
-def _shipped(name: str) -> Family:
+def _read_shipped(name: str) -> Family:
     return read_family(FOLDER / f"{name}.toml")
 
 
@@ -175,13 +175,13 @@ def read_family(path: Path) -> Family:
         BadTasks: it is none; the message is one line with the file, the place and the reason.
     """
     family = parse_family(path)
-    with _refusing(f"{path.name}: title"):
+    with _refuse(f"{path.name}: title"):
         parse_recipe(family.title)
     for name, entity in family.entities.items():
         for column, field in entity.fields.items():
-            with _refusing(f"{path.name}: entities.{name}.fields.{column}"):
+            with _refuse(f"{path.name}: entities.{name}.fields.{column}"):
                 _field(column, field, _Fullest())
-    with _refusing(path.name):
+    with _refuse(path.name):
         fullest = _begin(family, path.stem, 0, lambda _: _Fullest()).finish()
     for problem in content_problems(fullest):
         raise BadTasks(f"{path.name}: {problem}")
@@ -189,7 +189,7 @@ def read_family(path: Path) -> Family:
 
 
 @contextmanager
-def _refusing(where: str) -> Iterator[None]:
+def _refuse(where: str) -> Iterator[None]:
     """Refuse what is wrong with a value or a record, and say where it is."""
     try:
         yield
@@ -228,7 +228,7 @@ def _begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]
     faker = make_faker(locale)
     faker.random = stream("names")
     entities = {
-        key: _priced(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
+        key: _scale_amounts(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
         for key, entity in family.entities.items()
     }
     counts = {key: entity.rows for key, entity in entities.items()}
@@ -298,7 +298,7 @@ def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[
     return tuple(Section(label=labels[key], fields=held[key]) for key in labels if held[key])
 
 
-def _priced(entity: Entity, scale: int) -> Entity:
+def _scale_amounts(entity: Entity, scale: int) -> Entity:
     """Return an entity whose amounts are so many times as large."""
     fields = (
         field.model_copy(update={"least": field.least * scale, "most": field.most * scale})
@@ -343,14 +343,14 @@ def _drop_loose_dates(draft: WorldDraft) -> None:
             return True
         return earlier.field not in known[entity.field(earlier.link).target or ""]
 
-    def tightened(entity: Entity) -> Entity:
+    def tighten(entity: Entity) -> Entity:
         fields = (
             field.model_copy(update={"content": ""}) if is_loose(entity, field) else field
             for field in entity.fields
         )
         return entity.model_copy(update={"fields": tuple(fields)})
 
-    draft.entities = tuple(map(tightened, draft.entities))
+    draft.entities = tuple(map(tighten, draft.entities))
 
 
 def _workflow(

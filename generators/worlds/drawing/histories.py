@@ -39,7 +39,9 @@ _FIRST_DAY = 60
 def draw_history(world: WorldDraft, random: Random) -> None:
     """Give a world past changes of an entity's rows, if it is to have some and rows can be changed."""
     names = world.draw_pair(_NAMES, random)
-    places = [entity for entity in world.entities if len(tracked(world, entity)) >= _FEWEST_FIELDS]
+    places = [
+        entity for entity in world.entities if len(tracked_fields(world, entity)) >= _FEWEST_FIELDS
+    ]
     if names is None or not places or random.random() >= _HAVING:
         return
     entity = random.choice(places)
@@ -78,7 +80,7 @@ def draw_history(world: WorldDraft, random: Random) -> None:
 
 def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tuple[DataField, ...]:
     field, before, after, author, day, link = labels
-    told = tuple(dict.fromkeys(one.label for one in tracked(world, entity)))
+    told = tuple(dict.fromkeys(one.label for one in tracked_fields(world, entity)))
     return (
         DataField(name="number", label="Number", kind=Kind.TEXT, content=f"{one} {{number}}"),
         DataField(name="changed", label=link, kind=Kind.LINK, target=entity.name),
@@ -90,7 +92,7 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
     )
 
 
-def tracked(world: World, entity: Entity) -> list[DataField]:
+def tracked_fields(world: World, entity: Entity) -> list[DataField]:
     """Return the fields whose changes are kept."""
     return listed_fields(world, entity, _KINDS)
 
@@ -117,7 +119,7 @@ def _backwards(
     for then in cycle(held):
         options = [
             (field, others)
-            for field in tracked(world, entity)
+            for field in tracked_fields(world, entity)
             if then[field.name] is not None and (others := _others(rows, field, then))
         ]
         field, others = random.choice(options)

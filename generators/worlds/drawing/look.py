@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from generators.worlds.packages.lock import locked
+from generators.worlds.packages.lock import read_lock
 from schemas.base import Record
 from schemas.errors import Refusal
 from schemas.worlds.look import Block, Foot, Ground, Heading, Layout, Listing, Look, Stage
@@ -80,12 +80,12 @@ class Face(NamedTuple):
 
 def kit_packages(kit: str) -> tuple[str, ...]:
     """Return the packages of a kit, as `bootstrap@5.3.9`."""
-    return tuple(dict.fromkeys(locked()[name].pinned for name, _ in _read_kit(kit).css))
+    return tuple(dict.fromkeys(read_lock()[name].pinned for name, _ in _read_kit(kit).css))
 
 
 def kit_styles(kit: str) -> list[str]:
     """Return the addresses of the stylesheets of a kit's packages."""
-    return [locked()[name].address(path) for name, path in _read_kit(kit).css]
+    return [read_lock()[name].address(path) for name, path in _read_kit(kit).css]
 
 
 @cache
@@ -106,14 +106,14 @@ def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
     font = rng.choice(list(FONTS))
     further = _FURTHER.get(locale.partition("_")[0], ())
     names = (font, rng.choice(further)) if further else (font,)
-    packages = tuple(locked()[f"{_SCOPE}{name}"].pinned for name in names)
+    packages = tuple(read_lock()[f"{_SCOPE}{name}"].pinned for name in names)
     return ", ".join((*names, FONTS[font])), packages
 
 
 def faces(packages: Sequence[str]) -> list[Face]:
     """Return the fonts that packages hold, and those of signs; a family is called as its package is."""
     pinned = (name for name in (*packages, *sign_packages()) if name.startswith(_SCOPE))
-    fonts = (locked()[name.rpartition("@")[0]] for name in pinned)
+    fonts = (read_lock()[name.rpartition("@")[0]] for name in pinned)
     return [
         Face(family, weight[1], font.address(path), _SYMBOLS.get(family))
         for font in fonts
@@ -125,7 +125,7 @@ def faces(packages: Sequence[str]) -> list[Face]:
 
 def sign_packages() -> tuple[str, ...]:
     """Return the packages of the fonts of signs, which every world has beside its own."""
-    return tuple(locked()[f"{_SCOPE}{name}"].pinned for name in _SYMBOLS)
+    return tuple(read_lock()[f"{_SCOPE}{name}"].pinned for name in _SYMBOLS)
 
 
 def with_signs(font: str) -> str:

@@ -181,7 +181,7 @@ def _slug(title: str, locale: str, faker: "Generator") -> str:
 
     words = title.split()
     if locale == "ja_JP":
-        latin = _romanized()
+        latin = _latin_names()
         words = [latin.get(word, word) for word in words]
     if max(map(ord, "".join(words)), default=0) >= _LATIN_END:
         return f"user{faker.random.choice(NUMBERS)}"
@@ -190,7 +190,7 @@ def _slug(title: str, locale: str, faker: "Generator") -> str:
 
 
 @cache
-def _romanized() -> dict[str, str]:
+def _latin_names() -> dict[str, str]:
     """Return Japanese names in Latin letters."""
     from faker.providers.person.ja_JP import Provider  # noqa: PLC0415
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from generators.worlds.packages.lock import locked
+from generators.worlds.packages.lock import read_lock
 from generators.worlds.state.display import has_padded_numbers
 from schemas.worlds.field import PICKERS, DataField, Kind, Widget
 from schemas.worlds.look import Days
@@ -48,13 +48,13 @@ def draw_dates(rng: Random, days: Days) -> Widget:
 
 def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:
     """Return the packages of the pickers in forms of entities, as `flatpickr@4.6.13`."""
-    return tuple(locked()[picker.value].pinned for picker in _pickers(entities))
+    return tuple(read_lock()[picker.value].pinned for picker in _pickers(entities))
 
 
 def picker_files(entities: Iterable[Entity]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the addresses of the stylesheets and of the scripts of the pickers in forms of entities."""
     files = [
-        tuple(locked()[picker.value].address(path) for path in _FILES[picker])
+        tuple(read_lock()[picker.value].address(path) for path in _FILES[picker])
         for picker in _pickers(entities)
     ]
     return [style for style, _ in files], [script for _, script in files]

@@ -1,6 +1,6 @@
 """`python -m generators.worlds.packages NAME VERSION FILE…`: write a package into the lock, with the files that pages use.
 
-A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the locked
+A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the read_lock
 packages up among the registry's advisories, and ends with 1 where one has any or none could be asked for.
 """
 
@@ -21,7 +21,7 @@ from generators.worlds.packages.install import (
     reason_of,
     unpack,
 )
-from generators.worlds.packages.lock import LOCK, Package, locked
+from generators.worlds.packages.lock import LOCK, Package, read_lock
 from schemas.base import Record, sha256_hex
 from schemas.errors import Refusal, StepmillError
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     except (StepmillError, TypeError) as error:
         sys.stderr.write(f"{error if isinstance(error, StepmillError) else __doc__}\n")
         return 2
-    packages = {**locked(), package.name: package}
+    packages = {**read_lock(), package.name: package}
     entries = [packages[name].model_dump(mode="json") for name in sorted(packages)]
     LOCK.write_text(f"{json.dumps(entries, indent=1)}\n", encoding="utf-8")
     sys.stderr.write(f"{package.pinned}: {len(package.files)} files, {package.licence}\n")
@@ -83,7 +83,7 @@ def _lock(name: str, version: str, *, globs: Sequence[str]) -> Package:
 
 
 def _audit() -> int:
-    asked = {package.name: [package.version] for package in locked().values()}
+    asked = {package.name: [package.version] for package in read_lock().values()}
     try:
         answer = httpx2.post(
             f"{find_registry(os.environ)}{_ADVISORIES}", json=asked, timeout=SECONDS

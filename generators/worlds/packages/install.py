@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 
 from generators.whole_folder import make_whole
-from generators.worlds.packages.lock import Package, locked
+from generators.worlds.packages.lock import Package, read_lock
 from schemas.base import sha256_hex
 from schemas.errors import Refusal, Unfinished
 
@@ -47,18 +47,18 @@ def find_registry(environ: Mapping[str, str]) -> str:
 def install_packages(
     data: Path, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
 ) -> int:
-    """Install what is missing of the locked packages, and return how many there are.
+    """Install what is missing of the read_lock packages, and return how many there are.
 
     Raises:
         Refusal: an archive is not that of the lock.
         Unfinished: one could not be fetched; the same call goes on from there.
     """
     registry = find_registry(environ)
-    for package in locked().values():
+    for package in read_lock().values():
         if not package.folder(data).is_dir():
             say(f"worlds: installing {package.pinned}")
             make_whole(package.folder(data), _filler(package, registry))
-    return len(locked())
+    return len(read_lock())
 
 
 def _filler(package: Package, registry: str) -> Callable[[Path], None]:

@@ -1,4 +1,4 @@
-"""The locked packages of worlds and their files on this machine.
+"""The read_lock packages of worlds and their files on this machine.
 
 `packages.json` names each package with its version, the hash of the archive that the registry serves and the files
 that pages use with theirs. A file is read only if it has its hash, so a page is the same on every machine or an error.
@@ -62,7 +62,7 @@ def packages_data() -> Path:
 
 
 @cache
-def locked() -> Mapping[str, Package]:
+def read_lock() -> Mapping[str, Package]:
     """Return the packages of the lock by name."""
     packages = TypeAdapter(list[Package]).validate_json(LOCK.read_bytes())
     return {package.name: package for package in packages}
@@ -71,7 +71,7 @@ def locked() -> Mapping[str, Package]:
 def not_here(data: Path | None = None) -> str | None:
     """Return which packages are not installed, with what installs them; None if all are."""
     folder = data or packages_data()
-    absent = [one.pinned for one in locked().values() if not one.folder(folder).is_dir()]
+    absent = [one.pinned for one in read_lock().values() if not one.folder(folder).is_dir()]
     if not absent:
         return None
     others = f" and {len(absent) - 1} more packages" if len(absent) > 1 else ""
@@ -85,7 +85,7 @@ def check_packages(pinned: Iterable[str], data: Path | None = None) -> None:
         Refusal: a package is not that of the lock, a file is missing, or it has another hash.
     """
     for name in pinned:
-        package = next((one for one in locked().values() if one.pinned == name), None)
+        package = next((one for one in read_lock().values() if one.pinned == name), None)
         if package is None:
             raise Refusal(f"{name} is not among the packages of worlds that this version has")
         for path in package.files:
@@ -98,7 +98,7 @@ def read_served(address: str, pinned: Iterable[str], data: Path | None = None) -
     Raises:
         Refusal: the file is missing, or it has another hash.
     """
-    for package in map(locked().get, (name.rpartition("@")[0] for name in pinned)):
+    for package in map(read_lock().get, (name.rpartition("@")[0] for name in pinned)):
         path = address.removeprefix(f"{package.name}/{package.version}/") if package else address
         if package is not None and path != address and path in package.files:
             return _read(package.folder(data or packages_data()), package.name, path)
@@ -108,7 +108,7 @@ def read_served(address: str, pinned: Iterable[str], data: Path | None = None) -
 @cache  # some megabytes in all, for thousands of visits
 def _read(folder: Path, name: str, path: str) -> bytes:
     """Return a file that has its hash."""
-    package = locked()[name]
+    package = read_lock()[name]
     try:
         content = (folder / path).read_bytes()
     except OSError as error:

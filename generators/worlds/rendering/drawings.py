@@ -92,13 +92,13 @@ class Drawings:
 
     def portrait(self, name: str) -> str:
         """Return the face of a person."""
-        return _framed(draw_row(Picture.PERSON, name), "portrait")
+        return _frame(draw_row(Picture.PERSON, name), "portrait")
 
     def row(self, entity: Entity, title: str) -> str:
         """Return the picture of a row; empty where its entity or the look has none."""
         if entity.picture is None or not self._world.look.pictures:
             return ""
-        return _framed(draw_row(entity.picture, title), "row-picture")
+        return _frame(draw_row(entity.picture, title), "row-picture")
 
     def scene(self, of: str = "") -> str:
         """Return a drawn scene, one for each thing that is named."""
@@ -113,7 +113,7 @@ class Drawings:
         return draw_chart(self._of)
 
 
-def _framed(svg: str, name: str) -> str:
+def _frame(svg: str, name: str) -> str:
     return svg.replace(
         '<svg xmlns="http://www.w3.org/2000/svg"', f'<svg class="{name}" aria-hidden="true"', 1
     )

@@ -84,7 +84,7 @@ class Pages:
         self._drawings = Drawings(world)
         self._frame = Frame()
 
-    def framed(self, frame: Frame) -> "Pages":
+    def with_frame(self, frame: Frame) -> "Pages":
         """Return the same pages with what they show around their content."""
         pages = Pages(self._world)
         pages._frame = frame
@@ -272,7 +272,7 @@ class Pages:
             sure=SURE if asks_again else "",
         )
 
-    def shaped(self, template: str, view: View, **content: object) -> str:
+    def view_page(self, template: str, view: View, **content: object) -> str:
         """Return the page of a view that is no list."""
         entity = self._world.entity(view.entity)
         return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
@@ -325,7 +325,7 @@ class Pages:
             message=message,
         )
 
-    def reserved(self, entity: Entity, row: Row, one: Withheld) -> str:
+    def reserved_page(self, entity: Entity, row: Row, one: Withheld) -> str:
         """Return the page that says who may do something with a row, and that asks for it."""
         heading = f"{one.label}: {row[entity.title.name]}"
         at, number = self._view_name(entity), row["id"]

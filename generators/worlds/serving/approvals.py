@@ -14,7 +14,7 @@ from schemas.worlds.world import Entity
 
 def may_not(request: Request, entity: Entity, row: Row, held: Withheld) -> Response:
     """Answer that the role of who is signed in may not do something with a row."""
-    page = visit_of(request).pages.reserved(entity, row, held)
+    page = visit_of(request).pages.reserved_page(entity, row, held)
     return answer(page, HTTPStatus.FORBIDDEN if request.method == "POST" else HTTPStatus.OK)
 
 
@@ -24,7 +24,7 @@ async def ask(request: Request) -> Response:
     entity, row = find(request)
     permissions, held = (
         visit.world.permissions,
-        visit.reserved(entity, row, request.path_params["act"]),
+        visit.find_reserved(entity, row, request.path_params["act"]),
     )
     if permissions is None or permissions.requests is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)

@@ -30,7 +30,7 @@ def count_things(visit: WorldVisit) -> int:
     cart = visit.world.cart
     if cart is None:
         return 0
-    return sum(_number(row, cart.quantity) for row in _lying(visit, cart))
+    return sum(_number(row, cart.quantity) for row in _lines(visit, cart))
 
 
 def new_order(world: World, cart: Cart, number: int) -> Row:
@@ -48,7 +48,7 @@ def new_line(world: World, cart: Cart, number: int, values: Row) -> Row:
 async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response:
     """Show what lies in the cart, or order it."""
     cart = _cart_of(visit)
-    rows = _lying(visit, cart)
+    rows = _lines(visit, cart)
     if request.method == "POST" and rows:
         return go_to(f"/{cart.orders}/{_check_out(visit, cart, rows)}")
     things, quantity = visit.world.entity(cart.things), visit.world.entity(cart.lying)
@@ -71,7 +71,7 @@ async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response
                 "sum": show_value(visit.world, price, cost * count),
             }
         )
-    page = visit.pages.shaped(
+    page = visit.pages.view_page(
         "cart.html",
         view,
         cart=cart,
@@ -112,7 +112,7 @@ def _cart_of(visit: WorldVisit) -> Cart:
     return visit.world.cart
 
 
-def _lying(visit: WorldVisit, cart: Cart) -> list[Row]:
+def _lines(visit: WorldVisit, cart: Cart) -> list[Row]:
     return find_rows(visit.database, visit.world.entity(cart.lying))
 
 

@@ -64,7 +64,7 @@ def _show_cell(
 ) -> Response:
     entity = visit.world.entity(view.entity)
     choices = visit.choices(entity).get(field.name, {})
-    page = visit.pages.shaped(
+    page = visit.pages.view_page(
         "cell.html",
         view,
         name=cell_name(field.label, str(row[entity.title.name])),

@@ -92,7 +92,7 @@ async def _board(request: Request, visit: WorldVisit, view: View) -> Response:
             }
             for row in list_rows(visit.database, visit.world, whole, chosen=chosen).rows
         ]
-    return answer(visit.pages.shaped("board.html", view, columns=columns, search=search))
+    return answer(visit.pages.view_page("board.html", view, columns=columns, search=search))
 
 
 async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response:
@@ -131,7 +131,7 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
     ]
     later, earlier = first + timedelta(days=31), first - timedelta(days=1)
     return answer(
-        visit.pages.shaped(
+        visit.pages.view_page(
             "calendar.html",
             view,
             month=f"{MONTHS[first.month - 1]} {first.year}",
@@ -213,19 +213,19 @@ async def do_to_all(request: Request, visit: WorldVisit, view: View) -> Response
     label = bulk_actions(visit.world, entity).get(action)
     if label is None:
         raise HTTPException(HTTPStatus.BAD_REQUEST)
-    message = _held(visit, entity, action, rows) if rows else "Nothing was selected."
+    message = _why_not(visit, entity, action, rows) if rows else "Nothing was selected."
     message = message or _do_to_rows(visit, entity, action, rows)
     if message:
         return answer(visit.pages.notice(label, message), HTTPStatus.CONFLICT)
     return go_to(f"/{view.name}")
 
 
-def _held(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:
+def _why_not(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:
     """Return why something may not be done to all rows; empty: it may."""
     what, _, rest = action.partition(":")
     name = {"delete": "delete", "do": f"do-{rest}"}.get(what, "edit")
     for row in rows:
-        held = visit.reserved(entity, row, name)
+        held = visit.find_reserved(entity, row, name)
         if held is not None:
             return f"{row[entity.title.name]}: {held.sentence} Nothing was changed."
     return ""

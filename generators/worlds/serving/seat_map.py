@@ -40,13 +40,13 @@ def place_of(title: str) -> Place | None:
 
 
 def place_words(
-    fields: Iterable[DataField], row: Row, shown: Callable[[DataField], str]
+    fields: Iterable[DataField], row: Row, show_field: Callable[[DataField], str]
 ) -> list[str]:
     """Return what a map says of a place: what its fields hold, of a flag its label where it is set."""
     out = list[str]()
     for field in fields:
         if field.kind is not Kind.FLAG:
-            out.append(shown(field))
+            out.append(show_field(field))
         elif row[field.name]:
             out.append(field.label)
     return out
@@ -70,10 +70,10 @@ async def show_map(request: Request, visit: WorldVisit, view: View) -> Response:
         if place is None:
             continue
 
-        def shown(field: DataField, row: Row = row) -> str:
+        def show_field(field: DataField, row: Row = row) -> str:
             return show(visit.world, entity.name, field.name, row[field.name], titles)
 
-        words = place_words(fields, row, shown)
+        words = place_words(fields, row, show_field)
         places[place] = {
             "id": row["id"],
             "short": place.short,
@@ -86,4 +86,4 @@ async def show_map(request: Request, visit: WorldVisit, view: View) -> Response:
         (number, [places.get(Place(number, letter)) for letter in letters])
         for number in sorted({place.row for place in places})
     ]
-    return answer(visit.pages.shaped("map.html", view, letters=letters, lines=lines))
+    return answer(visit.pages.view_page("map.html", view, letters=letters, lines=lines))

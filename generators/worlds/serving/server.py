@@ -105,7 +105,7 @@ class WorldServer:
             await refusal(scope, receive, send)
             return
         frame = frame_of(visit.world, visit.memory, request)._replace(in_cart=count_things(visit))
-        framed = replace(visit, pages=visit.pages.framed(frame))
+        framed = replace(visit, pages=visit.pages.with_frame(frame))
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -165,7 +165,7 @@ async def _view(request: Request) -> Response:
         raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
     entity = visit.world.entity(view.entity)
     choices = visit.choices(entity)
-    chosen = _chosen(view, request.query_params, choices)
+    chosen = _choice(view, request.query_params, choices)
     listed = list_rows(visit.database, visit.world, view, chosen=chosen)
     return answer(
         visit.pages.listing(
@@ -179,7 +179,7 @@ async def _view(request: Request) -> Response:
     )
 
 
-def _chosen(view: View, query: Mapping[str, str], choices: Choices) -> Chosen:
+def _choice(view: View, query: Mapping[str, str], choices: Choices) -> Chosen:
     """Return what a view's address asks for; what the view does not offer counts as not asked."""
     sort = query.get("sort", "")
     page = query.get("page", "")
@@ -233,7 +233,7 @@ async def _edit(request: Request) -> Response:
     entity, row = find(request)
     if not entity.can_edit:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    if (held := visit.reserved(entity, row, Act.EDIT)) is not None:
+    if (held := visit.find_reserved(entity, row, Act.EDIT)) is not None:
         return may_not(request, entity, row, held)
     if request.method != "POST":
         return show_form(visit, entity, row, texts=form_texts(entity, row))
@@ -252,7 +252,7 @@ async def _delete(request: Request) -> Response:
     entity, row = find(request)
     if not entity.can_delete:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    if (held := visit.reserved(entity, row, Act.DELETE)) is not None:
+    if (held := visit.find_reserved(entity, row, Act.DELETE)) is not None:
         return may_not(request, entity, row, held)
     if request.method != "POST":
         return answer(visit.pages.delete(entity, row))
@@ -276,7 +276,7 @@ async def _take_step(request: Request) -> Response:
     if row[flow.field] not in step.before:
         message = f"{step.label}: this cannot be done now."
         return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
-    if (held := visit.reserved(entity, row, f"do-{step.name}")) is not None:
+    if (held := visit.find_reserved(entity, row, f"do-{step.name}")) is not None:
         return may_not(request, entity, row, held)
     change_row(visit.database, entity, int(row["id"] or 0), {flow.field: step.after})
     came_from = request.query_params.get("from")

@@ -76,7 +76,7 @@ class WorldVisit:
         """Return what the role of who is signed in may not do with a row."""
         return withheld(self.world, entity, row)
 
-    def reserved(self, entity: Entity, row: Row, name: str) -> Withheld | None:
+    def find_reserved(self, entity: Entity, row: Row, name: str) -> Withheld | None:
         """Return what may not be done with a row, by its name; None: it may be done."""
         held = (one for one in self.withheld(entity, row) if one.rule.name == name)
         return next(held, None)

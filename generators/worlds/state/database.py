@@ -40,15 +40,15 @@ def make_database(world: World, rows: Rows) -> bytes:
     with closing(sqlite3.connect(":memory:")) as connection:
         for entity in world.entities:
             columns = ", ".join(
-                f"{_quoted(field.name)} {_TYPES.get(field.kind, 'TEXT')}" for field in entity.fields
+                f"{_quote(field.name)} {_TYPES.get(field.kind, 'TEXT')}" for field in entity.fields
             )
             connection.execute(
-                f"CREATE TABLE {_quoted(entity.name)} (id INTEGER PRIMARY KEY, {columns})"
+                f"CREATE TABLE {_quote(entity.name)} (id INTEGER PRIMARY KEY, {columns})"
             )
             names = _columns(entity)
             marks = ", ".join("?" for _ in names)
             connection.executemany(
-                f"INSERT INTO {_quoted(entity.name)} VALUES ({marks})",  # noqa: S608 - names are quoted
+                f"INSERT INTO {_quote(entity.name)} VALUES ({marks})",  # noqa: S608 - names are quoted
                 [[row[name] for name in names] for row in rows[entity.name]],
             )
         connection.commit()
@@ -104,10 +104,10 @@ def list_rows(
     entity = world.entity(view.entity)
     conditions, values = ["1"], list[Value]()
     if chosen.search:
-        conditions.append(f"instr(casefold({_quoted(entity.title.name)}), ?)")
+        conditions.append(f"instr(casefold({_quote(entity.title.name)}), ?)")
         values.append(chosen.search.casefold())
     for name, wanted in chosen.filters.items():
-        conditions.append(f"CAST({_quoted(name)} AS TEXT) = ?")
+        conditions.append(f"CAST({_quote(name)} AS TEXT) = ?")
         values.append(wanted)
     order = "id"
     if chosen.sort:
@@ -115,7 +115,7 @@ def list_rows(
         order = f"{_sort_key(world, entity.field(chosen.sort))} {way}, id"
     where = f"WHERE {' AND '.join(conditions)}"
     (count,) = connection.execute(
-        f"SELECT count(*) FROM {_quoted(entity.name)} {where}",  # noqa: S608 - names are quoted
+        f"SELECT count(*) FROM {_quote(entity.name)} {where}",  # noqa: S608 - names are quoted
         values,
     ).fetchone()
     last = max(1, -(-count // view.page_size))
@@ -136,7 +136,7 @@ def find_rows(connection: sqlite3.Connection, entity: Entity) -> list[Row]:
 
 def find_title(connection: sqlite3.Connection, entity: Entity, title: Value) -> int | None:
     """Return the id of the row with a title; None: none has it."""
-    found = _rows(connection, entity, f"WHERE {_quoted(entity.title.name)} = ?", title)
+    found = _rows(connection, entity, f"WHERE {_quote(entity.title.name)} = ?", title)
     return next((_id(row) for row in found), None)
 
 
@@ -144,7 +144,7 @@ def find_alike(
     connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]
 ) -> Row | None:
     """Return the first row that has all of some values; None: none has, or one of the values is null."""
-    conditions = " AND ".join(f"{_quoted(name)} = ?" for name in values)
+    conditions = " AND ".join(f"{_quote(name)} = ?" for name in values)
     return next(
         _rows(connection, entity, f"WHERE {conditions} ORDER BY id", *values.values()), None
     )
@@ -163,7 +163,7 @@ def linked_rows(
     """Return the entities of which rows link to a row, each with these rows in the order of their ids."""
     out = list[tuple[Entity, list[Row]]]()
     for other in world.entities:
-        links = [_quoted(field.name) for field in other.fields if field.target == entity.name]
+        links = [_quote(field.name) for field in other.fields if field.target == entity.name]
         if links:
             found = list(
                 _rows(connection, other, f"WHERE ? IN ({', '.join(links)}) ORDER BY id", row)
@@ -177,7 +177,7 @@ def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str,
     names = _columns(entity)
     row = {**values, "id": next_id(connection, entity)}
     connection.execute(
-        f"INSERT INTO {_quoted(entity.name)} VALUES ({', '.join('?' for _ in names)})",  # noqa: S608 - names are quoted
+        f"INSERT INTO {_quote(entity.name)} VALUES ({', '.join('?' for _ in names)})",  # noqa: S608 - names are quoted
         [row[name] for name in names],
     )
     return int(row["id"] or 0)
@@ -186,7 +186,7 @@ def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str,
 def next_id(connection: sqlite3.Connection, entity: Entity) -> int:
     """Return the id that the next row gets."""
     (largest,) = connection.execute(
-        f"SELECT coalesce(max(id), 0) FROM {_quoted(entity.name)}"  # noqa: S608 - names are quoted
+        f"SELECT coalesce(max(id), 0) FROM {_quote(entity.name)}"  # noqa: S608 - names are quoted
     ).fetchone()
     return int(largest) + 1
 
@@ -195,17 +195,17 @@ def change_row(
     connection: sqlite3.Connection, entity: Entity, row: int, values: Mapping[str, Value]
 ) -> None:
     """Put values into fields of a row."""
-    settings = ", ".join(f"{_quoted(name)} = ?" for name in values)
+    settings = ", ".join(f"{_quote(name)} = ?" for name in values)
     if settings:
         connection.execute(
-            f"UPDATE {_quoted(entity.name)} SET {settings} WHERE id = ?",  # noqa: S608 - names are quoted
+            f"UPDATE {_quote(entity.name)} SET {settings} WHERE id = ?",  # noqa: S608 - names are quoted
             [*values.values(), row],
         )
 
 
 def delete_row(connection: sqlite3.Connection, entity: Entity, row: int) -> None:
     """Delete a row."""
-    connection.execute(f"DELETE FROM {_quoted(entity.name)} WHERE id = ?", [row])  # noqa: S608 - names are quoted
+    connection.execute(f"DELETE FROM {_quote(entity.name)} WHERE id = ?", [row])  # noqa: S608 - names are quoted
 
 
 def _rows(
@@ -213,7 +213,7 @@ def _rows(
 ) -> Iterator[Row]:
     names = _columns(entity)
     found = connection.execute(
-        f"SELECT {', '.join(map(_quoted, names))} FROM {_quoted(entity.name)} {tail}",  # noqa: S608 - names are quoted
+        f"SELECT {', '.join(map(_quote, names))} FROM {_quote(entity.name)} {tail}",  # noqa: S608 - names are quoted
         values,
     )
     for values_of_row in found:
@@ -224,11 +224,11 @@ def _sort_key(world: World, field: DataField) -> str:
     """Return the SQL that rows are sorted by for a field."""
     if field.target is not None:
         target = world.entity(field.target)
-        title = f"casefold(there.{_quoted(target.title.name)})"
-        return f"(SELECT {title} FROM {_quoted(target.name)} there WHERE there.id = {_quoted(field.name)})"  # noqa: S608 - names are quoted
+        title = f"casefold(there.{_quote(target.title.name)})"
+        return f"(SELECT {title} FROM {_quote(target.name)} there WHERE there.id = {_quote(field.name)})"  # noqa: S608 - names are quoted
     if field.kind in _TYPES:
-        return _quoted(field.name)
-    return f"casefold({_quoted(field.name)})"
+        return _quote(field.name)
+    return f"casefold({_quote(field.name)})"
 
 
 def _casefold(text: str | None) -> str | None:
@@ -243,5 +243,5 @@ def _columns(entity: Entity) -> list[str]:
     return ["id", *(field.name for field in entity.fields)]
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f'"{name}"'

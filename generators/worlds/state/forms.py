@@ -165,7 +165,7 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
             raise _Wrong(f"{field.label} is required.")
         return "" if field.kind in _TEXTS else None
     if field.name in choices:
-        text = _chosen(field, text, choices[field.name])
+        text = _read_choice(field, text, choices[field.name])
     match field.kind:
         case Kind.INTEGER:
             value: Value = _read_integer(field, text)
@@ -182,7 +182,7 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
     return value
 
 
-def _chosen(field: DataField, text: str, choices: Mapping[str, str]) -> str:
+def _read_choice(field: DataField, text: str, choices: Mapping[str, str]) -> str:
     """Return what was chosen, of tags each once in the order of the choices."""
     given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
     if not given <= choices.keys():

@@ -138,7 +138,7 @@ class S3Store(ObjectStore):
                 yield item
 
     @override
-    async def unfinished(self) -> AsyncIterator[ObjectInfo]:
+    async def unfinished_writes(self) -> AsyncIterator[ObjectInfo]:
         # Multipart uploads, whose size no response states, and probes.
         async for item in objects(self._client, self._address, ""):
             if _is_unfinished(item):

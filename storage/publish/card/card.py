@@ -147,13 +147,13 @@ def _contents(plan: PublishPlan, files: Sequence[PublishedFile]) -> Iterator[str
         counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
         yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
     yield ""
-    yield from _training(plan.training, files)
+    yield from _training_lines(plan.training, files)
     yield from null_column_lines(files)
     yield ""
     yield from _splits(plan.selection, files)
 
 
-def _training(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
+def _training_lines(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
     """Yield whose words training rows are in, and which kinds have no row here."""
     if terms is None:
         return

@@ -176,7 +176,7 @@ def filmstrip(film: Film) -> bytes:
     for number, (frame, picture) in enumerate(zip(film.frames, pictures, strict=True)):
         left = _GAP + number % across * (_WIDTH + _GAP)
         top = _GAP + number // across * (tall + _GAP)
-        text = "\n".join(_wrapped(f"{number}: {action_words(frame.action)}"))
+        text = "\n".join(_wrap(f"{number}: {action_words(frame.action)}"))
         draw.multiline_text((left, top), text, fill=_INK, font=_font(), spacing=3)
         at = (left, top + _CAPTION)
         strip.paste(picture, at)
@@ -192,7 +192,7 @@ def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(_LETTERS)
 
 
-def _wrapped(text: str) -> Sequence[str]:
+def _wrap(text: str) -> Sequence[str]:
     """Return `text` in at most `_LINES` lines, cut with an ellipsis."""
     lines = [""]
     for word in visible(text).split(" "):

@@ -164,7 +164,7 @@ class FolderDestination(StoreDestination):
         await asyncio.to_thread(refuse_run_folder, self._folder.root, "publish")
         try:
             content = await super().listing()
-            unfinished = [item.key async for item in self._folder.unfinished()]
+            unfinished = [item.key async for item in self._folder.unfinished_writes()]
         except OSError as error:
             raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
         return replace(content, unfinished=tuple(sorted(unfinished)))
@@ -172,15 +172,15 @@ class FolderDestination(StoreDestination):
     @asynccontextmanager
     @override
     async def hold(self) -> AsyncIterator[None]:
-        with _locked(self._folder.root):
-            for item in [item async for item in self._folder.unfinished()]:
+        with _lock(self._folder.root):
+            for item in [item async for item in self._folder.unfinished_writes()]:
                 (self._folder.root / item.key).unlink(missing_ok=True)
             await self._folder.probe()
             yield
 
 
 @contextmanager
-def _locked(root: Path) -> Iterator[None]:
+def _lock(root: Path) -> Iterator[None]:
     """Hold the lock of a published folder."""
     data = root / "data"
     with ExitStack() as stack:

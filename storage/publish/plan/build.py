@@ -138,7 +138,7 @@ def _rows(tables: Tables, planned: PlannedFile, schema: pa.Schema) -> Iterator[p
             check_steps(table, expected)
             if picture_columns(schema):
                 check_pictures(table)
-            yield _labelled(table, labels)
+            yield _add_labels(table, labels)
         elif config == "tasks":
             yield drop_repeats(_in_split(table, planned.split), wanted.key)
         else:
@@ -169,7 +169,7 @@ def _training_rows(
             yield pa.Table.from_pylist(rows, schema=schema)
 
 
-def _labelled(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> pa.Table:
+def _add_labels(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> pa.Table:
     """Return `steps` with what their actions did, where that is known."""
     known: list[StepLabel] = []
     for row in steps.select(["episode_id", "step"]).to_pylist():

@@ -168,7 +168,7 @@ def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
         for template in [shown.owners[task]]
         if template not in splits.left_out
     }
-    return replace(splits, families=families, repeated=_repeated(shown, splits))
+    return replace(splits, families=families, repeated=_repeats(shown, splits))
 
 
 def _family(template: str) -> str:
@@ -176,7 +176,7 @@ def _family(template: str) -> str:
     return template.partition("/")[0]
 
 
-def _repeated(shown: "_Shown", splits: Splits) -> frozenset[str]:
+def _repeats(shown: "_Shown", splits: Splits) -> frozenset[str]:
     """Return the tasks of worlds that show what an earlier split shows."""
     places = {name: SPLITS.index(split) for name, split in splits.by_template.items()}
     first: dict[Key, int] = {}

@@ -12,7 +12,7 @@ Hard negatives are things of the same picture that are alike (of the same kind) 
 expression of its own: none contains the point, none is a part of the target or its label, which does the
 same, and none belongs to the text of the goal.
 
-Words of pages and goals that a trainer would take for a picture are escaped (see `placeholders`).
+Words of pages and goals that a trainer would take for a picture are escape (see `placeholders`).
 
 Steps of an earlier version do not say what their picture shows. Their words are the page's, and only
 names distinguish.
@@ -30,7 +30,7 @@ from schemas.episodes.action import Select, target_point
 from schemas.episodes.episode import Actor, Episode, Step
 from schemas.episodes.observation import Box, Target
 from schemas.tables.tables import Row
-from storage.publish.training.placeholders import escaped
+from storage.publish.training.placeholders import escape
 from storage.publish.training.referring import Expression, drawn_by, expressions
 from storage.publish.training.scene import (
     TEXT,
@@ -103,10 +103,10 @@ class _Reference:
         self.expressions: list[Expression] = []
         """Some that fit the target alone; the first one is the instruction's."""
         self._viewport = episode.viewport_width, episode.viewport_height
-        self.missing = self._missing(episode.instruction)
+        self.missing = self._why_missing(episode.instruction)
         """Why it gives no row, as it is counted; None if it gives one."""
 
-    def _missing(self, goal: str) -> str | None:
+    def _why_missing(self, goal: str) -> str | None:
         target, point = self.target, target_point(self.step.action)
         box = target.bbox
         if box is None or 0 in box[2:] or point is None or not contains(box, point):
@@ -178,13 +178,13 @@ class _Reference:
             for one, found in itertools.islice((pair for pair in named if pair[1]), number):
                 yield {
                     "why": why,
-                    "expression": escaped(found[0].text),
+                    "expression": escape(found[0].text),
                     "by": found[0].by,
                     "kind": one.kind,
                     "role": one.element.role or None if one.element else None,
-                    "name": escaped(one.label) or None,
+                    "name": escape(one.label) or None,
                     "tag": one.element.tag if one.element else None,
-                    "box": _rounded(_corners(one.box, scale), 2),
+                    "box": _round(_corners(one.box, scale), 2),
                 }
 
     def _is_label(self, one: Thing) -> bool:
@@ -209,19 +209,19 @@ def _row(source: FullEpisode, found: _Reference) -> Row:
         "image": {"bytes": step.screenshot.bytes, "path": f"{found.row_id}.jpg"},
         "width": step.width,
         "height": step.height,
-        "instruction": f"{_VERBS[step.action.type]} {escaped(found.expressions[0].text)}",
+        "instruction": f"{_VERBS[step.action.type]} {escape(found.expressions[0].text)}",
         "by": found.expressions[0].by,
-        "expressions": [escaped(one.text) for one in found.expressions],
-        "goal": escaped(episode.instruction),
+        "expressions": [escape(one.text) for one in found.expressions],
+        "goal": escape(episode.instruction),
         "action": step.action.type,
-        "point": _rounded([x, y], 2),
-        "point_norm": _rounded([x / scale.width, y / scale.height], _DIGITS),
-        "box": _rounded(corners, 2),
-        "box_norm": _rounded([c / side for c, side in zip(corners, sides, strict=True)], _DIGITS),
+        "point": _round([x, y], 2),
+        "point_norm": _round([x / scale.width, y / scale.height], _DIGITS),
+        "box": _round(corners, 2),
+        "box_norm": _round([c / side for c, side in zip(corners, sides, strict=True)], _DIGITS),
         "kind": found.thing.kind,
         "role": target.role,
-        "name": target.name and escaped(target.name),
-        "text": target.text and escaped(target.text),
+        "name": target.name and escape(target.name),
+        "text": target.text and escape(target.text),
         "tag": target.tag,
         "negatives": list(found.negatives(scale)),
         "url": step.page.url,
@@ -245,5 +245,5 @@ def _corners(box: Box, scale: _Scale) -> list[float]:
     ]
 
 
-def _rounded(numbers: Sequence[float], digits: int) -> list[float]:
+def _round(numbers: Sequence[float], digits: int) -> list[float]:
     return [round(float(number), digits) for number in numbers]

@@ -1,7 +1,7 @@
 """A reply with its prompt, in the spellings of the columns, or the reason why it gives no row.
 
 Both spellings are made of the same parts: adjacent texts are one, as a chat template would join them,
-and every text is escaped (see `placeholders`). A trainer drops a row whose placeholders and pictures
+and every text is escape (see `placeholders`). A trainer drops a row whose placeholders and pictures
 differ in number or whose roles do not take turns, some without a word; so such a reply gives no row
 here, and is counted.
 """
@@ -13,7 +13,7 @@ from enum import StrEnum
 from schemas.base import JsonObject
 from schemas.tables.tables import Row
 from storage.publish.training.options import SystemPrompt
-from storage.publish.training.placeholders import IMAGE, PLACEHOLDER, escaped
+from storage.publish.training.placeholders import IMAGE, PLACEHOLDER, escape
 from storage.publish.training.source import ChatMessage, MessagePicture, Reply
 
 
@@ -25,7 +25,7 @@ class NoRow(StrEnum):
     ROLES = "roles_do_not_alternate"
     """User and assistant do not take turns, which trainers demand."""
     PLACEHOLDER = "placeholder_in_reply"
-    """The reply holds a word that trainers take for a picture: escaped, it would be another reply."""
+    """The reply holds a word that trainers take for a picture: escape, it would be another reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,14 @@ def spell(reply: Reply, system: SystemPrompt) -> Spelt | NoRow:
 
 
 def _parts(turn: ChatMessage) -> Iterator[str | MessagePicture]:
-    """Yield a message's pictures and, between them, its texts, joined and escaped."""
+    """Yield a message's pictures and, between them, its texts, joined and escape."""
     texts: list[str] = []
     for part in (*turn.parts, None):
         if isinstance(part, str):
             texts.append(part)
             continue
         if any(texts):
-            yield escaped("".join(texts))
+            yield escape("".join(texts))
             texts.clear()
         if part is not None:
             yield part

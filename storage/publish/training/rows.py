@@ -40,7 +40,7 @@ class RowMaker:
     only_good: bool = False
     """Only replies of steps that `steps` calls useful or neutral."""
 
-    def spelt(
+    def spell_replies(
         self, source: FullEpisode, counts: Counter[str]
     ) -> Iterator[tuple[Reply, Spelt, bool]]:
         """Yield each reply that gives a row with its spellings and its label; count the others."""
@@ -63,7 +63,7 @@ class RowMaker:
     def rows(self, source: FullEpisode, counts: Counter[str]) -> Iterator[Row]:
         """Yield the rows of an episode, and count the replies that give none."""
         episode = source.episode
-        for reply, spelt, label in self.spelt(source, counts):
+        for reply, spelt, label in self.spell_replies(source, counts):
             known = source.label(reply.step)
             row: Row = {
                 "prompt": spelt.prompt,
@@ -89,7 +89,7 @@ class RowMaker:
             return "masked" if reason is None else reason.value
         match self.kind:
             case RowKind.KTO:
-                return _wanted(quality, accepted=accepted)
+                return _is_wanted(quality, accepted=accepted)
             case RowKind.STEP_LABELS if quality is None:
                 return "without_quality"
             case RowKind.SFT if self.only_good and quality not in GOOD_STEPS:
@@ -97,7 +97,7 @@ class RowMaker:
         return accepted
 
 
-def _wanted(quality: StepQuality | None, *, accepted: bool) -> bool | str:
+def _is_wanted(quality: StepQuality | None, *, accepted: bool) -> bool | str:
     """Return whether a reply is wanted, by its own step first; a word where nothing decides.
 
     A good step of an attempt that failed is no bad example, and a needless step of one that succeeded

@@ -77,11 +77,11 @@ class Thing:
 
 def same_words(one: str, other: str) -> bool:
     """Return whether two texts read alike."""
-    return _folded(one) == _folded(other)
+    return _fold(one) == _fold(other)
 
 
 @lru_cache(maxsize=4_096)
-def _folded(text: str) -> tuple[str, ...]:
+def _fold(text: str) -> tuple[str, ...]:
     return tuple(text.casefold().split())
 
 
@@ -138,7 +138,7 @@ class Scene:
         own = Thing(kind, nouns, label, target.bbox, content, None)
         for one in () if self.blind else self.things:
             if is_same(one, own):
-                own = _joined(one, own)
+                own = _join(one, own)
         return own
 
     def is_goal(self, box: Box) -> bool:
@@ -220,7 +220,7 @@ class Scene:
             if not one.content:
                 at = next((n for n, other in enumerate(things) if is_same(one, other)), None)
             if at is not None:
-                things[at] = _joined(things[at], one)
+                things[at] = _join(things[at], one)
                 continue
             if one.content:
                 showing[one.content] = len(things)
@@ -248,7 +248,7 @@ def is_part(one: Thing, whole: Thing) -> bool:
     return contains(whole.box, centre(one.box))
 
 
-def _joined(one: Thing, other: Thing) -> Thing:
+def _join(one: Thing, other: Thing) -> Thing:
     """Return two things as one: the more telling noun, with its box."""
     told = [item for item in (one, other) if item.kind not in PLAIN] or [one, other]
     known = [item for item in told if item.element is not None] or told

@@ -143,7 +143,7 @@ async def test_the_listing_is_flat_and_by_prefix_of_the_name(store: ObjectStore)
 
 async def test_a_store_nobody_wrote_to_is_empty(store: ObjectStore) -> None:
     assert await keys(store) == set()
-    assert [item async for item in store.unfinished()] == []
+    assert [item async for item in store.unfinished_writes()] == []
     await store.delete(["nothing", "not/here"])
 
 
@@ -224,7 +224,7 @@ async def test_a_probe_leaves_nothing(store: ObjectStore) -> None:
     await store.probe()
 
     assert await keys(store) == set()
-    assert [item async for item in store.unfinished()] == []
+    assert [item async for item in store.unfinished_writes()] == []
 
 
 async def test_what_ended_is_never_given_up(store: ObjectStore) -> None:

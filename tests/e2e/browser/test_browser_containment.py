@@ -87,10 +87,10 @@ async def test_what_pages_asked_of_others_is_counted_by_name_for_their_own_sessi
         await neighbour.open(ORIGIN + "/good")
         await session.open(ORIGIN + "/")
         await session.act(Wait(ms=500))
-        await asyncio.to_thread(until, lambda: len(session.blocked()) >= len(names))
+        await asyncio.to_thread(until, lambda: len(session.blocked_requests()) >= len(names))
 
-        assert {(one.name, one.kind.value) for one in session.blocked()} == names
-        assert neighbour.blocked() == ()
+        assert {(one.name, one.kind.value) for one in session.blocked_requests()} == names
+        assert neighbour.blocked_requests() == ()
 
 
 async def test_a_download_changes_nothing() -> None:

@@ -132,7 +132,7 @@ async def test_a_large_object_is_whole_whatever_its_end_is_met_with(
     assert flaky.met[spoil] == 1
     assert await store.get("big") == data
     assert not await store.put_new("big", data)
-    assert [item async for item in store.unfinished()] == []
+    assert [item async for item in store.unfinished_writes()] == []
 
 
 async def test_a_large_object_is_replaced_only_if_it_is_what_was_read(store: ObjectStore) -> None:
@@ -144,7 +144,7 @@ async def test_a_large_object_is_replaced_only_if_it_is_what_was_read(store: Obj
         await store.replace("big", first, expected=first)
 
     assert await store.get("big") == second
-    assert [item async for item in store.unfinished()] == []
+    assert [item async for item in store.unfinished_writes()] == []
 
 
 async def test_an_upload_that_was_left_is_shown_and_is_no_object(
@@ -160,7 +160,7 @@ async def test_an_upload_that_was_left_is_shown_and_is_no_object(
         await store.put("a/big", bytes(BIG))
     flaky.mood = lambda _: None
 
-    assert [item.key async for item in store.unfinished()] == ["a/big"]
+    assert [item.key async for item in store.unfinished_writes()] == ["a/big"]
     assert [item async for item in store.list()] == []
     with pytest.raises(Missing):
         await store.get("a/big")

@@ -97,5 +97,5 @@ async def test_days_are_given_and_taken_away(
                     break
                 assert (await session.act(decision.action)).error is None
 
-            shown = setting.shown(THING, DATES[0], after)
+            shown = setting.show(THING, DATES[0], after)
             assert await session.evaluate(FACTS) == ["Lamp", *[shown] * len(DATES)]

@@ -184,7 +184,7 @@ async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() 
                     effect = await session.act(Goto(url=f"http://{look}.localhost{path}"))
                     assert effect.error is None
                     found[f"{look} {size} {name}"] = await session.evaluate(OVERFLOW)
-                assert session.blocked() == ()
+                assert session.blocked_requests() == ()
 
     assert {where: wide for where, wide in found.items() if wide} == {}
 

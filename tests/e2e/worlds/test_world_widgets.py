@@ -94,9 +94,7 @@ def shown(which: int, fields: Sequence[DataField] = FIELDS) -> dict[str, str]:
     """Return what the thing's page says if fields have other values, by label."""
     setting = Setting(WORLD, rows())
     return {
-        field.label: setting.shown(
-            THING, field, VALUES[field.kind][which if field in fields else 0]
-        )
+        field.label: setting.show(THING, field, VALUES[field.kind][which if field in fields else 0])
         for field in FIELDS
     }
 

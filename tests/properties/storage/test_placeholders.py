@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.publish.training.placeholders import PLACEHOLDER, escaped, unescaped
+from storage.publish.training.placeholders import PLACEHOLDER, escape, unescape
 
 LITERALS = (
     "<image>",
@@ -40,16 +40,16 @@ TEXTS = st.lists(WORDS | st.text(max_size=3)).map("".join)
 
 @given(TEXTS)
 def test_an_escaped_text_has_no_placeholder_and_can_be_read_again(text: str) -> None:
-    made = escaped(text)
+    made = escape(text)
 
-    assert unescaped(made) == text
+    assert unescape(made) == text
     assert not PLACEHOLDER.search(made)
     assert not any(word.lower() in made.lower() for word in LITERALS)
 
 
 @given(TEXTS, TEXTS)
 def test_a_picture_between_two_texts_is_the_only_one(before: str, after: str) -> None:
-    assert f"{escaped(before)}<image>{escaped(after)}".count("<image>") == 1
+    assert f"{escape(before)}<image>{escape(after)}".count("<image>") == 1
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_a_picture_between_two_texts_is_the_only_one(before: str, after: str) ->
     ],
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
-    assert escaped(text) == text
+    assert escape(text) == text
 
 
 def test_the_bracket_becomes_an_entity_and_an_entity_another() -> None:
-    assert escaped("Type <image> and [IMG].") == "Type &#60;image> and &#91;IMG]."
-    assert escaped("&#60;image>") == "&amp;#60;image>"
+    assert escape("Type <image> and [IMG].") == "Type &#60;image> and &#91;IMG]."
+    assert escape("&#60;image>") == "&amp;#60;image>"

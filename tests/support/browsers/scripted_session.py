@@ -69,7 +69,7 @@ class ScriptedSession:
         """Return a document with nothing in it."""
         return Node("html", {}, "", "", (0, 0, 0, 0), None, shown=True, style={})
 
-    def blocked(self) -> tuple[BlockedRequests, ...]:
+    def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return nothing: pages of a list ask for nothing."""
         return ()
 

@@ -69,8 +69,8 @@ class FusedStore:
     def draft(self, prefix: str) -> Draft:
         return self._store.draft(prefix)
 
-    def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        return self._store.unfinished()
+    def unfinished_writes(self) -> AsyncIterator[ObjectInfo]:
+        return self._store.unfinished_writes()
 
     async def remove_unfinished(self, before: datetime) -> int:
         self._fuse.burn()

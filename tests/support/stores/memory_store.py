@@ -74,7 +74,7 @@ class MemoryStore(ObjectStore):
         return Draft.in_memory()
 
     @override
-    async def unfinished(self) -> AsyncIterator[ObjectInfo]:
+    async def unfinished_writes(self) -> AsyncIterator[ObjectInfo]:
         """A dictionary has no such state."""
         for found in list[ObjectInfo]():
             yield found

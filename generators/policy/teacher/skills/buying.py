@@ -93,7 +93,7 @@ def order_food(page: Page) -> Plan:
             f"'{name.strip()}' is to be ordered, so I press the plus beside it.",
             f"The goal lists '{name.strip()}'; I see it on the menu and add one.",
         )
-        plus = _add_button(_named(name.strip()))
+        plus = _add_button(_has_name(name.strip()))
         page = yield from scroll_into_view(page, plus, f"I do not see '{name.strip()}' yet")
         page = yield from click(page, plus, why)
     if match is None:
@@ -112,7 +112,7 @@ def order_food(page: Page) -> Plan:
     return (yield from click(page, button("Order!"), "All is in the order, so I press 'Order!'."))
 
 
-def _named(name: str) -> Callable[[Page, Node], bool]:
+def _has_name(name: str) -> Callable[[Page, Node], bool]:
     return lambda page, item: page.one(cls="item-name", within=item).text == name
 
 

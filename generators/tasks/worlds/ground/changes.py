@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from generators.tasks.worlds.ground.values import new_value
-from generators.tasks.worlds.ground.world_rows import Setting, is_plain, quoted, rank, stated, term
+from generators.tasks.worlds.ground.world_rows import (
+    Setting,
+    is_plain,
+    quote,
+    rank,
+    state_value,
+    term,
+)
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.forms import asked_fields, new_message, new_row
 from schemas.tasks.expectation import Expectation, RowRule
@@ -26,7 +33,7 @@ def with_forms(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]
 def editable(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
     """Yield the entities of which pages offer to change a row that a task may name, in a drawn order."""
     for view, entity in setting.places(random):
-        if entity.can_edit and setting.named(view, entity):
+        if entity.can_edit and setting.namable(view, entity):
             yield view, entity
 
 
@@ -83,7 +90,7 @@ def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, numb
 def in_words(setting: Setting, entity: Entity, values: Row) -> str:
     """Return values in words, as `Name "Lamp", Price "$12.00" and "In stock": "3"`."""
     parts = [
-        stated(field, setting.shown(entity, field, values[field.name]))
+        state_value(field, setting.show(entity, field, values[field.name]))
         for field in entity.fields
         if field.name in values
     ]
@@ -127,14 +134,14 @@ def draw_condition(
     among = list(dict.fromkeys(one for one in there if one is not None))
     if fact.kind is Kind.CHOICE:
         asked = random.choice((value, random.choice(among)))
-        return quoted(str(asked)), asked == value
+        return quote(str(asked)), asked == value
     bounds = [other for other in among if other != value]
     if not bounds:
         return None
     bound = random.choice(bounds)
     words = "after" if fact.kind is Kind.DATE else "above"
     larger = rank(value) > rank(bound)
-    return f"{term(words)} {quoted(setting.shown(entity, fact, bound))}", larger
+    return f"{term(words)} {quote(setting.show(entity, fact, bound))}", larger
 
 
 def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from generators.tasks.worlds.ground.task_kind import TaskKind
-from generators.tasks.worlds.ground.world_rows import TERM, quoted
+from generators.tasks.worlds.ground.world_rows import TERM, quote
 
 ENGLISH = "en"
 """The language of pages."""
@@ -84,14 +84,14 @@ def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: b
             parts.append(random.choice(rules.closing[language]))
     if is_twin or random.random() < _IMPOSSIBLE:
         parts.append(random.choice(rules.impossible[language]))
-    given = {**words, **_drawn(rules, language, random)}
+    given = {**words, **_draw_names(rules, language, random)}
     if language != ENGLISH:
-        given |= {name: quoted(words[name].strip('"')) for name in _LABELS if name in words}
-    goal = " ".join(_filled(_spread(part, random), given) for part in parts)
+        given |= {name: quote(words[name].strip('"')) for name in _LABELS if name in words}
+    goal = " ".join(_fill(_spread(part, random), given) for part in parts)
     return " ".join(TERM.sub(lambda found: rules.terms[language][found[1]], goal).split())
 
 
-def _drawn(rules: Grammar, language: str, random: Random) -> dict[str, str]:
+def _draw_names(rules: Grammar, language: str, random: Random) -> dict[str, str]:
     """Return who and what is spoken of around a request."""
     first, last = rules.person["first"], rules.person["last"]
     return {
@@ -109,6 +109,6 @@ def _spread(part: str, random: Random) -> str:
     return " ".join(chosen.split())
 
 
-def _filled(part: str, given: Mapping[str, str]) -> str:
+def _fill(part: str, given: Mapping[str, str]) -> str:
     text = part.format_map(given)
     return text[0].upper() + text[1:]

@@ -96,7 +96,7 @@ class Setting:
         self._same = Counter(title.casefold() for title in everything)
         """How many rows, of whatever entity, a title names."""
 
-    def turning(self) -> "Setting":
+    def without_search(self) -> "Setting":
         """Return the same, with references that turn a list's pages rather than search it."""
         other = copy.copy(self)
         other.searches = False
@@ -135,13 +135,13 @@ class Setting:
         """Return the titles of an entity's rows, in the order of their ids."""
         return list(self._titles[entity.name].values())
 
-    def shown(self, entity: Entity, field: DataField, value: Value) -> str:
+    def show(self, entity: Entity, field: DataField, value: Value) -> str:
         """Return a value as pages write it."""
         return show(self.world, entity.name, field.name, value, self._titles)
 
     def fact(self, entity: Entity, field: DataField, row: Row) -> str:
         """Return what pages write for a field of a row."""
-        return self.shown(entity, field, row[field.name])
+        return self.show(entity, field, row[field.name])
 
     def names(self, view: View, entity: Entity, row: Row | None = None) -> dict[str, str]:
         """Return what wordings call the website, a view, its rows, and one of them; None: they name no row."""
@@ -150,11 +150,11 @@ class Setting:
             "view": view.label,
             "one": entity.one,
             "many": entity.many,
-            "name": called(entity.title),
+            "name": name_field(entity.title),
         }
-        return names if row is None else {**names, "title": quoted(self.title(entity, row))}
+        return names if row is None else {**names, "title": quote(self.title(entity, row))}
 
-    def named(self, view: View, entity: Entity) -> list[Row]:
+    def namable(self, view: View, entity: Entity) -> list[Row]:
         """Return the rows that a task may name, in the order of their ids."""
         if view.name not in self._named:
             self._named[view.name] = [
@@ -177,7 +177,7 @@ class Setting:
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
 
     def alike(self, words: Iterable[str]) -> int | None:
-        """Return how many rows have a title like one of those that are quoted, the most of them; None: none is quoted."""
+        """Return how many rows have a title like one of those that are quote, the most of them; None: none is quote."""
         told = {word.strip('"').casefold() for word in words}
         counts = [
             self._siblings(entity, title)
@@ -244,27 +244,27 @@ def is_plain(text: str) -> bool:
     return 0 < len(text) <= MAX_TITLE_CHARS and '"' not in text and " ".join(text.split()) == text
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a title or a value as instructions write it."""
     return f'"{text}"'
 
 
-def called(field: DataField) -> str:
+def name_field(field: DataField) -> str:
     """Return what instructions call a field: in quotation marks, unless its label is a noun of one word."""
     label = field.label
     is_noun = " " not in label and label.casefold() not in _NO_NOUNS
-    return label if is_noun and field.kind is not Kind.FLAG else quoted(label)
+    return label if is_noun and field.kind is not Kind.FLAG else quote(label)
 
 
 def is_so(field: DataField, told: str) -> str:
     """Return a condition on a field in words, as `Status is "Open"`; English alone has the verb."""
-    return f"{called(field)} {term('is')} {told}"
+    return f"{name_field(field)} {term('is')} {told}"
 
 
-def stated(field: DataField, text: str) -> str:
+def state_value(field: DataField, text: str) -> str:
     """Return a value of a field in words, as `Price "$12.00"` or `"Lives in": "Leeds"`."""
-    name = called(field)
-    return f"{name}{':' if name != field.label else ''} {quoted(text)}"
+    name = name_field(field)
+    return f"{name}{':' if name != field.label else ''} {quote(text)}"
 
 
 def term(name: str) -> str:

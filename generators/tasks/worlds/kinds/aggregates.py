@@ -10,7 +10,7 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
-    called,
+    name_field,
     rank,
     term,
 )
@@ -79,9 +79,9 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         seen = [setting.fact(entity, field, row) for row in part.rows]
         why = f'{_worked_out(way, values, seen)} is "{reply}".'
         return Draft(
-            {**words_of_part(setting, part), "field": called(field), "way": term(way)},
+            {**words_of_part(setting, part), "field": name_field(field), "way": term(way)},
             Expectation(
-                answer=_number(result, setting.shown(entity, field, result), is_money=is_money),
+                answer=_number(result, setting.show(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),
             ),
             (*to_part(setting, part), answer(reply, why)),

@@ -14,10 +14,10 @@ from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
-    called,
     is_plain,
     is_so,
-    quoted,
+    name_field,
+    quote,
     rank,
     term,
 )
@@ -63,7 +63,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
     """Ask for one fact of a named row."""
     for view, entity in setting.places(random):
         facts = setting.facts(entity, _FACTS)
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         if not facts or not named:
             continue
         field, row = random.choice(facts), setting.pick(random, entity, named)
@@ -71,8 +71,8 @@ def find(setting: Setting, random: Random) -> Draft | None:
         if reply is None:
             continue
         return Draft(
-            {**setting.names(view, entity, row), "field": called(field)},
-            Expectation(answer=_expected(field, row, reply)),
+            {**setting.names(view, entity, row), "field": name_field(field)},
+            Expectation(answer=_matcher(field, row, reply)),
             (*to_row(setting, view, entity, row, reads=(field,)), answer(reply)),
             "verbatim",
         )
@@ -104,7 +104,7 @@ def join(setting: Setting, random: Random) -> Draft | None:
     """Ask for a fact of the row that a named row links to."""
     for view, entity in setting.places(random):
         links = setting.facts(entity, frozenset({Kind.LINK}))
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         if not links or not named:
             continue
         link, row = random.choice(links), setting.pick(random, entity, named)
@@ -120,10 +120,10 @@ def join(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "target": target.one,
-                "link": called(link),
-                "field": called(field),
+                "link": name_field(link),
+                "field": name_field(field),
             },
-            Expectation(answer=_expected(field, there, reply)),
+            Expectation(answer=_matcher(field, there, reply)),
             (
                 *to_row(setting, view, entity, row, reads=(link,)),
                 click(setting.title(target, there), Purpose.ROW),
@@ -155,7 +155,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
     """Ask which of two rows has the larger or the smaller of a number or a day."""
     for view, entity in setting.places(random):
         fields = setting.facts(entity, NUMBERS)
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         if not fields or len(named) < _FEWEST:
             continue
         field, wants_large = random.choice(fields), random.random() < 1 / 2
@@ -175,19 +175,17 @@ def compare(setting: Setting, random: Random) -> Draft | None:
         if not is_asked_for(reply):
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][0]
-        two = random.sample([quoted(setting.title(entity, row)) for row in (one, other)], 2)
+        two = random.sample([quote(setting.title(entity, row)) for row in (one, other)], 2)
         told = [
-            f"{setting.fact(entity, field, row)} for {quoted(setting.title(entity, row))}"
+            f"{setting.fact(entity, field, row)} for {quote(setting.title(entity, row))}"
             for row in (one, other)
         ]
-        why = (
-            f"{field.label} is {told[0]} and {told[1]}. The {word} one is that of {quoted(reply)}."
-        )
+        why = f"{field.label} is {told[0]} and {told[1]}. The {word} one is that of {quote(reply)}."
         return Draft(
             {
                 **setting.names(view, entity),
                 "word": term(word),
-                "field": called(field),
+                "field": name_field(field),
                 "first": two[0],
                 "second": two[1],
             },
@@ -230,8 +228,8 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         if not fields:
             continue
         field, wants_large = random.choice(fields), random.random() < 1 / 2
-        filters = _narrowed(setting, random, view, entity)
-        rows = _listed(setting, entity, filters)
+        filters = _draw_filter(setting, random, view, entity)
+        rows = _list_rows(setting, entity, filters)
         can_sort = field.name in view.sorts
         turns = 0 if can_sort else (len(rows) - 1) // view.page_size
         best = _best(rows, field, wants_large=wants_large)
@@ -244,16 +242,16 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         sort = field if can_sort else None
         value = setting.fact(entity, field, best)
         why = (
-            f"Of all {len(rows)} that I have seen {quoted(reply)} has the {word} {field.label}: {value}."
+            f"Of all {len(rows)} that I have seen {quote(reply)} has the {word} {field.label}: {value}."
             if sort is None
-            else f"In this order {quoted(reply)} is the first, so it has the {word} {field.label}."
+            else f"In this order {quote(reply)} is the first, so it has the {word} {field.label}."
         )
         return Draft(
             {
                 **setting.names(view, entity),
                 "among": _among(entity, filters),
                 "word": term(word),
-                "field": called(field),
+                "field": name_field(field),
             },
             Expectation(answer=reply),
             (
@@ -298,16 +296,18 @@ def count(setting: Setting, random: Random) -> Draft | None:
         told = random.sample(fields, random.randint(1, min(2, len(fields))))
         wanted = {field.name: random.choice(field.choices) for field in told}
         filters = {name: choice for name, choice in wanted.items() if name in view.filters}
-        listed = _listed(setting, entity, filters)
+        listed = _list_rows(setting, entity, filters)
         turns = (len(listed) - 1) // view.page_size
-        number = len(_listed(setting, entity, wanted))
+        number = len(_list_rows(setting, entity, wanted))
         if number < _FEWEST or turns > MAX_TURNS or not _can_filter(setting, entity, filters):
             continue
         return Draft(
             {**setting.names(view, entity), "among": _among(entity, wanted)},
             Expectation(
                 answer=Number(number=number),
-                facts=tuple(setting.title(entity, row) for row in _listed(setting, entity, wanted)),
+                facts=tuple(
+                    setting.title(entity, row) for row in _list_rows(setting, entity, wanted)
+                ),
             ),
             (
                 *to_list(setting, view, filters),
@@ -336,7 +336,7 @@ def _reply(setting: Setting, entity: Entity, field: DataField, row: Row) -> str 
     return reply if is_asked_for(reply) else None
 
 
-def _expected(field: DataField, row: Row, reply: str) -> Matcher:
+def _matcher(field: DataField, row: Row, reply: str) -> Matcher:
     value = row[field.name]
     if field.kind is Kind.MONEY and isinstance(value, int):
         number = value / 100
@@ -366,7 +366,7 @@ def _best(rows: Sequence[Row], field: DataField, *, wants_large: bool) -> Row | 
     return ordered[0] if ordered[0][field.name] != ordered[1][field.name] else None
 
 
-def _narrowed(setting: Setting, random: Random, view: View, entity: Entity) -> Mapping[str, str]:
+def _draw_filter(setting: Setting, random: Random, view: View, entity: Entity) -> Mapping[str, str]:
     """Return a choice that narrows a list, by its field; empty where the list has no filter."""
     fields = [entity.field(name) for name in view.filters if entity.field(name).choices]
     if not fields:
@@ -382,7 +382,7 @@ def _can_filter(setting: Setting, entity: Entity, filters: Mapping[str, str]) ->
     )
 
 
-def _listed(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Sequence[Row]:
+def _list_rows(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Sequence[Row]:
     return [
         row
         for row in setting.rows_of(entity)
@@ -392,6 +392,6 @@ def _listed(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Seq
 
 def _among(entity: Entity, filters: Mapping[str, str]) -> str:
     """Return the rows of a list in words, as `Orders where Status is "Open"`."""
-    parts = [is_so(entity.field(name), quoted(choice)) for name, choice in filters.items()]
+    parts = [is_so(entity.field(name), quote(choice)) for name, choice in filters.items()]
     told = f" {term('and')} ".join(parts)
     return f"{entity.many} {term('with')} {told}" if parts else entity.many

@@ -7,7 +7,7 @@ from generators.tasks.worlds.ground.changes import (
 )
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quoted
+from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.steps import answer
 from generators.tasks.worlds.references.view_steps import (
     drag_card,
@@ -51,7 +51,7 @@ def move_card(setting: Setting, random: Random) -> Draft | None:
             continue
         able = [
             (row, step)
-            for row in setting.named(listed, entity)
+            for row in setting.namable(listed, entity)
             for step in flow.transitions
             if row[flow.field] in step.before and row[flow.field] != step.after
         ]
@@ -65,7 +65,7 @@ def move_card(setting: Setting, random: Random) -> Draft | None:
             else press_card(setting, view, title, step)
         )
         return Draft(
-            {**setting.names(view, entity, row), "after": quoted(step.after)},
+            {**setting.names(view, entity, row), "after": quote(step.after)},
             changes(entity, (row, {flow.field: step.after})),
             (*steps, answer()),
         )

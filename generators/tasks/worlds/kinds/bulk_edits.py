@@ -22,8 +22,8 @@ from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
-    called,
-    quoted,
+    name_field,
+    quote,
     term,
 )
 from generators.tasks.worlds.references.steps import (
@@ -71,7 +71,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _SHARED]
         if not fields:
             continue
-        field, named = random.choice(fields), setting.named(view, entity)
+        field, named = random.choice(fields), setting.namable(view, entity)
         value = new_value(setting, random, entity, field)
         part = draw_part(
             setting,
@@ -92,8 +92,8 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
                 **setting.names(view, entity),
                 "among": part.among,
                 "conditions": part.words,
-                "field": called(field),
-                "value": quoted(setting.shown(entity, field, value)),
+                "field": name_field(field),
+                "value": quote(setting.show(entity, field, value)),
             },
             changes(entity, *((row, values) for row in part.rows)),
             (
@@ -135,7 +135,9 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
     for view, entity in setting.places(random):
         if not entity.can_delete:
             continue
-        named = [row for row in setting.named(view, entity) if not is_linked(setting, entity, row)]
+        named = [
+            row for row in setting.namable(view, entity) if not is_linked(setting, entity, row)
+        ]
         part = draw_part(
             setting,
             random,
@@ -193,7 +195,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
         flow = setting.world.workflow(entity.name)
         if flow is None or flow.field not in {*view.filters, *view.columns}:
             continue
-        field, named = entity.field(flow.field), setting.named(view, entity)
+        field, named = entity.field(flow.field), setting.namable(view, entity)
         for _ in range(_TRIES):
             step = random.choice(flow.transitions)
             before = random.choice(step.before)
@@ -210,8 +212,8 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     **setting.names(view, entity),
                     "among": part.among,
                     "conditions": part.words,
-                    "field": called(field),
-                    "after": quoted(step.after),
+                    "field": name_field(field),
+                    "after": quote(step.after),
                 },
                 changes(entity, *((row, _one(field.name, step.after)) for row in part.rows)),
                 (
@@ -296,7 +298,7 @@ def create_several(setting: Setting, random: Random) -> Draft | None:
 def transfer(setting: Setting, random: Random) -> Draft | None:
     """Ask that two named rows get what a third one has in a field."""
     for view, entity in editable(setting, random):
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _COPIED]
         if not fields or len(named) < _THREE:
             continue
@@ -310,9 +312,9 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, like),
-                "field": called(field),
-                "first": quoted(setting.title(entity, two[0])),
-                "second": quoted(setting.title(entity, two[1])),
+                "field": name_field(field),
+                "first": quote(setting.title(entity, two[0])),
+                "second": quote(setting.title(entity, two[1])),
             },
             changes(entity, *((row, values) for row in two)),
             (
@@ -350,7 +352,7 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
 def swap(setting: Setting, random: Random) -> Draft | None:
     """Ask that a mix-up is undone: two named rows have each other's value of a field."""
     for view, entity in editable(setting, random):
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _COPIED]
         told = [
             (field, row)
@@ -374,9 +376,9 @@ def swap(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "field": called(field),
-                "first": quoted(setting.title(entity, one)),
-                "second": quoted(setting.title(entity, other)),
+                "field": name_field(field),
+                "first": quote(setting.title(entity, one)),
+                "second": quote(setting.title(entity, other)),
             },
             changes(entity, *pairs),
             (

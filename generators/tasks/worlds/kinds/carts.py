@@ -7,7 +7,7 @@ from typing import NamedTuple
 from generators.tasks.worlds.ground.parts import draw_part
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quoted, rank, term
+from generators.tasks.worlds.ground.world_rows import Setting, quote, rank, term
 from generators.tasks.worlds.references.ordered import Ordered, to_first
 from generators.tasks.worlds.references.steps import (
     Steps,
@@ -81,13 +81,13 @@ def buy(setting: Setting, random: Random) -> Draft | None:
     wanted = _draw(setting, random, cart, view)
     if not wanted:
         return None
-    titles = [quoted(setting.title(entity, one.row)) for one in wanted if one.ordered is None]
+    titles = [quote(setting.title(entity, one.row)) for one in wanted if one.ordered is None]
     chosen = next((one.ordered for one in wanted if one.ordered is not None), None)
     page = views_of(setting, Shape.CART)[0]
     return Draft(
         {
             **setting.names(view, entity),
-            "stated": "; ".join(_told(setting, cart, one) for one in wanted),
+            "stated": "; ".join(_in_words(setting, cart, one) for one in wanted),
             "cart": page.label.split()[-1].lower(),
             "check_out": cart.check_out,
         },
@@ -136,7 +136,7 @@ def count_up(setting: Setting, cart: Cart, row: Row, times: int) -> Steps:
 def _draw(setting: Setting, random: Random, cart: Cart, view: View) -> list[Wanted]:
     """Return what is ordered; nothing where it makes no task."""
     entity, drawn = setting.world.entity(cart.things), list[Wanted]()
-    named, count = setting.named(view, entity), random.choice(_COUNTS)
+    named, count = setting.namable(view, entity), random.choice(_COUNTS)
     ordered = _cheapest(setting, random, cart, view) if random.random() < _CHEAPEST else None
     if ordered is not None:
         drawn.append(Wanted(ordered.rows[0], random.choice(_QUANTITIES), ordered))
@@ -160,15 +160,17 @@ def _cheapest(setting: Setting, random: Random, cart: Cart, view: View) -> Order
     if part is None:
         return None
     rows = sorted(part.rows, key=lambda row: rank(row[price.name]))
-    is_told = rows[0][price.name] != rows[1][price.name] and rows[0] in setting.named(view, entity)
+    is_told = rows[0][price.name] != rows[1][price.name] and rows[0] in setting.namable(
+        view, entity
+    )
     return Ordered(part, price, False, rows) if is_told else None  # noqa: FBT003 - a field of a tuple
 
 
-def _told(setting: Setting, cart: Cart, one: Wanted) -> str:
+def _in_words(setting: Setting, cart: Cart, one: Wanted) -> str:
     """Return a thing of an order in words, as `2 × "Mira mug small"`."""
     entity = setting.world.entity(cart.things)
     if one.ordered is None:
-        return f"{one.quantity} × {quoted(setting.title(entity, one.row))}"
+        return f"{one.quantity} × {quote(setting.title(entity, one.row))}"
     return f"{one.quantity} × {term('cheapest')} {one.ordered.part.among}"
 
 

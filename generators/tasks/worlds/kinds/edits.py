@@ -20,7 +20,7 @@ from generators.tasks.worlds.ground.changes import (
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
-from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, called, quoted, term
+from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, name_field, quote, term
 from generators.tasks.worlds.references.steps import (
     answer,
     because,
@@ -91,7 +91,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row of which one value is that of another row, to be read on its page."""
     for view, entity in with_forms(setting, random):
         values = draw_row(setting, random, entity)
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         if values is None or not named:
             continue
         like = setting.pick(random, entity, named)
@@ -113,7 +113,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, like),
                 "stated": in_words(setting, entity, rest),
-                "field": called(field),
+                "field": name_field(field),
             },
             adds(setting, entity, values),
             (
@@ -176,7 +176,7 @@ def edit_two(setting: Setting, random: Random) -> Draft | None:
 
 def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
     for view, entity in editable(setting, random):
-        row = setting.pick(random, entity, setting.named(view, entity))
+        row = setting.pick(random, entity, setting.namable(view, entity))
         values = draw_change(setting, random, entity, row, number)
         if len(values) < number:
             continue
@@ -184,7 +184,9 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "stated": in_words(setting, entity, values),
-                "labels": f" {term('and')} ".join(called(entity.field(name)) for name in values),
+                "labels": f" {term('and')} ".join(
+                    name_field(entity.field(name)) for name in values
+                ),
             },
             changes(entity, (row, values)),
             (
@@ -216,7 +218,7 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
 def conditional(setting: Setting, random: Random) -> Draft | None:
     """Ask for one change if a fact of a named row is so, and for another one if it is not."""
     for view, entity in editable(setting, random):
-        row = setting.pick(random, entity, setting.named(view, entity))
+        row = setting.pick(random, entity, setting.namable(view, entity))
         facts = setting.facts(entity, NUMBERS | {Kind.CHOICE})
         told = [field for field in facts if row[field.name] is not None]
         fields = [field for field in form_fields(setting, entity) if field is not entity.title]
@@ -233,7 +235,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
         if clashes(setting, entity, (row, values)):
             continue
         edits = save_change(setting, entity, row, values)
-        after = setting.shown(entity, field, values[field.name])
+        after = setting.show(entity, field, values[field.name])
         why = (
             f"{fact.label} is {setting.fact(entity, fact, row)}, so the condition is "
             f"{'' if holds else 'not '}met, and {field.label} becomes {after.rstrip('.')}. "
@@ -242,11 +244,11 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "fact": called(fact),
+                "fact": name_field(fact),
                 "condition": condition,
-                "field": called(field),
-                "first": quoted(setting.shown(entity, field, first)),
-                "second": quoted(setting.shown(entity, field, other)),
+                "field": name_field(field),
+                "first": quote(setting.show(entity, field, first)),
+                "second": quote(setting.show(entity, field, other)),
             },
             changes(entity, (row, values)),
             (
@@ -279,7 +281,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
 def move(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named row comes to another state of its workflow, one or two steps away."""
     for view, entity in setting.places(random):
-        flow, named = setting.world.workflow(entity.name), setting.named(view, entity)
+        flow, named = setting.world.workflow(entity.name), setting.namable(view, entity)
         if flow is None or not named:
             continue
         row = setting.pick(random, entity, named)
@@ -292,9 +294,9 @@ def move(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": called(field),
-                "before": quoted(str(row[field.name])),
-                "after": quoted(after),
+                "field": name_field(field),
+                "before": quote(str(row[field.name])),
+                "after": quote(after),
             },
             changes(entity, (row, {field.name: after})),
             (
@@ -329,7 +331,9 @@ def move(setting: Setting, random: Random) -> Draft | None:
 def delete(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named row is deleted; no other row links to it."""
     for view, entity in setting.places(random):
-        named = [row for row in setting.named(view, entity) if not is_linked(setting, entity, row)]
+        named = [
+            row for row in setting.namable(view, entity) if not is_linked(setting, entity, row)
+        ]
         if not entity.can_delete or not named:
             continue
         row = setting.pick(random, entity, named)

@@ -6,7 +6,7 @@ from generators.tasks.worlds.ground.changes import changes, clashes
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
-from generators.tasks.worlds.ground.world_rows import Setting, quoted
+from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -71,8 +71,8 @@ def grid_edit(setting: Setting, random: Random) -> Draft | None:
         if not drawn or clashes(setting, entity, *pairs):
             continue
         stated = (
-            f"{quoted(setting.title(entity, row))}: {field.label} "
-            f"{quoted(setting.shown(entity, field, value))}"
+            f"{quote(setting.title(entity, row))}: {field.label} "
+            f"{quote(setting.show(entity, field, value))}"
             for row, field, value in drawn
         )
         return Draft(
@@ -115,7 +115,7 @@ def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) ->
 def _changes(setting: Setting, random: Random, view: View, count: int) -> list[Change]:
     """Return so many changes of cells of a grid, each of a row of its own; fewer where there are none."""
     entity = setting.world.entity(view.entity)
-    named, cells = setting.named(view, entity), setting.world.cells(view)
+    named, cells = setting.namable(view, entity), setting.world.cells(view)
     out = list[Change]()
     for _ in range(count if named else 0):
         row, field = setting.pick(random, entity, named), random.choice(cells)

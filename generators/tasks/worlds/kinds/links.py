@@ -17,9 +17,9 @@ from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     Setting,
-    called,
     is_plain,
-    quoted,
+    name_field,
+    quote,
     term,
 )
 from generators.tasks.worlds.kinds.answers import find, join
@@ -83,7 +83,7 @@ def chain(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "path": f" {term('of')} ".join(quoted(link.label) for link in reversed(links)),
+                "path": f" {term('of')} ".join(quote(link.label) for link in reversed(links)),
                 "target": at.one,
                 "stated": in_words(setting, at, values),
             },
@@ -96,7 +96,7 @@ def chain(setting: Setting, random: Random) -> Draft | None:
 def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[DataField, ...], Row]]:
     """Yield rows with the links that lead from them to a row that can be changed, at most two."""
     for view, entity in setting.places(random):
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         links = setting.facts(entity, _LINK)
         if not named or not links:
             continue
@@ -138,7 +138,7 @@ def repair(setting: Setting, random: Random) -> Draft | None:
         link, field = random.choice(links), random.choice(fields)
         target = setting.world.entity(link.target or "")
         grounds = setting.facts(target, frozenset({Kind.CHOICE}))
-        named = [row for row in setting.named(view, entity) if row[link.name] is not None]
+        named = [row for row in setting.namable(view, entity) if row[link.name] is not None]
         if not grounds or len(named) < _CHECKED:
             continue
         ground = random.choice(grounds)
@@ -158,22 +158,22 @@ def repair(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "link": called(link),
+                "link": name_field(link),
                 "target": target.one,
-                "ground": called(ground),
-                "when": quoted(when),
-                "field": called(field),
-                "value": quoted(str(value)),
-                "first": quoted(setting.title(entity, checked[0])),
-                "second": quoted(setting.title(entity, checked[1])),
-                "third": quoted(setting.title(entity, checked[2])),
+                "ground": name_field(ground),
+                "when": quote(when),
+                "field": name_field(field),
+                "value": quote(str(value)),
+                "first": quote(setting.title(entity, checked[0])),
+                "second": quote(setting.title(entity, checked[1])),
+                "third": quote(setting.title(entity, checked[2])),
             },
             changes(entity, *((row, values) for row in checked if row in wrong)),
             (
                 *(
                     step
                     for row in checked
-                    for step in _checked(
+                    for step in _check_row(
                         setting, view, row, (link, ground, field), values if row in wrong else None
                     )
                 ),
@@ -183,7 +183,7 @@ def repair(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-def _checked(
+def _check_row(
     setting: Setting,
     view: View,
     row: Row,
@@ -203,7 +203,7 @@ def _checked(
         return steps
     back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
     why = (
-        f"{ground.label} is {there[ground.name]} here, so the rule binds {quoted(title)}, which has another "
+        f"{ground.label} is {there[ground.name]} here, so the rule binds {quote(title)}, which has another "
         f'{field.label} than {values[field.name]}. I go back to it, by "{back[0].on}".'
     )
     return (*steps, *because(why, back), *save_change(setting, entity, row, values))
@@ -238,7 +238,7 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
         return None
     searched = search(setting, title) if view.searched else ()
     return Draft(
-        {**draft.words, "title": quoted(title)},
+        {**draft.words, "title": quote(title)},
         Expectation(answer=IMPOSSIBLE, looked=tuple(setting.titles(entity))[:MAX_FACTS]),
         (*to_view(setting, view), *searched, *turn(setting, pages), answer(IMPOSSIBLE)),
         like=kind,
@@ -261,7 +261,7 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
         loose = [
             (row, link)
             for link in setting.facts(entity, _LINK)
-            for row in setting.named(view, entity)
+            for row in setting.namable(view, entity)
             if row[link.name] is None
         ]
         if not loose:
@@ -275,8 +275,8 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity, row),
                 "target": target.one,
-                "link": called(link),
-                "field": called(random.choice(facts)),
+                "link": name_field(link),
+                "field": name_field(random.choice(facts)),
             },
             Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),

@@ -8,7 +8,7 @@ from generators.tasks.worlds.ground.changes import (
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import NOTES
-from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, called, is_plain, quoted
+from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain, name_field, quote
 from generators.tasks.worlds.references.steps import answer, to_row
 from generators.tasks.worlds.references.view_steps import (
     reply,
@@ -46,13 +46,13 @@ _QUOTED = NUMBERS | {Kind.TEXT, Kind.CHOICE}
 def write_message(setting: Setting, random: Random) -> Draft | None:
     """Ask for a message with stated words under a named row."""
     for thread, view, entity in _threads(setting, random):
-        row = setting.pick(random, entity, setting.named(view, entity))
+        row = setting.pick(random, entity, setting.namable(view, entity))
         text = random.choice(NOTES)
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "text": quoted(text),
-                "button": quoted(thread.reply),
+                "text": quote(text),
+                "button": quote(thread.reply),
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),
             (
@@ -84,7 +84,7 @@ def write_message(setting: Setting, random: Random) -> Draft | None:
 def write_fact(setting: Setting, random: Random) -> Draft | None:
     """Ask for a message under a named row that says what another row has in a field, to be read on its page."""
     for thread, view, entity in _threads(setting, random):
-        named = setting.named(view, entity)
+        named = setting.namable(view, entity)
         row = setting.pick(random, entity, named)
         fields = setting.facts(entity, _QUOTED)
         told = [
@@ -102,9 +102,9 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": called(field),
-                "other": quoted(setting.title(entity, other)),
-                "button": quoted(thread.reply),
+                "field": name_field(field),
+                "other": quote(setting.title(entity, other)),
+                "button": quote(thread.reply),
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),
             (
@@ -122,5 +122,6 @@ def _threads(setting: Setting, random: Random) -> list[tuple[Thread, View, Entit
     return [
         (thread, view, entity)
         for view, entity in setting.places(random)
-        if (thread := setting.world.thread(entity.name)) is not None and setting.named(view, entity)
+        if (thread := setting.world.thread(entity.name)) is not None
+        and setting.namable(view, entity)
     ]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from generators.tasks.worlds.ground.changes import changes, draw_change, in_words, is_linked
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quoted, term
+from generators.tasks.worlds.ground.world_rows import Setting, quote, term
 from generators.tasks.worlds.references.steps import (
     Steps,
     act,
@@ -62,7 +62,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     entity = setting.world.entity(permissions.entity)
     view, rule = setting.world.view_of(entity.name), random.choice(permissions.reserved)
     row = None if view is None else _pick(setting, random, view, entity, rule)
-    done = None if row is None else _done(setting, random, entity, row, rule)
+    done = None if row is None else _draw_deed(setting, random, entity, row, rule)
     if view is None or row is None or done is None:
         return None
     words = {
@@ -70,7 +70,10 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
         "what": done.words,
         "leader": permissions.leader,
     }
-    way, held = to_row(setting, view, entity, row, reads=()), _held(setting, entity, row, rule)
+    way, held = (
+        to_row(setting, view, entity, row, reads=()),
+        _withheld_by(setting, entity, row, rule),
+    )
     if held is None:
         return Draft(words, done.expect, (*way, *done.steps, answer()))
     way = way if rule.hidden else (*way, *act(setting, held.label, _PURPOSES[rule.act]))
@@ -88,8 +91,8 @@ def _pick(
 ) -> Row | None:
     """Return a row on which something can be done or asked for; None: there is none."""
     step = _step(setting, entity, rule)
-    rows = [row for row in setting.named(view, entity) if _can(setting, entity, row, step)]
-    kept = [row for row in rows if _held(setting, entity, row, rule) is not None]
+    rows = [row for row in setting.namable(view, entity) if _can(setting, entity, row, step)]
+    kept = [row for row in rows if _withheld_by(setting, entity, row, rule) is not None]
     deletes = rule.act is Act.DELETE
     free = [
         row for row in rows if row not in kept and not (deletes and is_linked(setting, entity, row))
@@ -161,12 +164,12 @@ def _can(setting: Setting, entity: Entity, row: Row, step: Transition | None) ->
     return row[flow.field] in step.before and row[flow.field] != step.after
 
 
-def _held(setting: Setting, entity: Entity, row: Row, rule: Reserved) -> Withheld | None:
+def _withheld_by(setting: Setting, entity: Entity, row: Row, rule: Reserved) -> Withheld | None:
     held = withheld(setting.world, entity, row)
     return next((one for one in held if one.rule == rule), None)
 
 
-class _Done(NamedTuple):
+class _Deed(NamedTuple):
     """Something that is done with a row."""
 
     words: str
@@ -175,26 +178,26 @@ class _Done(NamedTuple):
     """How it is done, from the row's page on."""
 
 
-def _done(
+def _draw_deed(
     setting: Setting, random: Random, entity: Entity, row: Row, rule: Reserved
-) -> _Done | None:
+) -> _Deed | None:
     """Return how what is reserved is done with a row; None: nothing can be changed in it."""
-    title, flow = quoted(setting.title(entity, row)), setting.world.workflow(entity.name)
+    title, flow = quote(setting.title(entity, row)), setting.world.workflow(entity.name)
     step = _step(setting, entity, rule)
     if step is not None and flow is not None:
-        return _Done(
-            f"{term('bring')} {title} {term('to')} {quoted(step.after)}",
+        return _Deed(
+            f"{term('bring')} {title} {term('to')} {quote(step.after)}",
             changes(entity, (row, {flow.field: step.after})),
             take_steps(setting, step),
         )
     if rule.act is Act.DELETE:
         gone = RowRule(table=entity.name, where={"id": row["id"]})
         words = f"{term('delete')} {title}"
-        return _Done(words, Expectation(removed=(gone,)), remove(setting))
+        return _Deed(words, Expectation(removed=(gone,)), remove(setting))
     values = draw_change(setting, random, entity, row, 1)
     if not values or entity.title.name in values:
         return None
-    return _Done(
+    return _Deed(
         f"{term('change')} {title} ({in_words(setting, entity, values)})",
         changes(entity, (row, values)),
         save_change(setting, entity, row, values),

@@ -5,7 +5,7 @@ from random import Random
 from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quoted
+from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -16,7 +16,7 @@ from generators.tasks.worlds.references.steps import (
     to_row,
 )
 from generators.tasks.worlds.references.view_steps import reply
-from generators.worlds.drawing.histories import tracked
+from generators.worlds.drawing.histories import tracked_fields
 from generators.worlds.state.database import Row, Value
 from schemas.tasks.expectation import Expectation
 from schemas.worlds.field import DataField
@@ -59,10 +59,10 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
     rows = (
         []
         if view is None
-        else [row for row in setting.named(view, entity) if _is_asked(setting, entity, one, row)]
+        else [row for row in setting.namable(view, entity) if _is_asked(setting, entity, one, row)]
     )
     page = setting.rows_of(pages)[number]
-    if view is None or not rows or page not in setting.named(guides, pages):
+    if view is None or not rows or page not in setting.namable(guides, pages):
         return None
     row = setting.pick(random, entity, rows)
     followed = _follow(setting, view, entity, one, row)
@@ -70,10 +70,10 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         {
             **setting.names(view, entity, row),
-            "procedure": quoted(one.title),
+            "procedure": quote(one.title),
             "guides": guides.label,
         },
-        _followed(setting, entity, one, row),
+        _expectation(setting, entity, one, row),
         (
             *to_row(setting, guides, pages, page, reads=(pages.field(manual.text),)),
             *because(why, followed),
@@ -111,7 +111,7 @@ def _is_asked(setting: Setting, entity: Entity, one: Procedure, row: Row) -> boo
     )
 
 
-def _followed(setting: Setting, entity: Entity, one: Procedure, row: Row) -> Expectation:
+def _expectation(setting: Setting, entity: Entity, one: Procedure, row: Row) -> Expectation:
     """Return what following a procedure makes of the state."""
     step, flow = _step(setting, one), setting.world.workflow(entity.name)
     state: Row = {flow.field: step.after} if step is not None and flow is not None else {}
@@ -163,7 +163,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
         return None
     found = [
         (row, last, back)
-        for row in setting.named(view, entity)
+        for row in setting.namable(view, entity)
         if (last := _last(setting, history, row)) is not None
         and (back := _back(setting, history, last)) is not None
         and not clashes(setting, entity, (row, {back[0].name: back[1]}))
@@ -203,9 +203,11 @@ def _last(setting: Setting, history: History, row: Row) -> Row | None:
 def _back(setting: Setting, history: History, last: Row) -> tuple[DataField, Value] | None:
     """Return the field that a change was of, with what it held before; None: no form can be given that."""
     entity = setting.world.entity(history.entity)
-    field = next(one for one in tracked(setting.world, entity) if one.label == last[history.field])
+    field = next(
+        one for one in tracked_fields(setting.world, entity) if one.label == last[history.field]
+    )
     shown = {
-        setting.shown(entity, field, row[field.name]): row[field.name]
+        setting.show(entity, field, row[field.name]): row[field.name]
         for row in setting.rows_of(entity)
     }
     value = shown.get(str(last[history.before]))

@@ -59,7 +59,7 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
             answer(
                 reply,
                 f"By {ordered.field.label}, the {ordered.word} first, the {_PLACES[place]} that fits is "
-                f"{ordered.told(setting, place)}.",
+                f"{ordered.in_words(setting, place)}.",
             ),
         ),
         "computed",
@@ -100,7 +100,7 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
             answer(
                 ", ".join(titles),
                 f"By {ordered.field.label}, the {ordered.word} first, they are "
-                f"{'; '.join(ordered.told(setting, place) for place in range(3))}.",
+                f"{'; '.join(ordered.in_words(setting, place) for place in range(3))}.",
             ),
         ),
         "computed",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row, in_words
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, called, is_so, quoted, term
+from generators.tasks.worlds.ground.world_rows import Setting, is_so, name_field, quote, term
 from generators.tasks.worlds.references.steps import Steps, answer, because, click, fill_form, see
 from generators.tasks.worlds.references.view_steps import to_month, views_of
 from generators.worlds.state.database import Row
@@ -89,12 +89,12 @@ def schedule(setting: Setting, random: Random) -> Draft | None:
 def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Free) -> Draft:
     rest: Row = {name: value for name, value in values.items() if name != view.day}
     held = entity.field(view.day or "")
-    started = setting.shown(entity, held, free.start.isoformat())
+    started = setting.show(entity, held, free.start.isoformat())
     which = term(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
     without = entity.many
     if free.key is not None:
-        held_by = setting.shown(entity, free.key, values[free.key.name])
-        common = is_so(free.key, quoted(held_by))
+        held_by = setting.show(entity, free.key, values[free.key.name])
+        common = is_so(free.key, quote(held_by))
         without = f"{entity.many} {term('with')} {common}"
     return Draft(
         {
@@ -103,9 +103,9 @@ def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Fre
             "one": entity.one,
             "many": entity.many,
             "stated": in_words(setting, entity, rest),
-            "start": quoted(started),
+            "start": quote(started),
             "which": which,
-            "day_field": called(held),
+            "day_field": name_field(held),
             "without": without,
         },
         adds(setting, entity, values),
@@ -117,7 +117,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     """Return how the days of a calendar are read, and the form for the free one is opened."""
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
-    number = quoted(str(free.day.day))
+    number = quote(str(free.day.day))
     why = f"The days before it are taken, so I click on the number {number} in the calendar."
     (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))
     return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
@@ -139,14 +139,14 @@ def _free(
         if start < now or months > _MOST_MONTHS:
             continue
         for step in (1, _WEEK):
-            days = list(_taken(by_day, start, step))
+            days = list(_days_until_free(by_day, start, step))
             free = start + timedelta(days=step * len(days))
             if free.month == start.month and (step == 1 or start.weekday() < len(_WEEKDAYS)):
                 taken = tuple(row for day in days for row in by_day[day])
                 yield _Free(start, free, taken, weekly=step == _WEEK, key=key)
 
 
-def _taken(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Iterator[str]:
+def _days_until_free(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Iterator[str]:
     """Yield the days from a day on, so many apart, until one is free."""
     day = start
     while day.isoformat() in by_day:

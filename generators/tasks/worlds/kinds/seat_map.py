@@ -6,7 +6,7 @@ from random import Random
 from generators.tasks.worlds.ground.changes import changes, in_words
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quoted, term
+from generators.tasks.worlds.ground.world_rows import Setting, quote, term
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -72,7 +72,7 @@ def take_place(setting: Setting, random: Random) -> Draft | None:
                     "way": term("back" if is_back else "front"),
                     "stated": in_words(setting, entity, {trait.name: like[trait.name]}),
                     "price": price.label,
-                    "button": quoted(step.label),
+                    "button": quote(step.label),
                 },
                 changes(entity, (found, {flow.field: step.after})),
                 (*_reference(setting, view, found), *take_steps(setting, step), answer()),
@@ -92,12 +92,12 @@ def _cheapest(
         beyond = _place(setting, view, row).row - bound
         return beyond >= 0 if is_back else beyond <= 0
 
-    def failed(row: Row) -> int:
+    def count_failed(row: Row) -> int:
         held = (row[state] == view.free, is_there(row), row[trait.name] == like[trait.name])
         return held.count(False)
 
     rows = sorted(setting.rows_of(entity), key=lambda row: int(row[price.name] or 0))
-    fits = [row for row in rows if failed(row) == 0]
+    fits = [row for row in rows if count_failed(row) == 0]
     if (
         not fits
         or all(map(is_there, rows))
@@ -105,7 +105,7 @@ def _cheapest(
     ):
         return None
     cheaper = rows[: rows.index(fits[0])]
-    near = sum(failed(row) == 1 for row in cheaper)
+    near = sum(count_failed(row) == 1 for row in cheaper)
     return fits[0] if near and near + len(fits) - 1 >= _NEAR_MISSES else None
 
 

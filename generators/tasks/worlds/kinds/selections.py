@@ -7,8 +7,8 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
-    called,
-    quoted,
+    name_field,
+    quote,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
 from generators.tasks.worlds.references.ordered import (
@@ -143,8 +143,8 @@ def choose_move(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         {
             **words_of_part(setting, ordered.part, ordered),
-            "state": called(entity.field(flow.field)),
-            "after": quoted(way[-1].after),
+            "state": name_field(entity.field(flow.field)),
+            "after": quote(way[-1].after),
         },
         changes(entity, (row, {flow.field: way[-1].after})),
         (

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.ground.parts import Part, draw_part, narrowed, turns
+from generators.tasks.worlds.ground.parts import Part, draw_part, narrowed_rows, turns
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
-    called,
-    quoted,
+    name_field,
+    quote,
     rank,
     term,
 )
@@ -55,12 +55,12 @@ class Ordered(NamedTuple):
         """The superlative of the first, as `largest`."""
         return _SUPERLATIVES[self.field.kind is Kind.DATE, self.is_large]
 
-    def told(self, setting: Setting, place: int) -> str:
+    def in_words(self, setting: Setting, place: int) -> str:
         """Return a row by its title, with its value where the list shows it."""
         entity, row = self.part.entity, self.rows[place]
         is_shown = self.field.name in self.part.view.columns
         value = f", {setting.fact(entity, self.field, row)}" if is_shown else ""
-        return f"{quoted(setting.title(entity, row))}{value}"
+        return f"{quote(setting.title(entity, row))}{value}"
 
 
 def draw_ordered(
@@ -103,7 +103,7 @@ def _is_sorted(ordered: Ordered) -> bool:
 def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
     """Return the rows of the sorted list as it has them: equals go by id, and what is empty is the smallest."""
     field, sign = ordered.field.name, -1 if ordered.is_large else 1
-    rows = narrowed(setting, ordered.part)
+    rows = narrowed_rows(setting, ordered.part)
     empty = [one for one in rows if one[field] is None]
     others = sorted(
         (one for one in rows if one[field] is not None), key=lambda one: sign * rank(one[field])
@@ -145,7 +145,7 @@ def why_first(setting: Setting, ordered: Ordered) -> str:
     """Return why the first row in an order is the one that is looked for."""
     return (
         f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
-        f"{ordered.told(setting, 0)}."
+        f"{ordered.in_words(setting, 0)}."
     )
 
 
@@ -163,7 +163,7 @@ def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) 
     }
     if ordered is None:
         return words
-    return {**words, "field": called(ordered.field), "word": term(ordered.word)}
+    return {**words, "field": name_field(ordered.field), "word": term(ordered.word)}
 
 
 def with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[Row]:

@@ -7,7 +7,7 @@ steps that takes: what is in a menu or in a closed part of a page is opened befo
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from generators.tasks.worlds.ground.parts import Part, narrowed, turns
+from generators.tasks.worlds.ground.parts import Part, narrowed_rows, turns
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.dates import put_day
 from generators.worlds.state.database import Row, Value
@@ -392,5 +392,5 @@ def to_part(setting: Setting, part: Part) -> Steps:
     """Return the way from any page to having seen all rows of a part in its list."""
     return (
         *to_list(setting, part.view, part.filters),
-        *read_on(setting, part.view, narrowed(setting, part), turns(setting, part)),
+        *read_on(setting, part.view, narrowed_rows(setting, part), turns(setting, part)),
     )

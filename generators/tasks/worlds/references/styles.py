@@ -54,7 +54,7 @@ def draw_style(random: Random) -> Style:
     return style
 
 
-def styled(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps:
+def apply_style(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps:
     """Return a plan with what a style does before it; the plan alone, where the world has nothing for the style."""
     views = [one for one in setting.world.views if _lists(one)]
     opened = (opened_view(setting, step) for step in plan)
@@ -92,7 +92,7 @@ def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps
 def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
     """Yield the rows of a list's first page whose titles no other words of the page contain."""
     entity = setting.world.entity(view.entity)
-    named = {row["id"] for row in setting.named(view, entity)}
+    named = {row["id"] for row in setting.namable(view, entity)}
     for row in setting.rows_of(entity)[: view.page_size]:
         if row["id"] in named and is_plain(setting.title(entity, row)):
             yield row

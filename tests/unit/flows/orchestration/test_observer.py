@@ -5,7 +5,7 @@ from prefect.runtime import deployment
 from support.episodes.factories import make_task
 
 from flows.job.plan import plan_units
-from flows.orchestration.observer import artifact_key, skipped
+from flows.orchestration.observer import artifact_key, skip_state
 from schemas.configuration.config import RunConfig
 
 
@@ -35,7 +35,7 @@ def test_a_unit_is_called_by_what_is_in_it() -> None:
 
 
 def test_a_night_that_later_ones_replace_says_so() -> None:
-    one, three = skipped(1), skipped(3)
+    one, three = skip_state(1), skip_state(3)
 
     assert (one.name, one.is_completed()) == ("Skipped", True)
     assert one.message == "missed, and a later run of its schedule is due (parameter `missed`)"

@@ -60,7 +60,7 @@ async def test_a_host_that_is_mounted_is_served() -> None:
 
         assert answer.startswith(b"\x05\x00" + b"\x05\x00\x00\x01" + bytes(6) + b"HTTP/1.1 200")
         assert answer.endswith(b"shop.localhost/page")
-        assert entrance.blocked() == ()
+        assert entrance.blocked_requests() == ()
 
 
 async def test_a_handshake_may_arrive_byte_by_byte() -> None:
@@ -90,10 +90,10 @@ async def test_all_else_is_refused_and_counted_by_name(
     async with entering() as entrance:
         answer = await say(entrance, GREETING, towards(host, port), said)
         async with asyncio.timeout(5):
-            while not entrance.blocked():  # noqa: ASYNC110 - the end of a connection tells nobody
+            while not entrance.blocked_requests():  # noqa: ASYNC110 - the end of a connection tells nobody
                 await asyncio.sleep(0.01)
 
-        assert entrance.blocked() == (
+        assert entrance.blocked_requests() == (
             BlockedRequests(name=name, kind=ConnectionKind(kind), count=1),
         )
         assert (b"403 Forbidden" in answer) == (kind == "http")
@@ -120,7 +120,7 @@ async def test_names_without_end_are_counted_in_bounds() -> None:
         for number in range(MAX_NAMES + 5):
             await say(entrance, GREETING, towards(f"{number:03}{'x' * 200}.example", 80), GET)
 
-        blocked = entrance.blocked()
+        blocked = entrance.blocked_requests()
         assert len(blocked) == MAX_NAMES + 1
         assert {len(one.name) for one in blocked[:-1]} == {100}
         assert (blocked[-1].name, blocked[-1].count) == (FURTHER_NAMES, 5)
@@ -130,4 +130,8 @@ async def test_each_session_has_its_own_counts() -> None:
     async with Gateway() as gateway, gateway.enter() as one, gateway.enter() as other:
         await say(one, GREETING, towards("evil.example", 80), GET)
 
-        assert (len(one.blocked()), other.blocked(), gateway.refused.total) == (1, (), 1)
+        assert (len(one.blocked_requests()), other.blocked_requests(), gateway.refused.total) == (
+            1,
+            (),
+            1,
+        )

@@ -52,7 +52,7 @@ async def test_a_task_of_a_world_is_judged_by_its_state_when_the_policy_answers(
         going_on = await site.outcome(problem, hands)  # type: ignore[arg-type]
         end = await answered(site, problem, hands)
 
-        assert gateway.refused.listed() == ()
+        assert gateway.refused.counts() == ()
     assert problem.goal == "Mark the order A-1040 as packed."
     assert (site.name, site.judge, site.repeatable) == ("worlds", Judge.SERVER, True)
     assert state.value == shop_rows()

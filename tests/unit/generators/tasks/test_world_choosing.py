@@ -205,7 +205,7 @@ def _named(rows: Rows, **changes: object) -> list[str]:
     view = SHOP.view_of("customer")
     assert view is not None
     setting = Setting(SHOP, rows)
-    named = setting.named(view.model_copy(update=changes), entity)
+    named = setting.namable(view.model_copy(update=changes), entity)
     return [setting.title(entity, row) for row in named]
 
 

@@ -17,7 +17,7 @@ from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.references.steps import answer, choose, click, fill, read_on, to_row
-from generators.tasks.worlds.references.styles import Style, styled
+from generators.tasks.worlds.references.styles import Style, apply_style
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose
@@ -140,7 +140,7 @@ def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
     plan = (click("Orders", Purpose.VIEW), click("A-1040", Purpose.ROW), answer("8"))
     setting = Setting(SHOP, shop_rows())
 
-    ways = {style: styled(setting, Random(1), style, plan) for style in Style}
+    ways = {style: apply_style(setting, Random(1), style, plan) for style in Style}
 
     assert ways[Style.DIRECT] == ways[Style.TURNING] == plan
     for style in (Style.EXPLORING, Style.WRONG_WORD, Style.NEAR_MISS):
@@ -163,7 +163,7 @@ def test_a_search_that_finds_something_is_no_wrong_word() -> None:
 
     plan = (click("Orders", Purpose.VIEW), answer())
 
-    assert styled(Setting(SHOP, rows), Random(1), Style.WRONG_WORD, plan) == plan
+    assert apply_style(Setting(SHOP, rows), Random(1), Style.WRONG_WORD, plan) == plan
 
 
 def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
@@ -172,7 +172,7 @@ def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
     row = setting.rows_of(entity)[11]
 
     assert Do.TYPE in {step.do for step in to_row(setting, view, entity, row)}
-    turned = [step.on for step in to_row(setting.turning(), view, entity, row)]
+    turned = [step.on for step in to_row(setting.without_search(), view, entity, row)]
     assert turned == ["Products", "Next", "Next", row["name"]]
 
 

@@ -97,11 +97,11 @@ def made(tmp_path: Path, registry: str, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setattr(__main__, "LOCK", path)
     monkeypatch.setenv("NPM_CONFIG_REGISTRY", registry)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    lock.locked.cache_clear()
+    lock.read_lock.cache_clear()
     assert __main__.main(["@made/kit", "1.2.3", "dist/*.css"]) == 0
-    lock.locked.cache_clear()
+    lock.read_lock.cache_clear()
     yield lock.packages_data()
-    lock.locked.cache_clear()
+    lock.read_lock.cache_clear()
 
 
 def install(data: Path, registry: str) -> int:
@@ -109,7 +109,7 @@ def install(data: Path, registry: str) -> int:
 
 
 def the_package() -> Package:
-    return lock.locked()["@made/kit"]
+    return lock.read_lock()["@made/kit"]
 
 
 def test_only_the_files_of_the_lock_are_installed(made: Path, registry: str) -> None:
@@ -159,7 +159,7 @@ def test_a_lock_whose_file_is_not_in_the_archive_is_refused(made: Path, registry
     entries = json.loads(lock.LOCK.read_text())
     entries[0]["files"]["dist/kit.css"] = "0" * 64
     lock.LOCK.write_text(json.dumps(entries))
-    lock.locked.cache_clear()
+    lock.read_lock.cache_clear()
 
     with pytest.raises(Refusal, match=r"its archive has no dist/kit.css of the lock's hash"):
         install(made, registry)

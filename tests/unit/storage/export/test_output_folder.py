@@ -19,10 +19,10 @@ from schemas.errors import Unwritable
 from storage.export.output_folder import OutputFolder
 
 outlet = OutputFolder(Path(sys.argv[1]), {"format": "a"})
-assert outlet.existing() is None
+assert outlet.find_existing() is None
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    with outlet.writing():
+    with outlet.lock():
         for number in range(1_000):
             outlet.line("train", {"number": number, "text": "x" * 50})
 except Unwritable as error:
@@ -32,7 +32,7 @@ except Unwritable as error:
 
 def finish(outlet: OutputFolder) -> None:
     """Write an export of one line."""
-    with outlet.writing():
+    with outlet.lock():
         outlet.line("train", {"number": 1})
         outlet.finish(episodes=1, counts={})
 
@@ -58,14 +58,14 @@ def test_a_mark_that_says_nothing_is_refused(tmp_path: Path, damage: bytes) -> N
     (tmp_path / MARK).write_bytes(damage)
 
     with pytest.raises(Unwritable, match="export to an empty folder"):
-        OutputFolder(tmp_path, {"format": "a"}).existing()
+        OutputFolder(tmp_path, {"format": "a"}).find_existing()
 
     assert contents(tmp_path) == {MARK: damage}
 
 
 def test_who_finished_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
     late = OutputFolder(tmp_path, {"format": "b"})
-    assert late.existing() is None
+    assert late.find_existing() is None
     finish(OutputFolder(tmp_path, {"format": "a"}))
     before = contents(tmp_path)
 
@@ -77,8 +77,8 @@ def test_who_finished_while_another_was_reading_is_left_alone(tmp_path: Path) ->
 
 def test_who_was_killed_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
     late, killed = (OutputFolder(tmp_path, {"format": name}) for name in "ba")
-    assert (late.existing(), killed.existing()) == (None, None)
-    with pytest.raises(KeyboardInterrupt), killed.writing():
+    assert (late.find_existing(), killed.find_existing()) == (None, None)
+    with pytest.raises(KeyboardInterrupt), killed.lock():
         raise KeyboardInterrupt
     before = contents(tmp_path)
 

@@ -39,7 +39,7 @@ async def test_a_torn_temporary_file_is_no_object(tmp_path: Path) -> None:
     (tmp_path / "a" / ".tmp-0123456789abcdef").write_bytes(b"half")
 
     assert await _keys(store) == ["a/b"]
-    assert [item.key async for item in store.unfinished()] == ["a/.tmp-0123456789abcdef"]
+    assert [item.key async for item in store.unfinished_writes()] == ["a/.tmp-0123456789abcdef"]
 
 
 async def test_a_file_that_only_looks_temporary_is_an_object(tmp_path: Path) -> None:

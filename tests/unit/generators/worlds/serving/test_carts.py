@@ -49,7 +49,7 @@ def ordering(
     """Return how things are put in and counted up in the cart's page: each a row's place and how many times."""
     view = setting.world.view_of(cart.things)
     assert view is not None
-    rows = setting.named(view, setting.world.entity(cart.things))
+    rows = setting.namable(view, setting.world.entity(cart.things))
     steps: Steps = ()
     later: Steps = to_view(setting, views_of(setting, Shape.CART)[0])
     for place, times in wanted:
@@ -76,7 +76,7 @@ async def test_an_order_counts_however_its_things_were_put_in_and_no_other_does(
     setting, done = setting_of(world), (click(cart.check_out),)
     view = world.view_of(cart.things)
     assert view is not None
-    rows = setting.named(view, world.entity(cart.things))
+    rows = setting.namable(view, world.entity(cart.things))
     wanted = order_of(setting, cart, [(rows[0], 2), (rows[1], 1)])
     ends = {
         "as asked": (*ordering(setting, cart, [(0, 2), (1, 1)]), *done),
@@ -115,7 +115,7 @@ async def test_each_near_miss_of_an_order_is_refused() -> None:
     setting = setting_of(world)
     view = world.view_of(cart.things)
     assert view is not None
-    rows = setting.named(view, world.entity(cart.things))
+    rows = setting.namable(view, world.entity(cart.things))
     wanted = order_of(setting, cart, [(rows[0], 2), (rows[1], 1)])
     steps = (*ordering(setting, cart, [(0, 2), (1, 1)]), click(cart.check_out))
     made = WorldTask(

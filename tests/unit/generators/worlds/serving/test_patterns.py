@@ -80,7 +80,7 @@ async def test_a_message_is_written_on_the_page_of_its_row(seed: int) -> None:
     (thread,) = world.threads
     entity, view = world.entity(thread.entity), world.view_of(thread.entity)
     assert view is not None
-    row = setting.pick(random, entity, setting.named(view, entity))
+    row = setting.pick(random, entity, setting.namable(view, entity))
     steps = (*to_row(setting, view, entity, row), *reply(setting, thread, "Done, at last."))
 
     rule = reply_rule(setting, thread, row, "Done, at last.")
@@ -115,7 +115,7 @@ def a_step(world: World, setting: Setting, random: Random) -> tuple[View, Row, T
     assert flow is not None
     listed = world.view_of(view.entity)
     assert listed is not None
-    named = setting.named(listed, entity)
+    named = setting.namable(listed, entity)
     able = [
         (row, step) for row in named for step in flow.transitions if row[flow.field] in step.before
     ]

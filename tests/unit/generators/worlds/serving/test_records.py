@@ -14,7 +14,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds.procedures import procedure, undo
 from generators.tasks.worlds.kinds.scheduling import schedule
 from generators.worlds.drawing.draw import FAMILIES
-from generators.worlds.drawing.histories import tracked
+from generators.worlds.drawing.histories import tracked_fields
 from generators.worlds.state.database import Rows
 from generators.worlds.state.display import show
 from schemas.base import JsonObject
@@ -52,7 +52,7 @@ def test_past_changes_lead_to_what_rows_hold_and_each_to_the_next() -> None:
         history = world.history
         assert history is not None
         entity = world.entity(history.entity)
-        fields = {field.label: field for field in tracked(world, entity)}
+        fields = {field.label: field for field in tracked_fields(world, entity)}
         found = dict[tuple[object, object], object]()
         for change in rows[history.changes]:
             key = change[history.link], change[history.field]

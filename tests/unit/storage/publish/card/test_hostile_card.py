@@ -17,7 +17,7 @@ from support.runs.memory_run import RULE, MemoryRun, make_run_file, published
 from schemas.episodes.action import Goto, TypeText
 from schemas.truncation import to_well_formed
 from storage.publish.card.escape import MAX_CHARS, visible
-from storage.publish.card.filmstrip import _wrapped, action_words
+from storage.publish.card.filmstrip import _wrap, action_words
 
 TEXTS = tuple(to_well_formed(text) or "-" for text in HOSTILE.values())
 """What rows hold of them; a template has a name."""
@@ -92,6 +92,6 @@ def test_a_film_strip_is_drawn_whatever_its_actions_say(dataset: Path) -> None:
         assert picture.width > 100
     for text in TEXTS:
         for action in (TypeText(text=text), Goto(url=text[:8_000])):
-            lines = list(_wrapped(f"0: {action_words(action)}"))
+            lines = list(_wrap(f"0: {action_words(action)}"))
             assert len(lines) <= 2
             assert all(line == visible(line) and len(line) < 50 for line in lines)
