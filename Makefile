@@ -144,7 +144,7 @@ bench: setup ## every benchmark into bench/results/; fails when a figure misses 
 	done; \
 	if [ -n "$$failed" ]; then echo "missed their limits:$$failed" >&2; exit 1; fi
 
-measure: setup ## how large the code is and how it hangs together, beside the targets
+measure: setup ## how large the code is, how it hangs together and how it reads, beside the targets
 	@$(BIN)/python bench/measuring/house.py
 
 prefect: setup ## a Prefect server, a work pool, a worker and the deployments, on this machine
