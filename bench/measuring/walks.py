@@ -31,9 +31,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-from generators.tasks.worlds.draw import draw_task
 from generators.worlds.content import draw_rows
 from generators.worlds.draw import draw_whole
+
+from generators.tasks.worlds.draw import draw_task
 
 FAMILY, KIND, SEED = "banking", "edit", 1
 """What is drawn: with these the figures at 74da7f6 are near to those that were read."""

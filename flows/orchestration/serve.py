@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from flows import signals
 from flows.internal_error import report_defect
@@ -74,7 +75,8 @@ async def _serve(parent: int, seconds: int) -> None:
         )
         await supervisor.start_command("the worker", command)
         print_note(f"Prefect's pages: {url.removesuffix('/api')}")
-        print_note(f"try: PREFECT_API_URL={url} prefect deployment run generate/generate-nightly")
+        client = Path(sys.executable).with_name("prefect")
+        print_note(f"try: PREFECT_API_URL={url} {client} deployment run generate/generate-nightly")
         print_note("interrupt to stop all of it")
         try:
             await supervisor.supervise()

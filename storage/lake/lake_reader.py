@@ -119,7 +119,9 @@ class LakeReader:
         episodes = await self._tables["episodes"].dataset()
         unit_id = await asyncio.to_thread(readers.unit_of, episodes, episode_id)
         if unit_id is None:
-            raise NotFound(f"{self._store.url}: has no episode {episode_id}")
+            raise NotFound(
+                f"{self._store.url}: has no episode {episode_id}: expected the episode_id of one of its rows"
+            )
         [episode] = await self._read_episodes(unit_id, episode_id)
         tasks = await self._read_tasks(unit_id, {episode.task_id})
         if not tasks:
