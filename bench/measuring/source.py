@@ -18,13 +18,7 @@ PLUGINS = "plugins"
 WORLDS = (
     "generators/worlds/",
     "generators/tasks/",
-    "schemas/world",  # a module, or a folder of that name
-    "schemas/behaviour.py",
-    "schemas/cart.py",
-    "schemas/field.py",
-    "schemas/look.py",
-    "schemas/patterns.py",
-    "schemas/permissions.py",
+    "schemas/worlds/",
 )
 """What worlds and tasks are made by: paths begin with one of these."""
 

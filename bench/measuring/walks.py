@@ -31,10 +31,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-from generators.worlds.content import draw_rows
-from generators.worlds.draw import draw_whole
-
 from generators.tasks.worlds.draw import draw_task
+from generators.worlds.drawing.draw import draw_whole
+from generators.worlds.drawing.rows import draw_rows
 
 FAMILY, KIND, SEED = "banking", "edit", 1
 """What is drawn: with these the figures at 74da7f6 are near to those that were read."""

@@ -156,7 +156,8 @@ def gone(processes: list[psutil.Process]) -> bool:
 def ask(url: str, question: object = None, verb: str = "") -> Any:
     """Ask a server; what is sent makes a POST of it, or another `verb`.
 
-    It is asked again while its database is busy (503), as Prefect's own client does.
+    It is asked again while its database is busy (503), as Prefect's own client does; what changes nothing is asked
+    again of a server that was killed and comes back.
     """
     data = None if question is None else json.dumps(question).encode()
     request = urllib.request.Request(  # noqa: S310 - loopback
@@ -170,6 +171,9 @@ def ask(url: str, question: object = None, verb: str = "") -> Any:
                 answers.append(reply.read())
         except urllib.error.HTTPError as error:
             if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+        except OSError:
+            if request.get_method() != "GET":
                 raise
         return bool(answers)
 
