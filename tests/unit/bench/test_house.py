@@ -161,11 +161,11 @@ def test_lines_of_other_kinds_leave_out_what_is_generated(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("house")
 def test_idiom_is_counted_in_the_product_and_in_worlds(tmp_path: Path) -> None:
     prose = '"""The page of a row."""\n' * 99
-    plant(tmp_path, {"flows/run.py": prose, "schemas/world.py": prose})
+    plant(tmp_path, {"flows/run.py": prose, "schemas/worlds/world.py": prose})
     everywhere, worlds = idiom_figures(tmp_path)
     assert (everywhere.value, everywhere.verdict) == (0, "held")
 
-    plant(tmp_path, {"schemas/world.py": prose + '"""A page that nobody is told of."""\n'})
+    plant(tmp_path, {"schemas/worlds/world.py": prose + '"""A page that nobody is told of."""\n'})
     plant(tmp_path, {"tests/test_run.py": '"""Nobody is told."""\n'})
 
     everywhere, worlds = idiom_figures(tmp_path)
