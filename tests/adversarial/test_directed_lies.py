@@ -58,7 +58,9 @@ def test_every_lie_has_a_name_of_its_own() -> None:
 def test_a_lie_is_about_what_the_code_says_now(subtests: pytest.Subtests) -> None:
     for lie in LIES:
         with subtests.test(msg=lie.full_name):
-            compile(lie.source(), lie.file, "exec")
+            source = lie.source()
+            if lie.file.endswith(".py"):
+                compile(source, lie.file, "exec")
             assert all((ROOT / test).exists() for test in lie.tests)
 
 
