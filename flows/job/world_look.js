@@ -21,7 +21,7 @@ function findDefects() {
       const colour = style ? style.backgroundColor : "white";
       layers.push(colour);
       paint.fillStyle = colour;
-      if (!at || /^#/.test(paint.fillStyle)) return layers.reverse(); // only an opaque colour reads back as #…
+      if (!at || paint.fillStyle.startsWith("#")) return layers.toReversed(); // only an opaque colour reads back as #…
     }
   };
   const luminance = (layers) => {
