@@ -22,6 +22,8 @@ SCANNED ?= .
 SILENT := Base64HighEntropyString HexHighEntropyString KeywordDetector BasicAuthDetector IPPublicDetector \
   ArtifactoryDetector CloudantDetector DiscordBotTokenDetector IbmCloudIamDetector IbmCosHmacDetector \
   MailchimpDetector SoftlayerDetector SquareOAuthDetector TelegramBotTokenDetector TwilioKeyDetector
+# Where `lint` looks for scripts of pages; what git ignores is left out.
+SCRIPTS ?= .
 LOCKS := $(wildcard requirements/*.txt requirements/trainers/*.txt)
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
@@ -88,8 +90,9 @@ check: format lint secrets types imports ## the gates: format, lint, secrets, ty
 format: setup
 	$(call gate,format,$(BIN)/ruff format --check --quiet .)
 
-lint: setup
+lint: setup ## ruff over Python, oxlint over the scripts of pages (.oxlintrc.json)
 	$(call gate,lint,$(BIN)/ruff check --quiet .)
+	$(call gate,lint of scripts,$(BIN)/oxlint --config .oxlintrc.json --deny-warnings $(SCRIPTS))
 
 # Nothing is sent anywhere to see whether a key works. A planted key of Amazon's says a word twice.
 secrets: setup ## keys in the files of git: Amazon's, the Hub's, GitHub's, OpenAI's, private ones and more

@@ -21,8 +21,8 @@ from playwright.async_api import Browser, async_playwright
 from bench.loading.attempts import make_attempt
 from bench.measuring.process import cpu_by_kind, cpu_since
 from bench.measuring.result import report
-from generators.browser.channel import script as page_script
 from generators.browser.chromium import FLAGS, Chromium, find_chromium
+from generators.browser.page_scripts import read_script
 from generators.browser.picture import read_picture
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.policy.scripted import ScriptedPolicy
@@ -121,7 +121,7 @@ async def bare_setup(browser: Browser, spec: SessionSpec, url: str) -> None:
         accept_downloads=False,
         service_workers="block",
     )
-    await context.add_init_script(page_script("shim.js"))
+    await context.add_init_script(read_script("generators.browser", "shim.js"))
     page = await context.new_page()
     cdp = await context.new_cdp_session(page)
     passed = asyncio.Event()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flows.checks.tasks import GateKeeper
-from flows.checks.world_look import LOOK, OPEN
+from flows.checks.world_look import find_defects, open_in_place
 from flows.checks.world_pages import SIZE, open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
@@ -127,13 +127,12 @@ class WorldKeeper:
         kinds = {_kind(page): page for page in reversed(crawl.pages)}
         for page in kinds.values():
             async with open_world(self.browsers, world, page) as session:
-                shown = [await session.evaluate(LOOK)]
-                if await session.evaluate(OPEN):
+                found = await find_defects(session)
+                if await open_in_place(session):
                     await session.settle()
-                    shown.append(await session.evaluate(LOOK))
-                for found in shown:
-                    for said in found if isinstance(found, list) else ():
-                        yield _Wrong(WorldGate.USABLE, f"{page}: {said}")
+                    found += await find_defects(session)
+                for defect in found:
+                    yield _Wrong(WorldGate.USABLE, f"{page}: {defect}")
 
 
 def _kind(page: str) -> str:

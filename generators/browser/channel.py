@@ -9,9 +9,7 @@ alter them. The channel creates the world again after each navigation.
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 from playwright.async_api import Page
 from pydantic import JsonValue
@@ -28,6 +26,7 @@ from generators.browser.devtools import (
     answers,
     read_json,
 )
+from generators.browser.page_scripts import read_script
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
@@ -42,6 +41,9 @@ WORLD = "stepmill"
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
 """Keeps a middle click from pasting what was selected last in any session of the browser."""
 
+_FUNCTIONS = ("page.js", "sight.js")
+"""The scripts of the isolated world's functions, in their order."""
+
 _GONE_MESSAGES = (
     "Cannot find context",
     "context was destroyed",
@@ -49,12 +51,6 @@ _GONE_MESSAGES = (
     "uniqueContextId",
 )
 """Parts of DevTools' messages about a script whose document is gone."""
-
-
-@cache
-def script(name: Literal["page.js", "sight.js", "shim.js"]) -> str:
-    """Return one of our scripts: the isolated world's functions, or the animations' clock."""
-    return files("generators.browser").joinpath(name).read_text("utf-8")
 
 
 class DocumentGone(Exception):
@@ -158,7 +154,8 @@ class Channel:
         Raises:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
-        ours = f"{_NO_MIDDLE_PASTE};if (globalThis === top) {{{script('page.js')}{script('sight.js')}}}"
+        functions = "".join(read_script("generators.browser", name) for name in _FUNCTIONS)
+        ours = f"{_NO_MIDDLE_PASTE};if (globalThis === top) {{{functions}}}"
         await self.send(
             "Page.addScriptToEvaluateOnNewDocument", {"source": ours, "worldName": WORLD}
         )

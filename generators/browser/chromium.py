@@ -18,13 +18,13 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, Error
 
-from generators.browser.channel import CALL_SECONDS, script
+from generators.browser.channel import CALL_SECONDS
 from generators.browser.enclosure import Confinement
+from generators.browser.page_scripts import read_script, to_call
 from generators.browser.process import BrowserProcess
 from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.slots import Slots, page_slots
-from schemas.base import canonical_json
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
@@ -246,7 +246,7 @@ class Chromium:
                     service_workers="block",
                 )
                 if spec.clock is not None:
-                    await context.add_init_script(script("shim.js"))
+                    await context.add_init_script(read_script("generators.browser", "shim.js"))
                 if spec.sign_in is not None:
                     await _sign_in(context, spec.sign_in)
         session = ChromiumSession(
@@ -317,13 +317,6 @@ class Chromium:
             return self._process
 
 
-_FILL_STORAGE = """(() => {
-  const kept = %s[location.origin];
-  try { for (const [key, value] of Object.entries(kept || {}))
-    if (localStorage.getItem(key) === null) localStorage.setItem(key, value); } catch {}
-})()"""
-
-
 async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
     """Give a context its cookies, and each page of an origin what it finds in `localStorage`."""
     await context.add_cookies(
@@ -334,4 +327,5 @@ async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
     )
     if sign_in.storage:
         kept = {origin: dict(items) for origin, items in sign_in.storage.items()}
-        await context.add_init_script(_FILL_STORAGE % canonical_json(kept))
+        fill = read_script("generators.browser", "fill_storage.js")
+        await context.add_init_script(to_call(fill, kept))

@@ -26,12 +26,12 @@ from pathlib import Path
 
 from aiohttp import web
 
+from generators.browser.page_scripts import read_script, to_call
 from generators.browser.protocol import ClockSpec, Session
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
-from schemas.base import canonical_json
 from schemas.episodes.action import Wait
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.tasks.task import Task
@@ -99,52 +99,10 @@ LOST = -1.0
 REWARDS = (-1.0, 1.0)
 """The least and the greatest raw reward that a page gives."""
 
-_BEGIN = """((seed, nonce, bare) => {
-  if ("stepmillProblem" in window) throw new Error("the page has begun its problem before");
-  core.EPISODE_MAX_TIME = %d;
-  if (bare) core.countdownTimer = () => {};
-  Math.seedrandom(seed);
-  core.startEpisodeReal();
-  core.hideDisplay();
-  core.startEpisodeReal = () => {};
-  if (bare) {
-    core.startEpisode = () => {};
-    core.cover_div.remove();
-    document.body.removeEventListener("click", core.canvasDrawClick);
-    for (const id of ["click-canvas", "query-wrap"]) {
-      const panel = document.getElementById(id);
-      if (panel) panel.style.display = "none";
-    }
-  }
-  const stop = () => {
-    for (let last = setTimeout(() => {}); last > 0; last -= 1) clearTimeout(last);
-    window.setTimeout = window.setInterval = window.requestAnimationFrame = () => 0;
-  };
-  const end = core.endEpisode;
-  let latched = null;
-  core.endEpisode = (...reported) => {
-    if (latched !== null) return;
-    try {
-      end.apply(core, reported);
-    } finally {
-      if (WOB_DONE_GLOBAL) {
-        latched = WOB_RAW_REWARD_GLOBAL;
-        if (bare) stop();
-      }
-    }
-  };
-  Object.defineProperty(window, "stepmillProblem", {
-    value: asked => asked !== nonce ? "%s"
-      : latched === null ? [WOB_RAW_REWARD_GLOBAL, false] : [latched, true],
-  });
-  const goal = core.getUtterance();
-  return typeof goal === "string" ? goal : goal.utterance;
-})(%s, %s, %s)"""
-
 _LEFT = "left"
 """What a page says that is not the problem's."""
 
-_OUTCOME = 'typeof stepmillProblem === "function" ? stepmillProblem(%s) : "%s"'
+_OUTCOME = '(nonce, left) => typeof stepmillProblem === "function" ? stepmillProblem(nonce) : left'
 
 
 @cache
@@ -250,8 +208,9 @@ class MiniWob:
     async def begin(self, visit: Visit, session: Session) -> Problem:
         """Seed the page, draw its problem, take all but the problem away and return the problem."""
         nonce = secrets.token_hex(16)
-        words = map(canonical_json, (visit.seed, nonce, visit.bare))
-        goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, _LEFT, *words))
+        begin = read_script("generators.sites", "miniwob.js")
+        settings = {"bare": visit.bare, "left": _LEFT, "timerMs": LIFTED_TIMER_MS}
+        goal = await session.evaluate(to_call(begin, visit.seed, nonce, settings))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")
         problem = Problem(goal=truncate(goal, GOAL_BYTES), nonce=nonce)
@@ -275,7 +234,7 @@ class MiniWob:
         del answer
         least, greatest = REWARDS
         with boundary(FailureKind.PAGE, "reading the outcome"):
-            value = await session.evaluate(_OUTCOME % (canonical_json(problem.nonce), _LEFT))
+            value = await session.evaluate(to_call(_OUTCOME, problem.nonce, _LEFT))
             match value:
                 case "left":
                     return Outcome(reward=LOST, done=True)

@@ -2,10 +2,10 @@
 
     python tests/adversarial/directed_lies.py [--browser] [--table FILE …] [PART OF A NAME …]
 
-No file is changed. Each lie is told by a process of its own, in which Python finds the lying source in the
-place of the true one, and which then runs the tests; it is forked from this one, which has loaded what the
-tests need of other projects. Each lie ends in a line of JSON; a lie that no test noticed ends this program
-with exit code 1.
+No file is changed. Each lie is told by a process of its own, in which the lying source is found in the place
+of the true one, a module's by Python and a page's script by who reads it, and which then runs the tests; it is
+forked from this one, which has loaded what the tests need of other projects. Each lie ends in a line of JSON;
+a lie that no test noticed ends this program with exit code 1.
 """
 
 import argparse
@@ -109,6 +109,22 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
 
 
+def _put_in_place(lie: Lie) -> None:
+    """Have this process find the lying source in the place of the true one."""
+    if lie.file.endswith(".py"):
+        sys.meta_path.insert(0, _Finder(lie))
+        return
+    from generators.browser import page_scripts  # noqa: PLC0415 - in the fork alone
+
+    folder, _, file = lie.file.rpartition("/")
+    lying, true = (folder.replace("/", "."), file), page_scripts.read_script
+
+    def read_script(package: str, name: str) -> str:
+        return lie.source() if (package, name) == lying else true(package, name)
+
+    vars(page_scripts)["read_script"] = read_script
+
+
 def _run_tests(tests: Sequence[str], lie: Lie | None, output: int) -> int:
     """Run the tests in a fork, and return pytest's exit code."""
     child = os.fork()
@@ -121,7 +137,7 @@ def _run_tests(tests: Sequence[str], lie: Lie | None, output: int) -> int:
         import pytest  # noqa: PLC0415 - loaded before the fork
 
         if lie is not None:
-            sys.meta_path.insert(0, _Finder(lie))
+            _put_in_place(lie)
         marks = "browser" if lie is not None and lie.browser else "not browser and not prefect"
         options = ("-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", marks)
         code = int(

@@ -310,6 +310,42 @@ def test_a_command_loads_nothing_heavy_before_it_needs_it(
     assert shown.stdout.strip() == "[]"
 
 
+SCRIPT_LINES = 2
+"""What of JavaScript may stand in a string; what is longer is a file, which the linter reads."""
+
+_SCRIPT = re.compile(r"=>|\b(?:document|window|location)\.|\b(?:function|const|let|typeof) ")
+
+
+def _scripts(tree: ast.Module) -> Iterator[int]:
+    """Yield the line of each string that is JavaScript of several lines, docstrings left out."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            text = node.value.strip()
+            if text.count("\n") >= SCRIPT_LINES and _SCRIPT.search(text):
+                yield node.lineno
+
+
+def test_javascript_of_several_lines_is_a_file() -> None:
+    found = [f"{path}:{line}" for path, tree in modules(*PACKAGES) for line in _scripts(tree)]
+
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('LOOK = """(() => {\n  const a = 1;\n  return a;\n})()"""', [1]),
+        ('ask(f"""{wanted}\nlet a = 1;\na += 1;\ndocument.write(a);""")', [1]),
+        ('"""The page\'s own\nwindow.\nIt is closed."""', []),
+        ('FIELDS = """[...document.forms]\n  .map((form) => form.name)"""', []),
+        ('WORDS = """one\ntwo\nthree"""', []),
+    ],
+)
+def test_the_search_for_javascript_finds_it(code: str, expected: list[int]) -> None:
+    assert list(_scripts(ast.parse(code))) == expected
+
+
 IMPORT_EVERYTHING = """
 import importlib, sys
 

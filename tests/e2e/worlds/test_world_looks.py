@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from support.browsers.html_site import HOST, opened
 
-from flows.checks.world_look import LOOK, OPEN
+from flows.checks.world_look import find_defects, open_in_place
 from schemas.episodes.action import Goto
 
 pytestmark = [
@@ -69,9 +69,7 @@ async def found(pages: Mapping[str, str]) -> dict[str, list[str]]:
         said = dict[str, list[str]]()
         for at, name in enumerate(pages):
             await session.act(Goto(url=f"http://{HOST}/{at}"))
-            looked = await session.evaluate(LOOK)
-            assert isinstance(looked, list)
-            said[name] = [str(one) for one in looked]
+            said[name] = await find_defects(session)
     return said
 
 
@@ -89,5 +87,5 @@ async def test_a_defect_is_found_alone() -> None:
 async def test_what_a_page_opens_over_itself_is_opened() -> None:
     page = "<main><a data-place=dialog onclick=\"this.textContent = 'Opened'; return false\" href=/>Open</a></main>"
     async with opened({"/": page, "/none": "<main></main>"}) as session:
-        assert await session.evaluate(OPEN) is True
+        assert await open_in_place(session)
         assert await session.evaluate("document.querySelector('a').textContent") == "Opened"

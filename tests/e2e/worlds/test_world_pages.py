@@ -9,7 +9,7 @@ from effort import THOROUGH
 from support.browsers.one_browser import browser_and_gateway
 from support.worlds.made_world import SHOP, shop_rows, shop_task
 
-from flows.checks.world_look import LOOK, OPEN
+from flows.checks.world_look import find_defects, open_in_place
 from flows.checks.world_pages import open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
@@ -198,7 +198,7 @@ async def test_what_is_beside_a_list_is_neither_wider_than_its_panel_nor_under_t
         for look in LOOKS:
             async with showing(site, chromium, look, LOW) as session:
                 await session.act(Goto(url=f"http://{look}.localhost/orders"))
-                assert await session.evaluate(OPEN) is True
+                assert await open_in_place(session)
                 await session.settle()
                 found[look] = await session.evaluate(PANEL)
 
@@ -216,7 +216,7 @@ async def test_a_link_is_readable_under_the_pointer_in_the_dark() -> None:
                 assert isinstance(links, list)
                 for link in links:
                     await session.act(Hover.model_validate(link))
-                    found.setdefault(look, []).append(await session.evaluate(LOOK))
+                    found.setdefault(look, []).append(await find_defects(session))
 
     assert found == {look: [[], []] for look in HALF}
 

@@ -141,11 +141,10 @@ async def test_the_page_is_begun_once_with_the_seed_as_text_and_the_visits_own_n
     problem = await site.begin(VISIT.model_copy(update={"bare": bare}), session)
 
     begun, *rest = session.asked
-    words = re.search(r"\n\}\)\(([^\n]*)\)$", begun)
+    words = re.search(r"\n\}\n\)\(([^\n]*)\)$", begun)
     assert words is not None, begun
-    assert json.loads(f"[{words[1]}]") == [VISIT.seed, problem.nonce, bare]
-    assert f"core.EPISODE_MAX_TIME = {2**31 - 1};" in begun
-    assert 'asked !== nonce ? "left"' in begun
+    settings = {"bare": bare, "left": "left", "timerMs": 2**31 - 1}
+    assert json.loads(f"[{words[1]}]") == [VISIT.seed, problem.nonce, settings]
     assert problem.goal == "Click it."
     assert re.fullmatch("[0-9a-f]{32}", problem.nonce)
     assert rest == ["settle", "WOB_TASK_READY"]
@@ -210,7 +209,7 @@ async def test_what_a_page_may_say_of_the_problem(
     assert found == outcome
     assert isinstance(found.reward, float)
     assert session.asked == [
-        'typeof stepmillProblem === "function" ? stepmillProblem("0123") : "left"'
+        '((nonce, left) => typeof stepmillProblem === "function" ? stepmillProblem(nonce) : left)("0123", "left")'
     ]
 
 

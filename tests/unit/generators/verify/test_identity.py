@@ -64,6 +64,7 @@ EDITS = {
         {"replay"},
     ),
     "script": ("generators/browser/page.js", "", "// ", {"replay"}),
+    "script of a site": ("generators/sites/miniwob.js", "", "// ", {"outcome", "replay"}),
     "comment": ("generators/verify/replay.py", "MAX_REPLAYS = 2", "MAX_REPLAYS = 2  # so", set()),
     "docstring": ("generators/verify/replay.py", '"""Times an', '"""How many times an', set()),
     "import": (
