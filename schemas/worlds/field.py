@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from pydantic import model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import Record
 from schemas.worlds.patterns import Label, Name
@@ -113,7 +113,12 @@ WIDGETS: dict[Kind, tuple[Widget, ...]] = {
 
 
 class DataField(Record):
-    """A field of an entity: a column of its table."""
+    """A field of an entity: a column of its table.
+
+    Its JSON calls `min` and `max` by other names, from which a world's identity is hashed.
+    """
+
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     name: Name
     """Its column."""
@@ -127,9 +132,9 @@ class DataField(Record):
     """The values of a choice or the tags, in the order in which pages list them; empty for other kinds."""
     target: Name | None = None
     """The entity that a link leads to; None for other kinds."""
-    least: int = 0
+    min: int = Field(default=0, alias="least")
     """The smallest integer, amount, or day before (negative) or after the world's date."""
-    most: int = 100
+    max: int = Field(default=100, alias="most")
     """The largest, likewise."""
     required: bool = True
     """Whether a form refuses a row without it."""
@@ -156,8 +161,8 @@ class DataField(Record):
             )
         if (self.kind is Kind.LINK) is not (self.target is not None):
             raise ValueError(f"field '{self.name}': a link has a target, and no other kind has")
-        if self.least > self.most:
-            raise ValueError(f"field '{self.name}': least is {self.least}, most is {self.most}")
+        if self.min > self.max:
+            raise ValueError(f"field '{self.name}': min is {self.min}, max is {self.max}")
         if self.asked_with not in WIDGETS[self.kind]:
             raise ValueError(
                 f"field '{self.name}': '{self.asked_with.value}' does not go with the kind '{self.kind.value}'; "

@@ -301,7 +301,7 @@ def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[
 def _scale_amounts(entity: Entity, scale: int) -> Entity:
     """Return an entity whose amounts are so many times as large."""
     fields = (
-        field.model_copy(update={"least": field.least * scale, "most": field.most * scale})
+        field.model_copy(update={"min": field.min * scale, "max": field.max * scale})
         if field.kind is Kind.MONEY
         else field
         for field in entity.fields
@@ -322,8 +322,8 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
         content=field.content,
         choices=choices,
         target=field.target,
-        least=field.least,
-        most=field.most,
+        min=field.min,
+        max=field.max,
         required=field.required,
         editable=field.editable,
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, model_validator
 
 from generators.worlds.drawing.carts import FamilyCart, cart_problems
 from schemas.base import Record
@@ -48,10 +48,10 @@ class FamilyField(Record):
     """So many of the choices are in every world; None: all are."""
     target: Name | None = None
     """The entity that a link leads to."""
-    least: int = 0
+    min: int = Field(default=0, validation_alias=AliasChoices("min", "least"))
     """The smallest number, or day before or after the world's."""
-    most: int = 100
-    """The largest, likewise."""
+    max: int = Field(default=100, validation_alias=AliasChoices("max", "most"))
+    """The largest, likewise. `least` and `most` are read as well."""
     required: bool = True
     """Whether a form refuses a row without it."""
     editable: bool = True

@@ -88,7 +88,7 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
         DataField(name="before", label=before, kind=Kind.TEXT),
         DataField(name="after", label=after, kind=Kind.TEXT),
         DataField(name="author", label=author, kind=Kind.TEXT, content="{first_name} {last_name}"),
-        DataField(name="day", label=day, kind=Kind.DATE, least=-_FIRST_DAY, most=-1),
+        DataField(name="day", label=day, kind=Kind.DATE, min=-_FIRST_DAY, max=-1),
     )
 
 

@@ -73,7 +73,7 @@ def draw_manual(world: WorldDraft, random: Random) -> None:
                 content="{first_name} {last_name}",
             ),
             DataField(
-                name="written", label=random.choice(_DAYS), kind=Kind.DATE, least=-600, most=-20
+                name="written", label=random.choice(_DAYS), kind=Kind.DATE, min=-600, max=-20
             ),
         ),
         rows=len(procedures),
@@ -113,7 +113,7 @@ def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:
 def _put(field: DataField, random: Random) -> Put:
     if field.kind is Kind.CHOICE:
         return Put(field=field.name, value=random.choice(field.choices))
-    least, most = (0, 1) if field.kind is Kind.FLAG else (field.least, field.most)
+    least, most = (0, 1) if field.kind is Kind.FLAG else (field.min, field.max)
     return Put(field=field.name, value=random.randint(least, most))
 
 

@@ -45,7 +45,7 @@ class Recipe(NamedTuple):
     """The alternatives of each slot, or the one source that fills it."""
 
     @property
-    def most(self) -> int | None:
+    def max_texts(self) -> int | None:
         """How many different texts it makes; None: nobody has counted those of its sources."""
         counts = [len(slot) if len(slot) > 1 else _COUNTS.get(slot[0]) for slot in self.slots]
         known = [count for count in counts if count is not None]
@@ -158,8 +158,8 @@ def _check(world: World, entity: Entity, field: DataField) -> None:
             return
         if any(slot == (SLUG,) for slot in recipe.slots):
             raise ValueError(f"a title cannot be drawn from itself: '{field.content}'")
-        if recipe.most is not None and recipe.most < entity.rows:
-            raise ValueError(f"its recipe makes {recipe.most} titles for {entity.rows} rows")
+        if recipe.max_texts is not None and recipe.max_texts < entity.rows:
+            raise ValueError(f"its recipe makes {recipe.max_texts} titles for {entity.rows} rows")
     elif field.content:
         raise ValueError(f"{field.kind.value} takes no recipe, got '{field.content}'")
 
@@ -176,10 +176,10 @@ def _check_dates(world: World, entity: Entity, field: DataField) -> None:
         before, name = entity.field(earlier.field), f"{entity.name}.{earlier.field}"
         if name in passed:
             raise ValueError(f"dates after each other in a loop: {' > '.join((*passed, name))}")
-        if before.most > field.most:
+        if before.max > field.max:
             raise ValueError(
-                f"{name} is at most {before.most} days off, and may lie after {passed[-1]},"
-                f" which is at most {field.most}"
+                f"{name} is at most {before.max} days off, and may lie after {passed[-1]},"
+                f" which is at most {field.max}"
             )
         passed.append(name)
         field = before

@@ -124,9 +124,9 @@ def _rule(
     if not numbers or random.random() >= limited:
         return Reserved(act=act, step=step, hidden=hidden)
     field = random.choice(numbers)
-    limit = field.least + round((field.most - field.least) * random.choice(_SHARES))
+    limit = field.min + round((field.max - field.min) * random.choice(_SHARES))
     digits = max(len(str(limit)) - _ROUND, 2 if field.kind is Kind.MONEY else 0)
-    limit = max(field.least, limit - limit % 10**digits)
+    limit = max(field.min, limit - limit % 10**digits)
     return Reserved(act=act, step=step, above=field.name, limit=limit, hidden=hidden)
 
 
@@ -153,7 +153,7 @@ def _request_entity(
             kind=Kind.TEXT,
             content="{first_name} {last_name}",
         ),
-        DataField(name=asked.day, label=random.choice(_DAYS), kind=Kind.DATE, least=-40, most=0),
+        DataField(name=asked.day, label=random.choice(_DAYS), kind=Kind.DATE, min=-40, max=0),
     )
     random.shuffle(others)
     return Entity(

@@ -217,7 +217,7 @@ def _values(
             share = rng.choice((0.2, 0.4, 0.6))
             return [int(rng.random() < share) for _ in mine]
         case Kind.INTEGER:
-            values: list[str | int] = [rng.randint(field.least, field.most) for _ in mine]
+            values: list[str | int] = [rng.randint(field.min, field.max) for _ in mine]
         case Kind.MONEY:
             values = list(_amounts(world, field, entity.rows, rng))
         case Kind.TAGS:
@@ -240,16 +240,16 @@ def _some_tags(field: DataField, rng: Random) -> str:
 
 def _amounts(world: World, field: DataField, count: int, rng: Random) -> Iterator[int]:
     """Yield amounts as they are asked for in earnest: with ends that belong together, or round ones."""
-    endings = rng.choice(_ENDINGS[: -1 if field.most - field.least < _ROUND else None])
+    endings = rng.choice(_ENDINGS[: -1 if field.max - field.min < _ROUND else None])
     is_whole = world.amounts is Amounts.WHOLE
     for _ in range(count):
-        value = rng.randint(field.least, field.most)
-        if is_whole or field.most >= _LARGE:
-            step = 10 ** max(2, len(str(field.most)) - _DIGITS)
+        value = rng.randint(field.min, field.max)
+        if is_whole or field.max >= _LARGE:
+            step = 10 ** max(2, len(str(field.max)) - _DIGITS)
             value -= value % step
         else:
             value += rng.choice(endings) - value % 100
-        yield min(max(value, field.least), field.most)
+        yield min(max(value, field.min), field.max)
 
 
 def _target(world: World, field: DataField) -> Entity:
@@ -300,17 +300,17 @@ def _days(world: World, rows: Rows, entity: Entity, field: DataField, row: Row) 
     rng = Random(f"{_stream(world, entity, field)}/{row['id']}")
     if not field.required and rng.random() < _MISSING:
         return None
-    least, earlier = field.least, earlier_of(field)
+    least, earlier = field.min, earlier_of(field)
     if earlier is not None:
         holder, held = holder_of(world, entity, earlier), row
         if earlier.link is not None:
             number = row[earlier.link]
             if number is None:
-                return rng.randint(least, field.most)
+                return rng.randint(least, field.max)
             held = rows[holder.name][int(number) - 1]
         other = _days(world, rows, holder, holder.field(earlier.field), held)
         least = least if other is None else max(least, other)
-    return rng.randint(least, field.most)
+    return rng.randint(least, field.max)
 
 
 def _date(world: World, days: int) -> str:

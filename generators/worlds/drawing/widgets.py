@@ -100,7 +100,7 @@ def _weights(field: DataField, counts: Mapping[str, int], dates: Widget) -> _Wei
             weights = {Widget.COMBOBOX: 1}
         case Kind.FLAG:
             weights = {Widget.CHECKBOX: 4, Widget.SWITCH: 3, Widget.RADIOS: 2, Widget.SEGMENTS: 2}
-        case Kind.INTEGER if field.required and field.most - field.least <= _MOST_POSITIONS:
+        case Kind.INTEGER if field.required and field.max - field.min <= _MOST_POSITIONS:
             weights = {Widget.INPUT: 2, Widget.STEPPER: 3, Widget.SLIDER: 3}
         case Kind.INTEGER:
             weights = {Widget.INPUT: 3, Widget.STEPPER: 2}

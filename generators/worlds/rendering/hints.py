@@ -12,9 +12,9 @@ def tip_of(world: World, field: DataField) -> str:
     said = ""
     match field.kind:
         case Kind.INTEGER:
-            said = f"A whole number from {field.least} to {field.most}."
+            said = f"A whole number from {field.min} to {field.max}."
         case Kind.MONEY:
-            least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
+            least, most = (show_value(world, field, bound) for bound in (field.min, field.max))
             said = f"An amount from {least} to {most}."
         case Kind.DATE:
             said = f"A date, as {show_day(world, EXAMPLE_DAY)}."

@@ -67,7 +67,7 @@ async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response
                 "title": thing[things.title.name],
                 "price": show_value(visit.world, price, cost),
                 "quantity": count,
-                "can_more": count < bounds.most,
+                "can_more": count < bounds.max,
                 "sum": show_value(visit.world, price, cost * count),
             }
         )
@@ -130,7 +130,7 @@ def _put_in(visit: WorldVisit, cart: Cart, thing: Row) -> None:
 def _set(visit: WorldVisit, cart: Cart, row: Row, quantity: int) -> None:
     """Change how many of a thing lie in the cart: at least one, and no more than a line of an order may have."""
     lying = visit.world.entity(cart.lying)
-    kept = min(max(1, quantity), lying.field(cart.quantity).most)
+    kept = min(max(1, quantity), lying.field(cart.quantity).max)
     change_row(visit.database, lying, _number(row, "id"), {cart.quantity: kept})
 
 

@@ -92,7 +92,7 @@ def new_row(world: World, entity: Entity) -> Row:
 def _default(world: World, field: DataField) -> Value:
     match field.kind:
         case Kind.INTEGER | Kind.MONEY:
-            return field.least
+            return field.min
         case Kind.DATE:
             return world.at.date().isoformat()
         case Kind.CHOICE | Kind.TAGS:
@@ -194,8 +194,8 @@ def _read_integer(field: DataField, text: str) -> int:
     if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
         raise _Wrong("Enter a whole number.")
     value = int(text.replace(",", ""))
-    if not field.least <= value <= field.most:
-        raise _Wrong(f"Enter a number from {field.least} to {field.most}.")
+    if not field.min <= value <= field.max:
+        raise _Wrong(f"Enter a number from {field.min} to {field.max}.")
     return value
 
 
@@ -203,8 +203,8 @@ def _read_money(world: World, field: DataField, text: str) -> int:
     value = read_amount(world, text) if len(text) <= _MOST_LETTERS else None
     if value is None or (world.amounts is Amounts.WHOLE and value % 100):
         raise _Wrong(f"Enter an amount, as {_example(world, field)}.")
-    if not field.least <= value <= field.most:
-        least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
+    if not field.min <= value <= field.max:
+        least, most = (show_value(world, field, bound) for bound in (field.min, field.max))
         raise _Wrong(f"Enter an amount from {least} to {most}.")
     return value
 

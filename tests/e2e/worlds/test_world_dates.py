@@ -32,8 +32,8 @@ DATES = tuple(
         kind=Kind.DATE,
         widget=widget,
         required=False,
-        least=-60,
-        most=60,
+        min=-60,
+        max=60,
     )
     for widget in WIDGETS[Kind.DATE]
 )

@@ -58,7 +58,7 @@ async def test_a_cell_is_opened_left_refused_and_kept_in_its_place(
 ) -> None:
     world, view, field = a_grid(delivery)
     column, row = view.columns.index(field.name), draw_rows(world)[view.entity][0]
-    held, other = str(row[field.name]), str(field.least + 1)
+    held, other = str(row[field.name]), str(field.min + 1)
     said = list[str]()
     async with open_world(browsers, world, f"/{view.name}") as session:
         before = (await session.observe()).page.url

@@ -51,8 +51,8 @@ FIELDS = tuple(
         widget=widget,
         choices=("Lighting", "Kitchen", "Textiles") if kind in HAVE_CHOICES else (),
         target="maker" if kind is Kind.LINK else None,
-        least=-60 if kind is Kind.DATE else 0,
-        most={Kind.INTEGER: 40, Kind.DATE: 60}.get(kind, 5_000),
+        min=-60 if kind is Kind.DATE else 0,
+        max={Kind.INTEGER: 40, Kind.DATE: 60}.get(kind, 5_000),
     )
     for kind in Kind
     for widget in WIDGETS[kind]

@@ -75,10 +75,10 @@ def _new_number(
     setting: Setting, random: Random, field: DataField, *, unlike: Collection[Value]
 ) -> Value:
     for _ in range(_TRIES):
-        number = random.randint(field.least, field.most)
+        number = random.randint(field.min, field.max)
         if field.kind is Kind.MONEY:
             number = max(
-                field.least, number - number % _STEPS[setting.world.amounts is Amounts.WHOLE]
+                field.min, number - number % _STEPS[setting.world.amounts is Amounts.WHOLE]
             )
         day = setting.world.at.date()
         value = (day + timedelta(days=number)).isoformat() if field.kind is Kind.DATE else number

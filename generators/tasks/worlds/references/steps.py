@@ -346,10 +346,10 @@ def _slide(setting: Setting, field: DataField, value: int) -> Steps:
 
     An arrow's key moves the handle the way that the arrow points; from right to left, numbers grow to the left.
     """
-    from_end = field.most - value < value - field.least
+    from_end = field.max - value < value - field.min
     less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
     end, key = ("End", less) if from_end else ("Home", more)
-    times = field.most - value if from_end else value - field.least
+    times = field.max - value if from_end else value - field.min
     slider = click(field.label, Purpose.SLIDER)
     return (slider, press(end, Purpose.END_OF_SLIDER), *((press(key),) * times))
 

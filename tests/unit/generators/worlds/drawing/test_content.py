@@ -64,7 +64,7 @@ def test_rows_hold_what_their_fields_say(family: str) -> None:
 def _fits(world: World, field: DataField, value: str | int | None) -> bool:
     if value is None:
         return not field.required
-    known: Container[str | int | None] = range(field.least, field.most + 1)
+    known: Container[str | int | None] = range(field.min, field.max + 1)
     match field.kind:
         case Kind.TEXT | Kind.LONG_TEXT:
             known = {" ".join(str(value).split()) or None}
@@ -184,7 +184,7 @@ def test_amounts_end_as_prices_do(family: str) -> None:
         for entity in world.entities:
             for field in (one for one in entity.fields if one.kind is Kind.MONEY):
                 values = [int(row[field.name] or 0) for row in rows[entity.name]]
-                ends = {value % 100 for value in values} - {field.least % 100, field.most % 100}
+                ends = {value % 100 for value in values} - {field.min % 100, field.max % 100}
                 assert len(ends) <= 4, (world.seed, field.name)
                 if world.amounts is Amounts.WHOLE:
                     assert ends == set()
@@ -208,7 +208,7 @@ def _name(content: str) -> DataField:
 
 
 def _day(name: str, content: str, most: int = 100) -> DataField:
-    return DataField(name=name, label=name, kind=Kind.DATE, content=content, most=most)
+    return DataField(name=name, label=name, kind=Kind.DATE, content=content, max=most)
 
 
 def test_fields_without_a_recipe_have_one_of_their_kind() -> None:

@@ -122,7 +122,7 @@ def test_fields_are_asked_for_with_all_widgets_of_their_kind() -> None:
             case Widget.SELECT if field.target is not None:
                 assert world.entity(field.target).rows <= 12
             case Widget.SLIDER:
-                assert field.most - field.least <= 40
+                assert field.max - field.min <= 40
             case _:
                 pass
 

@@ -164,7 +164,7 @@ def test_the_files_that_ship_are_good_and_short(name: str) -> None:
         (
             "least = -20, most = 0",
             "least = 20, most = 0",
-            "entities.tool.fields.bought: field 'bought': least",
+            "entities.tool.fields.bought: field 'bought': min",
         ),
         (
             "least = -20, most = 0",

@@ -14,10 +14,10 @@ TOLD = SHOP.model_copy(update={"behaviour": Behaviour(tips=True, trail=True)})
 
 TIPS = {
     "A whole number from 1 to 40.": DataField(
-        name="a", label="A", kind=Kind.INTEGER, least=1, most=40
+        name="a", label="A", kind=Kind.INTEGER, min=1, max=40
     ),
     "An amount from $1.00 to $9.50.": DataField(
-        name="a", label="A", kind=Kind.MONEY, least=100, most=950
+        name="a", label="A", kind=Kind.MONEY, min=100, max=950
     ),
     "A date, as 2026-03-09.": DataField(name="a", label="A", kind=Kind.DATE),
     "More than one may be chosen.": DataField(name="a", label="A", kind=Kind.TAGS, choices=("B",)),

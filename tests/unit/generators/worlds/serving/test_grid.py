@@ -48,11 +48,11 @@ async def test_a_cell_says_what_it_refuses_and_shows_what_it_took() -> None:
         refused = await seen.http.post(address, data={field.name: "many"})
         between = seen.table("part")
         part = await seen.http.post(
-            address, data={field.name: str(field.most)}, headers={"Part": "inside"}
+            address, data={field.name: str(field.max)}, headers={"Part": "inside"}
         )
-        whole = await seen.http.post(address, data={field.name: str(field.least)})
+        whole = await seen.http.post(address, data={field.name: str(field.min)})
         after = seen.table("part")
-    least = field.least if field.kind is Kind.INTEGER else 100 * field.least
+    least = field.min if field.kind is Kind.INTEGER else 100 * field.min
 
     assert refused.status_code == 422
     assert "Enter a" in refused.text
