@@ -34,7 +34,7 @@ from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
 from schemas.base import JsonObject
-from schemas.configuration.sections import MODEL_VIEWPORT
+from schemas.configuration.picture_sizes import MODEL_VIEWPORT
 from schemas.errors import NoEngine, Refusal, StepmillError
 
 LEVELS = (1, 8, 32, 64, 100, 128, 256)

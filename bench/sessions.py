@@ -46,7 +46,7 @@ from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from schemas.configuration.config import Layer, RunConfig, resolve
-from schemas.configuration.sections import VIEWPORT
+from schemas.configuration.picture_sizes import VIEWPORT
 from schemas.episodes.episode import Episode
 
 ROOT = Path(__file__).parents[1]

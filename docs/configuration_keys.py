@@ -19,13 +19,8 @@ from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.configuration.config import RunConfig, identity
-from schemas.configuration.sections import (
-    VIEWPORT,
-    BrowserSection,
-    PolicyName,
-    PolicySection,
-    RoleSection,
-)
+from schemas.configuration.picture_sizes import VIEWPORT
+from schemas.configuration.sections import BrowserSection, PolicyName, PolicySection, RoleSection
 from storage.publish.card.columns import kind_in
 
 OPTIONS = "policy.dialect_options"

@@ -64,12 +64,14 @@ def validate(config: RunConfig) -> ValidConfig:
 
 def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
     """Refuse tasks that a policy is to carry out by their reference and that have none."""
-    if any(one.name == PolicyName.SCRIPTED and one.script is None for one in config.mix):
+    carried_out = {PolicyName.REFERENCE, PolicyName.SCRIPTED}
+    name = next((one.name for one in config.mix if one.name in carried_out and not one.script), "")
+    if name:
         without = [task for task in tasks if task.reference is None]
         if without:
             first = without[0]
             raise BadTasks(
-                f"policy.script: 'scripted' carries out a script or the tasks' references, and "
+                f"policy: without a policy.script '{name}' carries out the tasks' references, and "
                 f"{len(without):,} of {len(tasks):,} tasks have no reference, as {first.site} "
                 f"{first.template_id} with seed {first.seed}"
             )

@@ -28,7 +28,7 @@ def check_engine(config: RunConfig) -> None:
             raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
         case EngineKind.VLLM:
             check_arguments(engine.args)
-        case EngineKind.SCRIPTED:
+        case EngineKind.SIMULATOR:
             simulator_command(engine)
         case _:
             pass
@@ -43,7 +43,7 @@ def check_engine(config: RunConfig) -> None:
 
 
 def simulator_command(engine: EngineSection) -> Command:
-    """Return the command line of a run's scripted engine.
+    """Return the command line of a run's simulator.
 
     Raises:
         BadConfig: a flag is unknown or its value out of range.

@@ -1,6 +1,6 @@
 """The engines of a run: started or borrowed, asked what they serve, and closed at the end.
 
-A run owns a vLLM or a scripted engine that it started and borrows any other. The caller gets a
+A run owns a vLLM or a simulator that it started and borrows any other. The caller gets a
 policy factory, because nothing else in a run asks an engine. Where no policy asks one, nothing is
 started.
 """
@@ -94,7 +94,7 @@ async def _main_engine(
     config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
 ) -> "tuple[OpenAIEngine, QueueReply | None]":
     engine = config.engine
-    if engine.kind is EngineKind.SCRIPTED:
+    if engine.kind is EngineKind.SIMULATOR:
         command = simulator_command(engine)
         server = await stack.enter_async_context(
             SimulatorServer(command.options, faults=command.faults)

@@ -14,7 +14,7 @@ from pydantic import Field
 from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.protocol import Dialect
 from schemas.base import Record
-from schemas.configuration.sections import MODEL_VIEWPORT
+from schemas.configuration.picture_sizes import MODEL_VIEWPORT
 
 VIEWPORTS = (
     *((1_024, 512), (1_024, 768), (1_024, 1_024), (1_200, 1_200), (1_204, 1_204)),

@@ -27,7 +27,7 @@ from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.base import JsonObject
-from schemas.configuration.sections import MODEL_VIEWPORT
+from schemas.configuration.picture_sizes import MODEL_VIEWPORT
 from schemas.episodes.observation import PageState
 from schemas.episodes.viewport import Viewport
 from schemas.errors import FailureKind, NoEngine, RolloutFailure, StepmillError

@@ -44,7 +44,7 @@ def check_policy(section: PolicySection, config: RunConfig) -> None:
     if section.name in ENGINE_POLICIES and config.engine.kind is EngineKind.NONE:
         raise BadConfig(
             f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
-            "engine.urls), vllm (with engine.model) or scripted"
+            "engine.urls), vllm (with engine.model) or simulator"
         )
     if config.asks_engine(section):
         dialect_of(section)

@@ -111,6 +111,7 @@ POLICIES = Registry[PolicyPart](
         PolicyName.CLUMSY: PolicyPart(
             lambda parts: NoisyPolicy(_teacher(parts), seed=parts.seed), _NoOptions
         ),
+        PolicyName.REFERENCE: PolicyPart(_script, _NoOptions),
         PolicyName.SCRIPTED: PolicyPart(_script, _NoOptions),
         PolicyName.MODEL: PolicyPart(_model, _NoOptions),
         PolicyName.SURFER: PolicyPart(_surfer, _NoOptions),

@@ -39,6 +39,7 @@ _MS_TOLERANCE = 1.0
 _KINDS: Mapping[str, PolicyKind] = {
     PolicyName.TEACHER: PolicyKind.TEACHER,
     PolicyName.CLUMSY: PolicyKind.CLUMSY,
+    PolicyName.REFERENCE: PolicyKind.SCRIPTED,
     PolicyName.SCRIPTED: PolicyKind.SCRIPTED,
     PolicyName.MODEL: PolicyKind.MODEL,
     PolicyName.SURFER: PolicyKind.MODEL,

@@ -15,13 +15,15 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from schemas.base import Record
 from schemas.configuration.application import Application
-from schemas.configuration.sections import (
-    ENGINE_POLICIES,
+from schemas.configuration.picture_sizes import (
     MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
     PICTURE_SIDE,
-    SEEDS,
     VIEWPORT,
+)
+from schemas.configuration.sections import (
+    ENGINE_POLICIES,
+    SEEDS,
     AcceptSection,
     BrowserSection,
     EngineKind,
@@ -268,6 +270,8 @@ _NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
 def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
     """Return the keys of a policy that decide what it does; runs of earlier versions have no `options`."""
     dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY)
+    if section.name == PolicyName.REFERENCE:  # as runs of earlier versions call it
+        dump["name"] = PolicyName.SCRIPTED.value
     return dump if section.options else {k: v for k, v in dump.items() if k != "options"}
 
 

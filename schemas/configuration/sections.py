@@ -49,8 +49,10 @@ class PolicyName(StrEnum):
     """Reads the page's structure, and acts by pixels and keys: by a skill of MiniWoB++, or by the task's reference."""
     CLUMSY = "clumsy"
     """The teacher, with seeded mistakes."""
+    REFERENCE = "reference"
+    """Carries out each task's reference."""
     SCRIPTED = "scripted"
-    """Reads a list of actions."""
+    """Reads a list of actions; without one it is an earlier name of `reference`."""
     MODEL = "model"
     """Asks the engine."""
     SURFER = "surfer"
@@ -63,19 +65,6 @@ ENGINE_POLICIES = frozenset({PolicyName.MODEL, PolicyName.SURFER})
 SEEDS = (0, 4)
 """First and last seed of each template, where all are attempted and none are named."""
 
-VIEWPORT = (500, 400)
-"""Of pages without an area of their own."""
-
-MODEL_VIEWPORT = (1_024, 1_024)
-"""The same where a model looks, and the largest picture there: on Holotron's tile grid, 2×2 tiles of 512 px
-and a thumbnail, 1,280 tokens, nothing rescaled."""
-
-PICTURE_SIDE = (368, 480)
-"""Of pictures that no model looks at while they are made: a picture's pixels cost most of a step."""
-
-MODEL_PICTURE_SIDE = (896, MODEL_VIEWPORT[0])
-"""Of pictures that a model looks at."""
-
 
 class EngineKind(StrEnum):
     """What serves the model."""
@@ -86,8 +75,12 @@ class EngineKind(StrEnum):
     """Any OpenAI-compatible server that already runs."""
     VLLM = "vllm"
     """A vLLM that the run starts and stops."""
-    SCRIPTED = "scripted"
-    """The small server that ships for tests and demos."""
+    SIMULATOR = "simulator"
+    """The small server that ships for tests and demos; `scripted` is its earlier name."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "EngineKind | None":
+        return cls.SIMULATOR if value == "scripted" else None
 
 
 class RunSection(Record):
@@ -221,7 +214,7 @@ class EngineSection(Record):
     for all others."""
     model: str | None = None
     """The model's name or folder, as `Hcompany/Holotron-12B`: needed for `vllm`. None: for `openai`
-    the only one served, for `scripted` a name of its own."""
+    the only one served, for `simulator` a name of its own."""
     command: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Starts vLLM, before its arguments, as `["env", "CUDA_VISIBLE_DEVICES=1", "vllm"]`; None:
     `.venv-engine/bin/vllm`, else `vllm` on PATH."""

@@ -1,6 +1,6 @@
 """A task's reference: the ordinary actions that do it, each on something that the page shows by name.
 
-A reference proves that a task can be done, and makes trajectories of it: the policy `scripted` carries it
+A reference proves that a task can be done, and makes trajectories of it: the policy `reference` carries it
 out by pixels and keys, as any policy acts. It names things as a person would, by the words on them or
 beside them, so it needs neither positions nor selectors, and holds for every size of the page.
 """

@@ -292,7 +292,7 @@ def _write_probed(folder: Path) -> None:
     )
     (folder / "run.toml").write_text(
         '[run]\nurl = "run"\n[sites]\nledger = "ledger.toml"\n[tasks]\nsource = "tasks.jsonl"\n'
-        '[policy]\nname = "scripted"\n'
+        '[policy]\nname = "reference"\n'
     )
 
 

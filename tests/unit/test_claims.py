@@ -70,8 +70,8 @@ def _there_are_so_many_tricks() -> None:
 
 
 CLAIMS: dict[str, tuple[str, Callable[[], None]]] = {
-    "A replay that parts is tried a second time": (README, _trials_are_two),
-    "each row says how many tries there were and how many agreed": (README, _trials_are_two),
+    "A replay that diverges is run once more": (README, _trials_are_two),
+    "each row says how many runs there were and how many agreed": (README, _trials_are_two),
     "its rows are `privileged`": (README, _the_teacher_and_its_twin_are_privileged),
     "A replay that diverges is tried a second time": (VERIFICATION, _trials_are_two),
     "judges an episode three times at most": (VERIFICATION, _rounds_are_three),

@@ -144,7 +144,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         file.write_text(
             f'[run]\nurl = "{folder}/run"\n[sites]\n'
             + "".join(f'{name} = "{folder}/{name}.toml"\n' for name in CONTRACTS)
-            + f'[tasks]\nsource = "{folder}/tasks.jsonl"\n[policy]\nname = "scripted"\n'
+            + f'[tasks]\nsource = "{folder}/tasks.jsonl"\n[policy]\nname = "reference"\n'
             "[browser]\nsessions = 4\nviewport = [700, 600]\n"
         )
         yield file

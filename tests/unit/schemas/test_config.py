@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from schemas.configuration.config import Layer, RunConfig, config_keys, identity, resolve
-from schemas.configuration.sections import (
-    ENGINE_POLICIES,
+from schemas.configuration.picture_sizes import (
     MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
     PICTURE_SIDE,
     VIEWPORT,
 )
+from schemas.configuration.sections import ENGINE_POLICIES
 from schemas.errors import BadConfig
 from schemas.tasks.task import MAX_SEED
 

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.configuration.config import RunConfig
+from schemas.configuration.picture_sizes import MODEL_VIEWPORT, VIEWPORT
 from schemas.configuration.sections import (
-    MODEL_VIEWPORT,
-    VIEWPORT,
     BrowserSection,
     EngineKind,
     EngineSection,
@@ -62,7 +61,7 @@ def test_what_is_configured_is_not_drawn() -> None:
 
 def test_a_page_without_an_area_gets_the_usual_viewport() -> None:
     asking = RunConfig(
-        policy=PolicySection(name=PolicyName.MODEL), engine=EngineSection(kind=EngineKind.SCRIPTED)
+        policy=PolicySection(name=PolicyName.MODEL), engine=EngineSection(kind=EngineKind.SIMULATOR)
     )
 
     assert draw_viewport(RunConfig(), None, seed="1").picture == VIEWPORT

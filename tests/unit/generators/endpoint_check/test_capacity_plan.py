@@ -11,7 +11,7 @@ from generators.endpoint_check.capacity_plan import (
     plan,
     tokens_per_step,
 )
-from schemas.configuration.sections import MODEL_VIEWPORT
+from schemas.configuration.picture_sizes import MODEL_VIEWPORT
 
 
 def row(made: CapacityPlan, size: tuple[int, int]) -> PlanRow:

@@ -118,7 +118,7 @@ async def test_replies_are_not_read_where_the_options_of_a_plugin_do_not_show() 
 
 async def test_without_the_plugin_a_run_is_not_judged(tmp_path: Path) -> None:
     section = PolicySection(name=PolicyName.MODEL, dialect="loud")
-    config = RunConfig(policy=section, engine=EngineSection(kind=EngineKind.SCRIPTED))
+    config = RunConfig(policy=section, engine=EngineSection(kind=EngineKind.SIMULATOR))
     parts = {"stepmill.dialects:loud": "own_dialects:Loud"}
     with installed(tmp_path):
         offer(tmp_path, "own-dialects", parts, modules={"own_dialects": CODE})
