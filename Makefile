@@ -61,8 +61,8 @@ $(ENGINE): requirements/engine-cpu.txt generators/engine/vllm/cpu_patch.py
 	@TORCH_WHEELS='$(TORCH_WHEELS)' ./setup.sh engine
 	@touch $@
 
-$(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
-	@$(BIN)/python -m generators.engine.models tiny $(@D)
+$(TINY): $(wildcard tests/support/checkpoints/*.py) | $(STAMP)
+	@PYTHONPATH=tests $(BIN)/python -m support.checkpoints tiny $(@D)
 
 # Without the packages of worlds' pages the demo says so, and attempts the tasks of MiniWoB++ alone.
 demo: setup ## make a verified, replayed dataset in demo-dataset/

@@ -7,14 +7,13 @@ from random import Random
 
 import pytest
 from pydantic import JsonValue
+from support.checkpoints.__main__ import main
+from support.checkpoints.checkpoint import config, write_checkpoint
+from support.checkpoints.shape import HOLOTRON, TINY
+from support.checkpoints.tokenizer import SPECIAL, byte_id, tokenizer
+from support.checkpoints.weights import bfloat16, drawn, tensors
 from support.runs.commands import contents
 from tokenizers import Tokenizer
-
-from generators.engine.models.__main__ import main
-from generators.engine.models.checkpoint import config, write_checkpoint
-from generators.engine.models.shape import HOLOTRON, TINY
-from generators.engine.models.tokenizer import SPECIAL, byte_id, tokenizer
-from generators.engine.models.weights import bfloat16, drawn, tensors
 
 SMALL = TINY.model_copy(update={"vision": TINY.vision.model_copy(update={"depth": 1})})
 """Written in no time."""

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from generators.engine.models.shape import CheckpointShape
-from generators.engine.models.tokenizer import (
+from support.checkpoints.shape import CheckpointShape
+from support.checkpoints.tokenizer import (
     BEGIN_ID,
     CHAT_TEMPLATE,
     END,
@@ -21,7 +21,8 @@ from generators.engine.models.tokenizer import (
     SPECIAL,
     tokenizer,
 )
-from generators.engine.models.weights import safetensors, tensors
+from support.checkpoints.weights import safetensors, tensors
+
 from schemas.base import JsonObject
 from schemas.errors import Unwritable
 

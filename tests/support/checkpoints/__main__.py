@@ -1,7 +1,9 @@
-"""`python -m generators.engine.models tiny|holotron FOLDER`: make a checkpoint.
+"""`python -m support.checkpoints tiny|holotron FOLDER`: make a checkpoint for a real server, without a download.
 
-`tiny` has random weights. `holotron` has the sizes of Holotron-12B and no weights: serve it with
-`--load-format dummy`, to see how fast a GPU is.
+It is of Holotron-12B's architecture, `NemotronH_Nano_VL_V2`: a language model of Mamba-2, MLP and attention
+layers behind a vision tower. `tiny` has random weights and runs on a laptop's CPU; `make engine-cpu` makes it.
+`holotron` has the sizes of Holotron-12B and no weights: serve it with `--load-format dummy`, to see how fast a
+GPU is. Both need `tests/` on PYTHONPATH.
 """
 
 import argparse
@@ -9,8 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from generators.engine.models.checkpoint import write_checkpoint
-from generators.engine.models.shape import HOLOTRON, TINY
+from support.checkpoints.checkpoint import write_checkpoint
+from support.checkpoints.shape import HOLOTRON, TINY
+
 from schemas.errors import Refusal
 
 SEED = 0
@@ -20,9 +23,9 @@ SEED = 0
 def main(arguments: Sequence[str]) -> int:
     """Write what is asked for and return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m generators.engine.models",
+        prog="python -m support.checkpoints",
         description="Make a checkpoint of Holotron-12B's architecture.",
-        epilog="Example: python -m generators.engine.models tiny models/tiny",
+        epilog="Example: python -m support.checkpoints tiny models/tiny",
     )
     parser.add_argument(
         "model",

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from generators.engine.models.shape import CheckpointShape, VisionShape
-from generators.engine.models.tokenizer import END_ID, byte_id
+from support.checkpoints.shape import CheckpointShape, VisionShape
+from support.checkpoints.tokenizer import END_ID, byte_id
 
 _DRAWN = 0x807F
 """The bits of a weight that are drawn: its sign and its fraction."""
