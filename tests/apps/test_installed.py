@@ -1,4 +1,4 @@
-"""Both applications themselves, where they are installed: their worlds, their reset, their references."""
+"""Both applications themselves, where they are installed: their seeded contents, their reset, their references."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from source_tree import ROOT
 from support.browsers.form_browser import FormBrowser
 
-from generators.sites.installable.application import Application, Installed, World
+from generators.sites.installable.application import Application, ContentFolders, Installed
 from generators.sites.installable.application_task import ApplicationTask
 from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import (
@@ -22,7 +22,7 @@ from generators.sites.installable.registry import (
     find_application,
     put_back,
 )
-from generators.sites.installable.worlds import base_folder, world_folder
+from generators.sites.installable.snapshots import base_folder, snapshot_folder
 from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import judge
 from generators.sites.judging.protocol import Judgement
@@ -48,11 +48,11 @@ class Instance:
     def __init__(self, application: Application, folder: Path, port: int) -> None:
         self.application, self.folder, self.port = application, folder, port
 
-    def reset(self, world: int) -> State:
+    def reset(self, content: int) -> State:
         data = data_folder(os.environ)
         found = find_installed(self.application, data)
         assert found
-        put_back(self.application, found, data=data, folder=self.folder, world=world)
+        put_back(self.application, found, data=data, folder=self.folder, content=content)
         return self.state()
 
     def state(self) -> State:
@@ -125,7 +125,7 @@ def _wait_for(instance: Instance, running: subprocess.Popen[bytes]) -> None:
 
 def test_each_reference_does_what_its_task_expects_and_nothing_else(instance: Instance) -> None:
     for task in instance.application.draw_tasks(0):
-        before = instance.reset(task.world)
+        before = instance.reset(task.content)
         answer = instance.carry_out(task)
 
         said = judged(task, before, instance.state(), answer)
@@ -143,7 +143,7 @@ def test_a_reset_undoes_what_was_done(instance: Instance) -> None:
     assert instance.reset(0) == before
 
 
-def test_another_world_is_seen_by_the_running_program(instance: Instance) -> None:
+def test_another_content_is_seen_by_the_running_program(instance: Instance) -> None:
     instance.reset(1)
     task = next(
         one for one in instance.application.draw_tasks(1) if one.template_id.startswith("read-")
@@ -163,19 +163,19 @@ def test_looking_around_changes_nothing(instance: Instance) -> None:
     assert instance.state() == before
 
 
-def test_the_same_world_is_the_same_bytes_in_another_process(tmp_path: Path) -> None:
+def test_the_same_content_is_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     application, found = _installed("fossil")
-    kept = world_folder(application, found, data=data_folder(os.environ), seed=2)
+    kept = snapshot_folder(application, found, data=data_folder(os.environ), seed=2)
     base = base_folder(application, found, data=data_folder(os.environ))
-    application.make(found, 2, World(folder=tmp_path, base=base))
+    application.make(found, 2, ContentFolders(folder=tmp_path, base=base))
 
     assert (tmp_path / application.state).read_bytes() == (kept / application.state).read_bytes()
 
 
 def test_the_same_wiki_is_the_same_state_when_made_again(tmp_path: Path) -> None:
     application, found = _installed("mediawiki")
-    kept = world_folder(application, found, data=data_folder(os.environ), seed=0)
+    kept = snapshot_folder(application, found, data=data_folder(os.environ), seed=0)
     base = base_folder(application, found, data=data_folder(os.environ))
-    application.make(found, 0, World(folder=tmp_path, base=base))
+    application.make(found, 0, ContentFolders(folder=tmp_path, base=base))
 
     assert state_in(application, tmp_path) == state_in(application, kept)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from flows.terminal import ExitCode, print_lines, print_note, print_result
 from generators.sites import worlds
-from generators.sites.installable.application_task import WORLDS
+from generators.sites.installable.application_task import CONTENTS
 from generators.sites.installable.packages import install
 from generators.sites.installable.registry import find_application
-from generators.sites.installable.worlds import world_folder
+from generators.sites.installable.snapshots import snapshot_folder
 from generators.whole_folder import data_folder
 from generators.worlds.packages.install import install_packages
 
@@ -21,9 +21,9 @@ def run(args: argparse.Namespace) -> int:
         return _install_packages(data, as_json=args.json)
     application = find_application(args.name)
     found = install(application, data, environ=os.environ, say=print_note)
-    for world in range(WORLDS):
-        print_note(f"{application.name}: making world {world + 1} of {WORLDS}")
-        world_folder(application, found, data=data, seed=world)
+    for content in range(CONTENTS):
+        print_note(f"{application.name}: making content {content + 1} of {CONTENTS}")
+        snapshot_folder(application, found, data=data, seed=content)
     if args.json:
         print_result(
             {"site": application.name, "version": found.version, "folder": str(found.tree)}

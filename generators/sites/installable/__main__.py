@@ -1,6 +1,6 @@
 """`python -m generators.sites.installable serve|tasks NAME`: an application by hand.
 
-`serve` puts each world into a folder of its own below `worlds`, for resets, and then becomes the application's
+`serve` puts the content of each seed into a folder of its own below `worlds`, for resets, and then becomes the application's
 own program, so that whoever started it stops it directly; `tasks` writes a task file. Everything is found again by the application's name and the user's folder.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from generators.sites.installable.application import Application, Installed, Serving
-from generators.sites.installable.application_task import WORLDS, world_of
+from generators.sites.installable.application_task import CONTENTS, content_of
 from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import (
     APPLICATIONS,
@@ -20,12 +20,12 @@ from generators.sites.installable.registry import (
     not_installed,
     put_back,
 )
-from generators.sites.installable.worlds import base_folder
+from generators.sites.installable.snapshots import base_folder
 from generators.whole_folder import data_folder
 from schemas.errors import Refusal, StepmillError
 
 AT = "2026-01-15 10:00:00"
-"""The moment at which an instance's clock stands still, UTC; no record of a world is later."""
+"""The moment at which an instance's clock stands still, UTC; no record of any content is later."""
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
@@ -54,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", type=Path, default=Path(), help="the instance's (the current one)"
     )
     parser.add_argument("--port", type=int, default=0, help="of 127.0.0.1, to serve at")
-    parser.add_argument("--seed", type=int, default=0, help="of a task; it says which world (0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of a task; it says which content it is set in (0)"
+    )
     parser.add_argument(
         "--seeds", type=int, default=1, help="how many, from --seed on, to draw tasks of"
     )
@@ -70,11 +72,11 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(application: Application, asked: argparse.Namespace, environ: Mapping[str, str]) -> None:
     found, data = _installed(application, environ), data_folder(environ)
     asked.folder.mkdir(parents=True, exist_ok=True)
-    for world in range(WORLDS):
-        folder = asked.folder / "worlds" / str(world)
+    for content in range(CONTENTS):
+        folder = asked.folder / "worlds" / str(content)
         folder.mkdir(parents=True, exist_ok=True)
-        put_back(application, found, data=data, folder=folder, world=world)
-    put_back(application, found, data=data, folder=asked.folder, world=world_of(asked.seed))
+        put_back(application, found, data=data, folder=folder, content=content)
+    put_back(application, found, data=data, folder=asked.folder, content=content_of(asked.seed))
     base = base_folder(application, found, data=data)
     serving = Serving(folder=asked.folder.resolve(), base=base, port=asked.port)
     command = application.command(found, serving)

@@ -1,7 +1,7 @@
-"""What an application is: where it comes from, how a world of it is made and how it is served.
+"""What an application is: where it comes from, how what it holds is made from a seed and how it is served.
 
 An application is somebody else's program, started as it is; nothing here knows which. `packages.py`
-brings it onto the machine, `worlds.py` makes and restores what it holds, and `registry.py` knows all.
+brings it onto the machine, `snapshots.py` makes and restores what it holds, and `registry.py` knows all.
 """
 
 import os
@@ -20,7 +20,7 @@ SYSTEM = Path("/")
 
 @dataclass(frozen=True, kw_only=True)
 class Application:
-    """An application: where it comes from, and how a world of it is made and served."""
+    """An application: where it comes from, and how its content is made from a seed and served."""
 
     name: str
     """As in `stepmill sites install NAME`; its pages are at `http://NAME.localhost`."""
@@ -36,11 +36,11 @@ class Application:
     parts: tuple[str, ...]
     """Files that must be there, as glob patterns below a tree."""
     making: int
-    """The version of how worlds are made: raised when the same world gives another state."""
-    draw_world: Callable[[int], Record]
-    """Draws what a world holds from its seed."""
+    """The version of how content is made: raised when the same content gives another state."""
+    draw_content: Callable[[int], Record]
+    """Draws its content from a seed."""
     state: str
-    """The name of the SQLite file that holds a world."""
+    """The name of the SQLite file that holds the content."""
     start: str
     """The path at which an instance is asked whether it answers."""
     cookies: tuple[tuple[str, str], ...]
@@ -48,11 +48,11 @@ class Application:
     draw_tasks: Callable[[int], tuple[ApplicationTask, ...]]
     """Draws one task of each template from a seed."""
     make_base: "Callable[[Installed, Path], None]"
-    """Makes, in an empty folder, what all worlds have in common."""
-    make: "Callable[[Installed, int, World], None]"
-    """Makes the world of a seed in an empty folder."""
+    """Makes, in an empty folder, what the contents of all seeds have in common."""
+    make: "Callable[[Installed, int, ContentFolders], None]"
+    """Makes the content of a seed in an empty folder."""
     command: "Callable[[Installed, Serving], Command]"
-    """What serves a folder's world."""
+    """What serves a folder's content."""
 
     @property
     def origin(self) -> str:
@@ -94,13 +94,13 @@ class Installed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
-    """Where a world is made."""
+class ContentFolders:
+    """Where the content of a seed is made."""
 
     folder: Path
     """There, and empty."""
     base: Path
-    """Holds what all worlds have in common; read, never written."""
+    """Holds what the contents of all seeds have in common; read, never written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class Serving:
     folder: Path
     """Holds its state; its own."""
     base: Path
-    """Holds what all worlds have in common; read, never written."""
+    """Holds what the contents of all seeds have in common; read, never written."""
     port: int
     """On 127.0.0.1."""
 

@@ -17,8 +17,8 @@ from schemas.base import JsonObject, Record
 IMPOSSIBLE = "impossible"
 """The answer that says that a task cannot be done."""
 
-WORLDS = 4
-"""How many worlds an application has: a task's seed, modulo this, says which one it is set in."""
+CONTENTS = 4
+"""How many seeded contents an application has: a task's seed, modulo this, says which one it is set in."""
 
 
 class Move(Record):
@@ -68,7 +68,7 @@ def _named_by(selector: str) -> str:
 
 
 class ApplicationTask(Record):
-    """One task, in one world."""
+    """One task, in one seeded content."""
 
     template_id: str
     """What tasks of one kind share."""
@@ -88,9 +88,9 @@ class ApplicationTask(Record):
     """False: the task cannot be done on purpose, and the answer is to say so."""
 
     @property
-    def world(self) -> int:
-        """The seed of the world that it is set in."""
-        return world_of(self.seed)
+    def content(self) -> int:
+        """The seed of the content that it is set in."""
+        return content_of(self.seed)
 
     def row(self, *, site: str, origin: str) -> dict[str, JsonValue]:
         """Return it as a row of a task file, with the instruction that its seed draws."""
@@ -149,9 +149,9 @@ def pick_other(random: Random, among: Sequence[str], than: str) -> str:
     return random.choice([one for one in among if one != than])
 
 
-def world_of(seed: int) -> int:
-    """Return the seed of the world that the tasks of `seed` are set in."""
-    return seed % WORLDS
+def content_of(seed: int) -> int:
+    """Return the seed of the content that the tasks of `seed` are set in."""
+    return seed % CONTENTS
 
 
 def open_page(path: str) -> Move:

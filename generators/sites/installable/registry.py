@@ -1,4 +1,4 @@
-"""The applications by name, how one is put into a world, and what a run's sites need of them."""
+"""The applications by name, how one is put into the content of a seed, and what a run's sites need of them."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from generators.sites.installable.application import Application, Installed
 from generators.sites.installable.fossil.application import FOSSIL
 from generators.sites.installable.mediawiki.application import MEDIAWIKI
 from generators.sites.installable.packages import find_installed
-from generators.sites.installable.worlds import world_folder
+from generators.sites.installable.snapshots import snapshot_folder
 from generators.whole_folder import data_folder
 from schemas.application import Start
 from schemas.errors import NotFound
@@ -55,12 +55,12 @@ def what_is_missing(start: Start, environ: Mapping[str, str] = os.environ) -> st
 
 
 def put_back(
-    application: Application, installed: Installed, *, data: Path, folder: Path, world: int
+    application: Application, installed: Installed, *, data: Path, folder: Path, content: int
 ) -> None:
-    """Put the instance in `folder` into a world, whether or not it runs.
+    """Put the instance in `folder` into the content of a seed, whether or not it runs.
 
     Raises:
-        Unfinished: the world was not there, and making it failed.
+        Unfinished: the content was not there, and making it failed.
     """
-    made = world_folder(application, installed, data=data, seed=world)
+    made = snapshot_folder(application, installed, data=data, seed=content)
     restore(made / application.state, folder / application.state)

@@ -12,7 +12,7 @@ def harbour(**changes: object) -> Application:
         "families": ("harbour",),
         "parts": ("usr/bin/harbour",),
         "making": 1,
-        "draw_world": None,
+        "draw_content": None,
         "state": "state",
         "start": "/",
         "cookies": (),

@@ -1,4 +1,4 @@
-"""Fossil as an application: its packages, its worlds and how it is served.
+"""Fossil as an application: its packages, its seeded contents and how it is served.
 
 The server starts a process for each request, which opens the repository anew; so a repository may be
 replaced while it runs. It is told its origin, because it writes absolute addresses into its pages.
@@ -11,13 +11,13 @@ from generators.sites.application.frozen_clock import FAKETIME
 from generators.sites.installable.application import (
     Application,
     Command,
+    ContentFolders,
     Installed,
     Serving,
-    World,
 )
+from generators.sites.installable.fossil.contents import HOME, draw_content
 from generators.sites.installable.fossil.repository import COOKIE, MADE_AT, make_repository
 from generators.sites.installable.fossil.tasks import draw_tasks
-from generators.sites.installable.fossil.world import HOME, draw_world
 
 STATE = "harbour.fossil"
 """The repository's file."""
@@ -32,10 +32,10 @@ def _environment(
     return installed.environment(os.environ, at=at) | {"HOME": str(folder), "USER": user}
 
 
-def _make(installed: Installed, seed: int, world: World) -> None:
-    environment = _environment(installed, world.folder, "admin", at=MADE_AT)
-    file, program = world.folder / STATE, installed.find(_PROGRAM)
-    make_repository(draw_world(seed), file, fossil=program, environment=environment)
+def _make(installed: Installed, seed: int, folders: ContentFolders) -> None:
+    environment = _environment(installed, folders.folder, "admin", at=MADE_AT)
+    file, program = folders.folder / STATE, installed.find(_PROGRAM)
+    make_repository(draw_content(seed), file, fossil=program, environment=environment)
 
 
 def _command(installed: Installed, serving: Serving) -> Command:
@@ -55,7 +55,7 @@ FOSSIL = Application(
     families=("fossil", "libfaketime"),
     parts=(_PROGRAM, FAKETIME),
     making=2,
-    draw_world=draw_world,
+    draw_content=draw_content,
     state=STATE,
     start=HOME,
     cookies=(COOKIE,),

@@ -14,12 +14,12 @@ from generators.sites.installable.application_task import (
     press,
     rule,
 )
-from generators.sites.installable.fossil.world import HOME, PEOPLE, REMARKS, Page, World
+from generators.sites.installable.fossil.contents import HOME, PEOPLE, REMARKS, Page, SeededContent
 
 
-def _create_page(world: World, random: Random) -> ApplicationTask:
+def _create_page(content: SeededContent, random: Random) -> ApplicationTask:
     name = pick_other(random, tuple(f"Shift {n}" for n in range(10, 90)), "")
-    text = f"{random.choice(REMARKS)} Ask {random.choice(world.pages).keeper}."
+    text = f"{random.choice(REMARKS)} Ask {random.choice(content.pages).keeper}."
     return draft(
         f"Create a wiki page named '{name}' with the text '{text}'",
         f"The wiki needs a page '{name}'. Write it; all that it says is '{text}'",
@@ -33,8 +33,8 @@ def _create_page(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _change_load(world: World, random: Random) -> ApplicationTask:
-    page, load = random.choice(world.pages), random.randint(101, 199)
+def _change_load(content: SeededContent, random: Random) -> ApplicationTask:
+    page, load = random.choice(content.pages), random.randint(101, 199)
     text = page.text.replace(f"Load limit: {page.load} t", f"Load limit: {load} t")
     return draft(
         f"On the wiki page '{page.name}', change the load limit to {load} t",
@@ -46,8 +46,8 @@ def _change_load(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _add_line(world: World, random: Random) -> ApplicationTask:
-    page, day = random.choice(world.pages), random.randint(1, 28)
+def _add_line(content: SeededContent, random: Random) -> ApplicationTask:
+    page, day = random.choice(content.pages), random.randint(1, 28)
     line = f"* Last inspection: 2026-01-{day:02d}"
     return draft(
         f"Add the line '{line}' at the end of the wiki page '{page.name}', right below its last line",
@@ -65,8 +65,8 @@ def _add_line(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_page(world: World, random: Random) -> ApplicationTask:
-    page = random.choice(world.pages)
+def _read_page(content: SeededContent, random: Random) -> ApplicationTask:
+    page = random.choice(content.pages)
     what, value = random.choice(
         (
             ("load limit, in tonnes", str(page.load)),
@@ -84,10 +84,10 @@ def _read_page(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _begin_thread(world: World, random: Random) -> ApplicationTask:
+def _begin_thread(content: SeededContent, random: Random) -> ApplicationTask:
     title = f"{random.choice(('Question', 'Idea', 'Request'))} for berth {random.randint(21, 99)}"
     text = random.choice(REMARKS)
-    number = world.first_new
+    number = content.first_new
     return draft(
         f"Begin a forum thread titled '{title}' with the text '{text}'",
         f"Post '{text}' in the forum, as a new thread with the title '{title}'",
@@ -106,8 +106,8 @@ def _begin_thread(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _reply(world: World, random: Random) -> ApplicationTask:
-    thread, text = random.choice(world.threads), random.choice(REMARKS)
+def _reply(content: SeededContent, random: Random) -> ApplicationTask:
+    thread, text = random.choice(content.threads), random.choice(REMARKS)
     return draft(
         f"Reply '{text}' to the forum thread '{thread.title}'",
         f"Answer the forum's '{thread.title}' with a reply that says '{text}'",
@@ -121,7 +121,7 @@ def _reply(world: World, random: Random) -> ApplicationTask:
             rule(
                 "post",
                 {
-                    "reply_to": world.number(thread),
+                    "reply_to": content.number(thread),
                     "thread": thread.title,
                     "author": PEOPLE[0],
                     "text": text,
@@ -144,7 +144,7 @@ def _saved(text: str) -> tuple[Move, ...]:
     )
 
 
-PAGE_TEMPLATES: dict[str, Callable[[World, Random], ApplicationTask]] = {
+PAGE_TEMPLATES: dict[str, Callable[[SeededContent, Random], ApplicationTask]] = {
     "create-page": _create_page,
     "change-load": _change_load,
     "add-line": _add_line,

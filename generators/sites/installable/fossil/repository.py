@@ -1,9 +1,9 @@
-"""A repository of fossil, made from a world: the artifacts first, then fossil's own tables from them.
+"""A repository of fossil, made from seeded content: the artifacts first, then fossil's own tables from them.
 
 Fossil keeps everything as *artifacts*, texts of lines that each begin with a letter, and rebuilds all
-its other tables from these. So a world is written as artifacts, in order, and `fossil rebuild` does the
+its other tables from these. So the content is written as artifacts, in order, and `fossil rebuild` does the
 rest, within a second. What fossil draws at random when it makes a repository (its project code,
-passwords) is set to fixed values, and so the same world gives the same rows.
+passwords) is set to fixed values, and so the same content gives the same rows.
 """
 
 import hashlib
@@ -16,7 +16,13 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from generators.sites.installable.fossil.world import BEGIN, PEOPLE, Thread, Ticket, World
+from generators.sites.installable.fossil.contents import (
+    BEGIN,
+    PEOPLE,
+    SeededContent,
+    Thread,
+    Ticket,
+)
 from schemas.errors import Unfinished
 
 PROJECT_NAME = "Harbour"
@@ -69,9 +75,9 @@ _QUEUE_SQL = (
 
 
 def make_repository(
-    world: World, file: Path, *, fossil: Path, environment: Mapping[str, str]
+    content: SeededContent, file: Path, *, fossil: Path, environment: Mapping[str, str]
 ) -> None:
-    """Write the repository of `world` to `file`, which must not exist.
+    """Write the repository of `content` to `file`, which must not exist.
 
     `environment` is fossil's: it needs a HOME that can be written to, USER, and the clock.
 
@@ -92,7 +98,7 @@ def make_repository(
     )
     with closing(sqlite3.connect(file)) as database, database:
         _settle(database)
-        for artifact, moment in _artifacts(world):
+        for artifact, moment in _artifacts(content):
             _add(database, artifact, moment)
     run("rebuild", "--quiet", str(file))
     with closing(sqlite3.connect(file)) as database:
@@ -125,13 +131,13 @@ def _settle(database: sqlite3.Connection) -> None:
     )
 
 
-def _artifacts(world: World) -> Iterator[tuple[str, datetime]]:
+def _artifacts(content: SeededContent) -> Iterator[tuple[str, datetime]]:
     yield _page_artifact(PROJECT_NAME, _HOME, PEOPLE[1], BEGIN), BEGIN
-    for ticket in world.tickets:
+    for ticket in content.tickets:
         yield _ticket_artifact(ticket), ticket.at
-    for page in world.pages:
+    for page in content.pages:
         yield _page_artifact(page.name, page.text, page.author, page.at), page.at
-    for thread in world.threads:
+    for thread in content.threads:
         yield _thread_artifact(thread), thread.at
 
 

@@ -1,19 +1,19 @@
-"""The tasks of fossil: templates over tickets, wiki pages and the forum, each drawn in a world.
+"""The tasks of fossil: templates over tickets, wiki pages and the forum, each drawn in seeded content.
 
-What a task asks for is unique in its world, and what it expects is a change of the views that
-`fossil.toml` declares, or an answer that the world knows.
+What a task asks for is unique in its content, and what it expects is a change of the views that
+`fossil.toml` declares, or an answer that the content gives.
 """
 
 from functools import partial
 
-from generators.sites.installable.application_task import ApplicationTask, draw, world_of
+from generators.sites.installable.application_task import ApplicationTask, content_of, draw
+from generators.sites.installable.fossil.contents import draw_content
 from generators.sites.installable.fossil.page_tasks import PAGE_TEMPLATES
 from generators.sites.installable.fossil.ticket_tasks import TICKET_TEMPLATES
-from generators.sites.installable.fossil.world import draw_world
 
 
 def draw_tasks(seed: int) -> tuple[ApplicationTask, ...]:
     """Return one task of each template, drawn from `seed`."""
-    world = draw_world(world_of(seed))
+    content = draw_content(content_of(seed))
     templates = TICKET_TEMPLATES | PAGE_TEMPLATES
-    return draw({name: partial(template, world) for name, template in templates.items()}, seed)
+    return draw({name: partial(template, content) for name, template in templates.items()}, seed)

@@ -14,7 +14,7 @@ from generators.sites.installable.application_task import (
     rule,
     select,
 )
-from generators.sites.installable.fossil.world import (
+from generators.sites.installable.fossil.contents import (
     HOME,
     KINDS,
     PEOPLE,
@@ -22,16 +22,16 @@ from generators.sites.installable.fossil.world import (
     REMARKS,
     SEVERITIES,
     STATUSES,
+    SeededContent,
     Ticket,
-    World,
 )
 from schemas.base import JsonObject
 
 
-def _file_ticket(world: World, random: Random) -> ApplicationTask:
+def _file_ticket(content: SeededContent, random: Random) -> ApplicationTask:
     title, remark = _subject(random), random.choice(REMARKS)
     severity, kind = random.choice(SEVERITIES), random.choice(KINDS)
-    number = world.first_new
+    number = content.first_new
     return draft(
         f"File a new ticket with the title '{title}', type {kind}, severity {severity} and the "
         f"description '{remark}'",
@@ -64,8 +64,10 @@ def _file_ticket(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _change(world: World, random: Random, field: str, among: tuple[str, ...]) -> ApplicationTask:
-    ticket = random.choice(world.tickets)
+def _change(
+    content: SeededContent, random: Random, field: str, among: tuple[str, ...]
+) -> ApplicationTask:
+    ticket = random.choice(content.tickets)
     now = {"status": ticket.status, "severity": ticket.severity, "priority": ticket.priority}[field]
     new = pick_other(random, among, now)
     return draft(
@@ -74,48 +76,48 @@ def _change(world: World, random: Random, field: str, among: tuple[str, ...]) ->
         start=HOME,
         parameters={"title": ticket.title, field: new},
         reference=_edited(ticket, select(f'select[name="{field}"]', new)),
-        changed=[rule("ticket", {"id": world.number(ticket)}, set={field: new})],
+        changed=[rule("ticket", {"id": content.number(ticket)}, set={field: new})],
     )
 
 
-def _change_status(world: World, random: Random) -> ApplicationTask:
-    return _change(world, random, "status", STATUSES)
+def _change_status(content: SeededContent, random: Random) -> ApplicationTask:
+    return _change(content, random, "status", STATUSES)
 
 
-def _change_severity(world: World, random: Random) -> ApplicationTask:
-    return _change(world, random, "severity", SEVERITIES)
+def _change_severity(content: SeededContent, random: Random) -> ApplicationTask:
+    return _change(content, random, "severity", SEVERITIES)
 
 
-def _change_priority(world: World, random: Random) -> ApplicationTask:
-    return _change(world, random, "priority", PRIORITIES)
+def _change_priority(content: SeededContent, random: Random) -> ApplicationTask:
+    return _change(content, random, "priority", PRIORITIES)
 
 
-def _rename_ticket(world: World, random: Random) -> ApplicationTask:
-    ticket, title = random.choice(world.tickets), _subject(random)
+def _rename_ticket(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket, title = random.choice(content.tickets), _subject(random)
     return draft(
         f"Change the title of the ticket '{ticket.title}' to '{title}'",
         f"The ticket called '{ticket.title}' should be called '{title}'. Rename it",
         start=HOME,
         parameters={"title": ticket.title, "new": title},
         reference=_edited(ticket, fill('input[name="title"]', title)),
-        changed=[rule("ticket", {"id": world.number(ticket)}, set={"title": title})],
+        changed=[rule("ticket", {"id": content.number(ticket)}, set={"title": title})],
     )
 
 
-def _add_remark(world: World, random: Random) -> ApplicationTask:
-    ticket, remark = random.choice(world.tickets), random.choice(REMARKS)
+def _add_remark(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket, remark = random.choice(content.tickets), random.choice(REMARKS)
     return draft(
         f"Append the remark '{remark}' to the ticket '{ticket.title}'",
         f"On the ticket '{ticket.title}', leave this remark: '{remark}'",
         start=HOME,
         parameters={"title": ticket.title, "remark": remark},
         reference=_edited(ticket, fill('textarea[name="icomment"]', remark)),
-        added=[_remark(world, ticket, remark)],
+        added=[_remark(content, ticket, remark)],
     )
 
 
-def _close_with_remark(world: World, random: Random) -> ApplicationTask:
-    ticket = random.choice([one for one in world.tickets if one.status != "Closed"])
+def _close_with_remark(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket = random.choice([one for one in content.tickets if one.status != "Closed"])
     remark = random.choice(REMARKS)
     return draft(
         f"Close the ticket '{ticket.title}' (status Closed) with the remark '{remark}'",
@@ -127,13 +129,13 @@ def _close_with_remark(world: World, random: Random) -> ApplicationTask:
             select('select[name="status"]', "Closed"),
             fill('textarea[name="icomment"]', remark),
         ),
-        changed=[rule("ticket", {"id": world.number(ticket)}, set={"status": "Closed"})],
-        added=[_remark(world, ticket, remark)],
+        changed=[rule("ticket", {"id": content.number(ticket)}, set={"status": "Closed"})],
+        added=[_remark(content, ticket, remark)],
     )
 
 
-def _postpone_ticket(world: World, random: Random) -> ApplicationTask:
-    ticket = random.choice(world.tickets)
+def _postpone_ticket(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket = random.choice(content.tickets)
     status = random.choice(("Postponed", "Rejected", "Archived"))
     return draft(
         f"Change the status of the ticket '{ticket.title}' to {status}. If there is no such status, "
@@ -148,8 +150,8 @@ def _postpone_ticket(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_ticket(world: World, random: Random) -> ApplicationTask:
-    ticket = random.choice(world.tickets)
+def _read_ticket(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket = random.choice(content.tickets)
     field, value = random.choice((("severity", ticket.severity), ("priority", ticket.priority)))
     return draft(
         f"What is the {field} of the ticket '{ticket.title}'?",
@@ -161,8 +163,8 @@ def _read_ticket(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_remark(world: World, random: Random) -> ApplicationTask:
-    ticket = random.choice(world.tickets)
+def _read_remark(content: SeededContent, random: Random) -> ApplicationTask:
+    ticket = random.choice(content.tickets)
     place = ticket.remark.removeprefix("Seen at ").removesuffix(".")
     return draft(
         f"Where was the problem of the ticket '{ticket.title}' seen? Answer with the place and its "
@@ -175,9 +177,9 @@ def _read_remark(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _count_open(world: World, random: Random) -> ApplicationTask:
+def _count_open(content: SeededContent, random: Random) -> ApplicationTask:
     field = random.choice(("severity", "priority"))
-    values = [getattr(one, field) for one in world.tickets if one.status == "Open"]
+    values = [getattr(one, field) for one in content.tickets if one.status == "Open"]
     value = random.choice(sorted(set(values)))
     return draft(
         f"How many tickets with the status Open have the {field} {value}? Answer with a number",
@@ -211,8 +213,8 @@ def _subject(random: Random) -> str:
     )
 
 
-def _carry_over(world: World, random: Random) -> ApplicationTask:
-    page, ticket = random.choice(world.pages), random.choice(world.tickets)
+def _carry_over(content: SeededContent, random: Random) -> ApplicationTask:
+    page, ticket = random.choice(content.pages), random.choice(content.tickets)
     remark = f"Load limit: {page.load} t"
     return draft(
         f"Look up the load limit on the wiki page '{page.name}' and append the remark 'Load limit: N t', "
@@ -225,15 +227,15 @@ def _carry_over(world: World, random: Random) -> ApplicationTask:
             *(click("Wiki"), click(page.name)),
             *_edited(ticket, fill('textarea[name="icomment"]', remark)),
         ),
-        added=[_remark(world, ticket, remark)],
+        added=[_remark(content, ticket, remark)],
     )
 
 
-def _remark(world: World, ticket: Ticket, text: str) -> JsonObject:
-    return rule("remark", {"ticket": world.number(ticket), "author": PEOPLE[0], "text": text})
+def _remark(content: SeededContent, ticket: Ticket, text: str) -> JsonObject:
+    return rule("remark", {"ticket": content.number(ticket), "author": PEOPLE[0], "text": text})
 
 
-TICKET_TEMPLATES: dict[str, Callable[[World, Random], ApplicationTask]] = {
+TICKET_TEMPLATES: dict[str, Callable[[SeededContent, Random], ApplicationTask]] = {
     "file-ticket": _file_ticket,
     "change-status": _change_status,
     "change-severity": _change_severity,

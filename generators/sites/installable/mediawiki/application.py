@@ -1,4 +1,4 @@
-"""MediaWiki as an application: its packages, its worlds and how it is served.
+"""MediaWiki as an application: its packages, its seeded contents and how it is served.
 
 PHP's own web server serves it, and opens the SQLite file anew for each request; so the file may be
 replaced while it runs. PHP reads no settings of the machine: its extensions are named here.
@@ -12,10 +12,11 @@ from generators.sites.application.frozen_clock import FAKETIME
 from generators.sites.installable.application import (
     Application,
     Command,
+    ContentFolders,
     Installed,
     Serving,
-    World,
 )
+from generators.sites.installable.mediawiki.contents import START, draw_content
 from generators.sites.installable.mediawiki.tasks import draw_tasks
 from generators.sites.installable.mediawiki.wiki import (
     COOKIES,
@@ -23,13 +24,12 @@ from generators.sites.installable.mediawiki.wiki import (
     fill_wiki,
     make_empty_wiki,
 )
-from generators.sites.installable.mediawiki.world import START, draw_world
 
 STATE = "wiki.sqlite"
 """The wiki's file."""
 
 CACHE = "cache"
-"""The folder, in what all worlds have in common, with the texts of the user interface."""
+"""The folder, in what the contents of all seeds have in common, with the texts of the user interface."""
 
 SETTINGS = Path(__file__).with_name("LocalSettings.php")
 """The settings of every instance."""
@@ -84,12 +84,14 @@ def _make_base(installed: Installed, folder: Path) -> None:
     make_empty_wiki(folder, _scripts(installed, state=folder, cache=folder / CACHE, at=_EMPTY_AT))
 
 
-def _make(installed: Installed, seed: int, world: World) -> None:
-    file = world.folder / STATE
-    shutil.copyfile(world.base / STATE, file)
-    cache = world.base / CACHE
+def _make(installed: Installed, seed: int, folders: ContentFolders) -> None:
+    file = folders.folder / STATE
+    shutil.copyfile(folders.base / STATE, file)
+    cache = folders.base / CACHE
     fill_wiki(
-        draw_world(seed), file, _scripts(installed, state=world.folder, cache=cache, at=_FILLED_AT)
+        draw_content(seed),
+        file,
+        _scripts(installed, state=folders.folder, cache=cache, at=_FILLED_AT),
     )
 
 
@@ -123,7 +125,7 @@ MEDIAWIKI = Application(
         FAKETIME,
     ),
     making=2,
-    draw_world=draw_world,
+    draw_content=draw_content,
     state=STATE,
     start=START,
     cookies=COOKIES,

@@ -14,12 +14,12 @@ from generators.sites.installable.application_task import (
     press,
     rule,
 )
-from generators.sites.installable.mediawiki.world import (
+from generators.sites.installable.mediawiki.contents import (
     PEOPLE,
     START,
     TYPES,
     Article,
-    World,
+    SeededContent,
     category_of,
 )
 
@@ -29,19 +29,19 @@ def found(title: str) -> tuple[Move, ...]:
     return (fill("#searchInput", title), click_at("#searchButton"))
 
 
-def good_ships(world: World) -> list[Article]:
+def good_ships(content: SeededContent) -> list[Article]:
     """Return the ships whose latest revision states what is so."""
-    return [ship for ship in world.ships if ship.title not in world.spoilt]
+    return [ship for ship in content.ships if ship.title not in content.spoilt]
 
 
-def _read_fact(world: World, random: Random) -> ApplicationTask:
+def _read_fact(content: SeededContent, random: Random) -> ApplicationTask:
     page, fact, words = random.choice(
         (
-            (random.choice(good_ships(world)), "Length", "the length, in metres,"),
-            (random.choice(good_ships(world)), "Built", "the year of building"),
-            (random.choice(world.ports), "Berths", "the number of berths"),
-            (random.choice(world.ports), "Harbour master", "the harbour master"),
-            (random.choice(world.companies), "Founded", "the year of foundation"),
+            (random.choice(good_ships(content)), "Length", "the length, in metres,"),
+            (random.choice(good_ships(content)), "Built", "the year of building"),
+            (random.choice(content.ports), "Berths", "the number of berths"),
+            (random.choice(content.ports), "Harbour master", "the harbour master"),
+            (random.choice(content.companies), "Founded", "the year of foundation"),
         )
     )
     return draft(
@@ -54,10 +54,10 @@ def _read_fact(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_across(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice(good_ships(world))
+def _read_across(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice(good_ships(content))
     home = ship.facts["Port"].strip("[]")
-    port = next(one for one in world.ports if one.title == home)
+    port = next(one for one in content.ports if one.title == home)
     return draft(
         f"How deep, in metres, is the port that the register names for the ship {ship.title}?",
         f"Find the port of {ship.title}, and answer with the depth of that port in metres",
@@ -68,8 +68,8 @@ def _read_across(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_editor(world: World, random: Random) -> ApplicationTask:
-    page = random.choice(world.articles)
+def _read_editor(content: SeededContent, random: Random) -> ApplicationTask:
+    page = random.choice(content.articles)
     return draft(
         f"Who made the latest edit of the page {page.title}?",
         f"According to its history, which user last changed {page.title}?",
@@ -80,8 +80,8 @@ def _read_editor(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _read_first_author(world: World, random: Random) -> ApplicationTask:
-    page = random.choice([one for one in world.articles if len(one.versions) > 1])
+def _read_first_author(content: SeededContent, random: Random) -> ApplicationTask:
+    page = random.choice([one for one in content.articles if len(one.versions) > 1])
     return draft(
         f"Which user wrote the first version of the page {page.title}?",
         f"Look at the history of {page.title}: who created the page?",
@@ -92,9 +92,9 @@ def _read_first_author(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _count_category(world: World, random: Random) -> ApplicationTask:
+def _count_category(content: SeededContent, random: Random) -> ApplicationTask:
     category = random.choice([category_of(sort) for sort in TYPES])
-    count = sum(ship.category == category for ship in world.ships)
+    count = sum(ship.category == category for ship in content.ships)
     return draft(
         f"How many pages are in the category {category}? Answer with a number",
         f"Answer with how many pages the category {category} has",
@@ -105,8 +105,8 @@ def _count_category(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _edit_locked(world: World, random: Random) -> ApplicationTask:
-    page = random.choice([one for one in world.companies if one.title in world.locked])
+def _edit_locked(content: SeededContent, random: Random) -> ApplicationTask:
+    page = random.choice([one for one in content.companies if one.title in content.locked])
     year = random.randint(1991, 2019)
     return draft(
         f"Change the year in which {page.title} was founded to {year}. If you may not, change nothing "
@@ -121,8 +121,8 @@ def _edit_locked(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _watch(world: World, random: Random) -> ApplicationTask:
-    page = random.choice([one for one in world.articles if one.title not in world.watched])
+def _watch(content: SeededContent, random: Random) -> ApplicationTask:
+    page = random.choice([one for one in content.articles if one.title not in content.watched])
     return draft(
         f"Add the page {page.title} to your watchlist",
         f"You want to be told of changes of {page.title}: watch that page",
@@ -133,8 +133,8 @@ def _watch(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _unwatch(world: World, random: Random) -> ApplicationTask:
-    title = random.choice(world.watched)
+def _unwatch(content: SeededContent, random: Random) -> ApplicationTask:
+    title = random.choice(content.watched)
     return draft(
         f"Remove the page {title} from your watchlist",
         f"You no longer want to watch {title}. Take it off your watchlist",
@@ -145,8 +145,8 @@ def _unwatch(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _set_name(world: World, random: Random) -> ApplicationTask:
-    name = f"{PEOPLE[0]} {random.choice(world.ports).title}"
+def _set_name(content: SeededContent, random: Random) -> ApplicationTask:
+    name = f"{PEOPLE[0]} {random.choice(content.ports).title}"
     return draft(
         f"In your preferences, set your real name to '{name}'",
         f"Enter '{name}' as your real name in the preferences, and save them",
@@ -160,7 +160,7 @@ def _set_name(world: World, random: Random) -> ApplicationTask:
     )
 
 
-READING_TEMPLATES: dict[str, Callable[[World, Random], ApplicationTask]] = {
+READING_TEMPLATES: dict[str, Callable[[SeededContent, Random], ApplicationTask]] = {
     "read-fact": _read_fact,
     "read-across": _read_across,
     "read-editor": _read_editor,

@@ -1,19 +1,19 @@
-"""The tasks of MediaWiki: templates of reading and of writing, each drawn in a world.
+"""The tasks of MediaWiki: templates of reading and of writing, each drawn in seeded content.
 
-What a task asks for is unique in its world, and what it expects is a change of the views that
-`mediawiki.toml` declares, or an answer that the world knows.
+What a task asks for is unique in its content, and what it expects is a change of the views that
+`mediawiki.toml` declares, or an answer that the content gives.
 """
 
 from functools import partial
 
-from generators.sites.installable.application_task import ApplicationTask, draw, world_of
+from generators.sites.installable.application_task import ApplicationTask, content_of, draw
+from generators.sites.installable.mediawiki.contents import draw_content
 from generators.sites.installable.mediawiki.reading_tasks import READING_TEMPLATES
-from generators.sites.installable.mediawiki.world import draw_world
 from generators.sites.installable.mediawiki.writing_tasks import WRITING_TEMPLATES
 
 
 def draw_tasks(seed: int) -> tuple[ApplicationTask, ...]:
     """Return one task of each template, drawn from `seed`."""
-    world = draw_world(world_of(seed))
+    content = draw_content(content_of(seed))
     templates = READING_TEMPLATES | WRITING_TEMPLATES
-    return draw({name: partial(template, world) for name, template in templates.items()}, seed)
+    return draw({name: partial(template, content) for name, template in templates.items()}, seed)

@@ -1,4 +1,4 @@
-"""A wiki of MediaWiki, made from a world by MediaWiki's own maintenance scripts.
+"""A wiki of MediaWiki, made from seeded content by MediaWiki's own maintenance scripts.
 
 The empty wiki comes from the installer, and the pages with their history from an import of MediaWiki's
 own XML. What the installer draws at random (passwords, tokens, a number by which random pages are
@@ -13,13 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from generators.sites.installable.mediawiki.world import (
+from generators.sites.installable.mediawiki.contents import (
     MAIN_PAGE,
     PEOPLE,
     TYPES,
     Article,
+    SeededContent,
     Version,
-    World,
     category_of,
 )
 from schemas.errors import Unfinished
@@ -95,25 +95,25 @@ def make_empty_wiki(folder: Path, scripts: Scripts) -> None:
         scripts.run("createAndPromote", person, _PASSWORD)
 
 
-def fill_wiki(world: World, file: Path, scripts: Scripts) -> None:
-    """Bring the pages of `world` into the empty wiki of `file`, and settle what was drawn at random."""
-    scripts.run("importDump", "--no-updates", "--quiet", typed=dump(world))
+def fill_wiki(content: SeededContent, file: Path, scripts: Scripts) -> None:
+    """Bring the pages of `content` into the empty wiki of `file`, and settle what was drawn at random."""
+    scripts.run("importDump", "--no-updates", "--quiet", typed=dump(content))
     for name in ("rebuildrecentchanges", "rebuildtextindex", "refreshLinks"):
         scripts.run(name)
     scripts.run("initSiteStats", "--update")
     with closing(sqlite3.connect(file)) as database:
         with database:
-            _settle(database, world)
+            _settle(database, content)
         database.execute("VACUUM")
 
 
-def dump(world: World) -> str:
-    """Return the pages of `world` as an XML dump of MediaWiki's."""
-    return "\n".join(("<mediawiki xml:lang='en'>", *_pages(world), "</mediawiki>"))
+def dump(content: SeededContent) -> str:
+    """Return the pages of `content` as an XML dump of MediaWiki's."""
+    return "\n".join(("<mediawiki xml:lang='en'>", *_pages(content), "</mediawiki>"))
 
 
-def _pages(world: World) -> Iterator[str]:
-    first = world.articles[0].versions[0]
+def _pages(content: SeededContent) -> Iterator[str]:
+    first = content.articles[0].versions[0]
     links = "\n".join(f"* [[:Category:{name}|{name}]]" for name in _categories())
     yield _page(
         MAIN_PAGE, (first.model_copy(update={"text": f"Welcome to the register.\n\n{links}"}),)
@@ -121,7 +121,7 @@ def _pages(world: World) -> Iterator[str]:
     for name in _categories():
         text = f"All {name.lower()} of the register."
         yield _page(f"Category:{name}", (first.model_copy(update={"text": text}),))
-    for article in sorted(world.articles, key=_first_written):
+    for article in sorted(content.articles, key=_first_written):
         yield _page(article.title, article.versions)
 
 
@@ -147,7 +147,7 @@ def _revision(version: Version) -> str:
     )
 
 
-def _settle(database: sqlite3.Connection, world: World) -> None:
+def _settle(database: sqlite3.Connection, content: SeededContent) -> None:
     database.execute(
         "UPDATE user SET user_token = ?, user_password = '', user_newpassword = ''",
         (TOKEN.encode(),),
@@ -159,10 +159,10 @@ def _settle(database: sqlite3.Connection, world: World) -> None:
         "INSERT INTO page_restrictions(pr_page, pr_type, pr_level, pr_cascade, pr_expiry) "
         "SELECT page_id, 'edit', 'sysop', 0, 'infinity' FROM page "
         "WHERE page_namespace = 0 AND page_title = ?",
-        [(title.replace(" ", "_"),) for title in world.locked],
+        [(title.replace(" ", "_"),) for title in content.locked],
     )
     database.execute("DELETE FROM watchlist")
     database.executemany(
         "INSERT INTO watchlist(wl_user, wl_namespace, wl_title) VALUES (3, ?, ?)",
-        [(space, title.replace(" ", "_")) for title in world.watched for space in (0, 1)],
+        [(space, title.replace(" ", "_")) for title in content.watched for space in (0, 1)],
     )

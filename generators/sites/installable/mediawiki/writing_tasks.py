@@ -12,8 +12,8 @@ from generators.sites.installable.application_task import (
     fill,
     rule,
 )
+from generators.sites.installable.mediawiki.contents import PEOPLE, START, Article, SeededContent
 from generators.sites.installable.mediawiki.reading_tasks import found, good_ships
-from generators.sites.installable.mediawiki.world import PEOPLE, START, Article, World
 from schemas.base import JsonObject
 
 _TEXT = "#wpTextbox1"
@@ -25,9 +25,9 @@ _LINES = (
 )
 
 
-def _create_page(world: World, random: Random) -> ApplicationTask:
+def _create_page(content: SeededContent, random: Random) -> ApplicationTask:
     title = f"MV Grey {random.choice(('Heron', 'Gannet', 'Plover'))} {random.randint(4, 99)}"
-    text = f"{title} belongs to {random.choice(world.companies).title}."
+    text = f"{title} belongs to {random.choice(content.companies).title}."
     return draft(
         f"Create the page '{title}' with the text '{text}'",
         f"The register lacks a page '{title}'. Write one that says '{text}' and nothing else",
@@ -38,8 +38,8 @@ def _create_page(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _make_redirect(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice(good_ships(world))
+def _make_redirect(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice(good_ships(content))
     title, text = ship.title.replace("MV", "Motor vessel"), f"#REDIRECT [[{ship.title}]]"
     return draft(
         f"Create the page '{title}' as a redirect to '{ship.title}' (its text is '{text}')",
@@ -52,8 +52,8 @@ def _make_redirect(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _change_fact(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice(good_ships(world))
+def _change_fact(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice(good_ships(content))
     fact, new = random.choice(
         (("Length", f"{random.randint(300, 399)} m"), ("Built", str(random.randint(2020, 2025))))
     )
@@ -68,8 +68,8 @@ def _change_fact(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _add_fact(world: World, random: Random) -> ApplicationTask:
-    port = random.choice(world.ports)
+def _add_fact(content: SeededContent, random: Random) -> ApplicationTask:
+    port = random.choice(content.ports)
     line = f"* Cranes: {random.randint(1, 40)}"
     last = f"* Harbour master: {port.facts['Harbour master']}"
     text = port.text.replace(last, f"{last}\n{line}")
@@ -83,8 +83,8 @@ def _add_fact(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _add_category(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice(good_ships(world))
+def _add_category(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice(good_ships(content))
     line = f"[[Category:{random.choice(('Museum ships', 'Ships for sale', 'Lost ships'))}]]"
     text = f"{ship.text}\n{line}"
     return draft(
@@ -97,10 +97,10 @@ def _add_category(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _copy_fact(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice(good_ships(world))
+def _copy_fact(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice(good_ships(content))
     other = random.choice(
-        [one for one in good_ships(world) if one.facts["Built"] != ship.facts["Built"]]
+        [one for one in good_ships(content) if one.facts["Built"] != ship.facts["Built"]]
     )
     text = ship.text.replace(f"Built: {ship.facts['Built']}", f"Built: {other.facts['Built']}")
     return draft(
@@ -114,8 +114,8 @@ def _copy_fact(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _undo_edit(world: World, random: Random) -> ApplicationTask:
-    ship = random.choice([one for one in world.ships if one.title in world.spoilt])
+def _undo_edit(content: SeededContent, random: Random) -> ApplicationTask:
+    ship = random.choice([one for one in content.ships if one.title in content.spoilt])
     text = ship.versions[-2].text
     return draft(
         f"Undo the latest edit of the page {ship.title}",
@@ -130,8 +130,8 @@ def _undo_edit(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _add_topic(world: World, random: Random) -> ApplicationTask:
-    page, topic = random.choice(world.articles), f"Question {random.randint(100, 999)}"
+def _add_topic(content: SeededContent, random: Random) -> ApplicationTask:
+    page, topic = random.choice(content.articles), f"Question {random.randint(100, 999)}"
     text = random.choice(_LINES)
     return draft(
         f"On the discussion page of {page.title}, add a topic with the subject '{topic}' and the text "
@@ -147,8 +147,8 @@ def _add_topic(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _write_to(world: World, random: Random) -> ApplicationTask:
-    person, page = random.choice(PEOPLE[1:]), random.choice(world.articles)
+def _write_to(content: SeededContent, random: Random) -> ApplicationTask:
+    person, page = random.choice(PEOPLE[1:]), random.choice(content.articles)
     topic, text = page.title, random.choice(_LINES)
     return draft(
         f"On the talk page of the user {person}, add a topic with the subject '{topic}' and the text "
@@ -165,8 +165,8 @@ def _write_to(world: World, random: Random) -> ApplicationTask:
     )
 
 
-def _move_page(world: World, random: Random) -> ApplicationTask:
-    port = random.choice(world.ports)
+def _move_page(content: SeededContent, random: Random) -> ApplicationTask:
+    port = random.choice(content.ports)
     title = f"New {port.title}"
     left: JsonObject = {"text": f"#REDIRECT [[{title}]]", "author": PEOPLE[0]}
     return draft(
@@ -200,7 +200,7 @@ def _version(page: Article, text: str) -> JsonObject:
     return rule("page", {"name": page.title}, set=after)
 
 
-WRITING_TEMPLATES: dict[str, Callable[[World, Random], ApplicationTask]] = {
+WRITING_TEMPLATES: dict[str, Callable[[SeededContent, Random], ApplicationTask]] = {
     "create-page": _create_page,
     "make-redirect": _make_redirect,
     "change-fact": _change_fact,

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from generators.sites.installable.__main__ import main
 from generators.sites.installable.application import Application
-from generators.sites.installable.application_task import WORLDS, Move, draft
-from generators.sites.installable.fossil.world import draw_world as draw_repository
-from generators.sites.installable.mediawiki.world import draw_world as draw_wiki
+from generators.sites.installable.application_task import CONTENTS, Move, draft
+from generators.sites.installable.fossil.contents import draw_content as draw_repository
+from generators.sites.installable.mediawiki.contents import draw_content as draw_wiki
 from generators.sites.installable.registry import APPLICATIONS, find_application
 from schemas.errors import NotFound
 
@@ -74,8 +74,8 @@ def test_no_answer_stands_in_its_question(application: Application) -> None:
             assert answer not in words, task
 
 
-def test_the_tasks_of_a_seed_are_set_in_one_of_few_worlds(application: Application) -> None:
-    assert {task.world for task in application.draw_tasks(WORLDS + 1)} == {1}
+def test_the_tasks_of_a_seed_are_set_in_one_of_few_contents(application: Application) -> None:
+    assert {task.content for task in application.draw_tasks(CONTENTS + 1)} == {1}
 
 
 def test_only_a_task_that_cannot_be_done_is_answered_by_impossible(
@@ -103,43 +103,43 @@ def test_the_command_writes_the_rows_of_as_many_seeds_as_it_is_told(
 
 @given(seed=st.integers(min_value=0, max_value=2**63 - 1))
 def test_names_are_unique_in_a_repository(seed: int) -> None:
-    world = draw_repository(seed)
+    content = draw_repository(seed)
 
-    assert world == draw_repository(seed)
+    assert content == draw_repository(seed)
     for names in (
-        [ticket.title for ticket in world.tickets],
-        [ticket.key for ticket in world.tickets],
-        [page.name for page in world.pages],
-        [thread.title for thread in world.threads],
+        [ticket.title for ticket in content.tickets],
+        [ticket.key for ticket in content.tickets],
+        [page.name for page in content.pages],
+        [thread.title for thread in content.threads],
     ):
         assert len(set(names)) == len(names)
 
 
 @given(seed=st.integers(min_value=0, max_value=2**63 - 1))
 def test_names_are_unique_in_a_wiki_and_links_lead_to_pages(seed: int) -> None:
-    world = draw_wiki(seed)
-    titles = [article.title for article in world.articles]
+    content = draw_wiki(seed)
+    titles = [article.title for article in content.articles]
     linked = {
         value.strip("[]")
-        for article in world.articles
+        for article in content.articles
         for value in article.facts.values()
         if value.startswith("[[")
     }
 
-    assert world == draw_wiki(seed)
+    assert content == draw_wiki(seed)
     assert len(set(titles)) == len(titles)
     assert linked <= set(titles)
-    assert not set(world.watched) & set(world.spoilt)
+    assert not set(content.watched) & set(content.spoilt)
 
 
 @given(seed=st.integers(min_value=0, max_value=2**63 - 1))
 def test_a_spoilt_ship_can_be_taken_back_to_what_is_so(seed: int) -> None:
-    world = draw_wiki(seed)
+    content = draw_wiki(seed)
 
-    for ship in world.ships:
-        good = ship.versions[-2 if ship.title in world.spoilt else -1].text
+    for ship in content.ships:
+        good = ship.versions[-2 if ship.title in content.spoilt else -1].text
         assert all(f"* {name}: {value}" in good for name, value in ship.facts.items())
-        assert (good == ship.text) == (ship.title not in world.spoilt)
+        assert (good == ship.text) == (ship.title not in content.spoilt)
         dates = [version.at for version in ship.versions]
         assert dates == sorted(set(dates))
 

@@ -1,6 +1,6 @@
 """What a repository of fossil holds before a task begins, drawn from a seed.
 
-A world is a value: no file is read or written here, and the same seed gives the same world everywhere.
+Seeded content is a value: no file is read or written here, and the same seed gives the same content everywhere.
 `repository.py` makes a repository of it, and `tasks.py` asks about it. Titles are unique and resemble
 each other in all words but one or two, so that a task names one record among several near ones.
 """
@@ -11,7 +11,7 @@ from random import Random
 from schemas.base import Moment, Record
 
 TICKETS = 200
-"""Tickets of a world."""
+"""Tickets of one content."""
 
 PAGES = 60
 """Pages of its wiki."""
@@ -70,7 +70,7 @@ class Ticket(Record):
     key: str
     """Forty hex digits, by which fossil knows it."""
     title: str
-    """Unique in its world."""
+    """Unique in its content."""
     status: str
     """One of `STATUSES`."""
     kind: str
@@ -91,7 +91,7 @@ class Page(Record):
     """A page of the wiki, in Markdown."""
 
     name: str
-    """Unique in its world."""
+    """Unique in its content."""
     thing: str
     """What it is about."""
     load: int
@@ -125,7 +125,7 @@ class Thread(Record):
     """A thread of the forum, with one post."""
 
     title: str
-    """Unique in its world."""
+    """Unique in its content."""
     text: str
     """Its first post."""
     author: str
@@ -134,7 +134,7 @@ class Thread(Record):
     """When."""
 
 
-class World(Record):
+class SeededContent(Record):
     """All that a repository holds."""
 
     seed: int
@@ -158,10 +158,10 @@ class World(Record):
         return self.first_new - len(self.threads) + self.threads.index(record)
 
 
-def draw_world(seed: int) -> World:
-    """Return the world of `seed`."""
+def draw_content(seed: int) -> SeededContent:
+    """Return the content of `seed`."""
     random = Random(f"fossil {seed}")
-    return World(
+    return SeededContent(
         seed=seed,
         tickets=_tickets(random),
         pages=_pages(random),

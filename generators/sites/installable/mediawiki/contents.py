@@ -1,6 +1,6 @@
 """What a wiki holds before a task begins, drawn from a seed.
 
-A world is a value: no file is read or written here, and the same seed gives the same world everywhere.
+Seeded content is a value: no file is read or written here, and the same seed gives the same content everywhere.
 `wiki.py` makes a wiki of it, and `tasks.py` asks about it. It is a register of ships, ports and
 companies; names resemble each other, and every fact stands in a line of its own.
 """
@@ -11,13 +11,13 @@ from random import Random
 from schemas.base import Moment, Record
 
 SHIPS = 100
-"""Ships of a world."""
+"""Ships of one content."""
 
 PORTS = 30
-"""Ports of a world."""
+"""Ports of one content."""
 
 COMPANIES = 20
-"""Companies of a world."""
+"""Companies of one content."""
 
 PEOPLE = ("Mia", "Tom", "Ines", "Olaf")
 """Who writes; the first is who a task is done as."""
@@ -79,7 +79,7 @@ class Article(Record):
     """A page with its history."""
 
     title: str
-    """Unique in its world."""
+    """Unique in its content."""
     category: str
     """The one category that it is in."""
     facts: dict[str, str]
@@ -93,7 +93,7 @@ class Article(Record):
         return self.versions[-1].text
 
 
-class World(Record):
+class SeededContent(Record):
     """All that a wiki holds."""
 
     seed: int
@@ -117,8 +117,8 @@ class World(Record):
         return (*self.ships, *self.ports, *self.companies)
 
 
-def draw_world(seed: int) -> World:
-    """Return the world of `seed`."""
+def draw_content(seed: int) -> SeededContent:
+    """Return the content of `seed`."""
     random = Random(f"mediawiki {seed}")
     ports = _ports(random)
     companies = _companies(random, ports)
@@ -127,7 +127,7 @@ def draw_world(seed: int) -> World:
     )
     spoilt = tuple(sorted(random.sample(names, 12)))
     locked = tuple(sorted(random.sample([one.title for one in companies], 4)))
-    return World(
+    return SeededContent(
         seed=seed,
         ships=tuple(_ship(random, name, ports, companies, spoilt=name in spoilt) for name in names),
         ports=ports,

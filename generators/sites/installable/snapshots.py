@@ -1,6 +1,6 @@
-"""The worlds that an application's tasks are set in, kept as files, and how one is put back.
+"""Snapshots: the seeded contents that an application's tasks are set in, kept as files, and how one is put back.
 
-Making a world takes from a fifth of a second to half a minute, so it is made once for each version of
+Making one takes from a fifth of a second to half a minute, so it is made once for each version of
 the application and each content, in a folder that gets its name when it is whole. Putting an instance
 back is then one rename of its SQLite file (`generators/sites/application/server.py`).
 """
@@ -8,30 +8,32 @@ back is then one rename of its SQLite file (`generators/sites/application/server
 import re
 from pathlib import Path
 
-from generators.sites.installable.application import Application, Installed, World
+from generators.sites.installable.application import Application, ContentFolders, Installed
 from generators.whole_folder import make_whole
 from schemas.base import content_hash
 
 _SHOWN = 12
 
 
-def world_folder(application: Application, installed: Installed, *, data: Path, seed: int) -> Path:
-    """Return the folder with the world of `seed`, made if it is not there.
+def snapshot_folder(
+    application: Application, installed: Installed, *, data: Path, seed: int
+) -> Path:
+    """Return the folder with the snapshot of the content of `seed`, made if it is not there.
 
     Raises:
-        Unfinished: the application failed while the world was made.
+        Unfinished: the application failed while the content was made.
     """
     base = base_folder(application, installed, data=data)
 
     def make(folder: Path) -> None:
-        application.make(installed, seed, World(folder=folder, base=base))
+        application.make(installed, seed, ContentFolders(folder=folder, base=base))
 
-    content = content_hash(application.draw_world(seed).model_dump(mode="json"))
+    content = content_hash(application.draw_content(seed).model_dump(mode="json"))
     return make_whole(base.with_name(f"{seed}-{content[:_SHOWN]}"), make)
 
 
 def base_folder(application: Application, installed: Installed, *, data: Path) -> Path:
-    """Return the folder with what all worlds have in common, made if it is not there.
+    """Return the folder with what the contents of all seeds have in common, made if it is not there.
 
     Raises:
         Unfinished: the application failed while it was made.
