@@ -47,7 +47,7 @@ help: ## list the targets
 setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 	@./setup.sh browser
 
-$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml
+$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml plugins/applications/pyproject.toml
 	@./setup.sh environment
 	@touch $@
 
@@ -130,7 +130,7 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 
 test-apps: setup ## install fossil and MediaWiki, and have every task of theirs done and replayed
 	@$(BIN)/stepmill sites install fossil && $(BIN)/stepmill sites install mediawiki
-	@$(PYTEST) tests/apps
+	@$(PYTEST) plugins/applications/tests/apps
 
 test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
