@@ -49,7 +49,7 @@ help: ## list the targets
 setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 	@./setup.sh browser
 
-$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml
+$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml plugins/applications/pyproject.toml
 	@./setup.sh environment
 	@touch $@
 
@@ -63,8 +63,8 @@ $(ENGINE): requirements/engine-cpu.txt generators/engine/vllm/cpu_patch.py
 	@TORCH_WHEELS='$(TORCH_WHEELS)' ./setup.sh engine
 	@touch $@
 
-$(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
-	@$(BIN)/python -m generators.engine.models tiny $(@D)
+$(TINY): $(wildcard tests/support/checkpoints/*.py) | $(STAMP)
+	@PYTHONPATH=tests $(BIN)/python -m support.checkpoints tiny $(@D)
 
 # Without the packages of worlds' pages the demo says so, and attempts the tasks of MiniWoB++ alone.
 demo: setup ## make a verified, replayed dataset in demo-dataset/
@@ -133,7 +133,7 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 
 test-apps: setup ## install fossil and MediaWiki, and have every task of theirs done and replayed
 	@$(BIN)/stepmill sites install fossil && $(BIN)/stepmill sites install mediawiki
-	@$(PYTEST) tests/apps
+	@$(PYTEST) plugins/applications/tests/apps
 
 test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers

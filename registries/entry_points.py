@@ -15,6 +15,8 @@ class Group(StrEnum):
 
     SITES = "stepmill.sites"
     """What serves a task's pages."""
+    APPLICATIONS = "stepmill.applications"
+    """What can be installed for sites, and serves them."""
     POLICIES = "stepmill.policies"
     """What chooses actions."""
     VERIFIERS = "stepmill.verifiers"

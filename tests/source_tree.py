@@ -1,12 +1,16 @@
 """The project's own source, parsed: what the tests about the code itself look at."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
+
+PLUGINS = ("plugins/applications/stepmill_applications",)
+"""The packages of this repository's own plug-ins."""
 
 
 @cache
@@ -22,7 +26,8 @@ def _parse(path: Path) -> ast.Module:
 
 
 def dotted(path: str) -> str:
-    """Return the import name of a module at `path`."""
+    """Return the import name of a module at `path`; one of a plug-in lies in its project's folder."""
+    path = re.sub(r"^plugins/[^/]+/", "", path)
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

@@ -21,16 +21,19 @@ from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.enclosure import Containment, probe
 from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm, trusted_code
-from generators.sites.installable.packages import find_installed
-from generators.sites.installable.registry import APPLICATIONS
+from generators.sites.installable.registry import (
+    APPLICATIONS,
+    HOW,
+    PACKAGE_OF,
+    find_installation,
+)
 from generators.sites.miniwob import pages_root, template_paths
-from generators.whole_folder import data_folder
 from generators.worlds.packages.lock import INSTALL, not_here, read_lock
 from registries.entry_points import Group, find_plugins
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineSection
-from schemas.errors import NoBrowser, NoEngine
+from schemas.errors import BadConfig, NoBrowser, NoEngine
 
 MIN_PYTHON = (3, 11)
 """The oldest Python that the program runs on."""
@@ -111,14 +114,25 @@ def diagnose(config: RunConfig) -> Iterator[Diagnosis]:
 
 
 def _applications() -> Iterator[Diagnosis]:
-    """Yield which of the applications that tasks ship for are installed, and whether the packages of worlds are."""
-    for application in APPLICATIONS.values():
-        found = find_installed(application, data_folder(os.environ))
+    """Yield which of the applications that packages offer are installed, and whether the packages of worlds are."""
+    for name in APPLICATIONS.names:
+        try:
+            found = find_installation(name, os.environ)
+        except BadConfig:
+            continue  # its line as a plug-in says why
         yield Diagnosis(
             name="site",
             health=Health.GOOD if found else Health.POOR,
-            found=f"{application.name} {found.version}" if found else f"no {application.name}",
-            remedy="" if found else f"'stepmill sites install {application.name}', for its tasks",
+            found=f"{name} {found.version}" if found else f"no {name}",
+            remedy="" if found else f"'stepmill sites install {name}', for its tasks",
+        )
+    if untold := [name for name in PACKAGE_OF if name not in APPLICATIONS.names]:
+        packages = dict.fromkeys(PACKAGE_OF[name] for name in untold)
+        yield Diagnosis(
+            name="site",
+            health=Health.POOR,
+            found=f"no package {', '.join(packages)}",
+            remedy=f"{HOW}, for {' and '.join(untold)}",
         )
     absent = not_here()
     yield Diagnosis(

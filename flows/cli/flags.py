@@ -281,15 +281,16 @@ def _site_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _site_install(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="fossil, mediawiki or worlds")
+    names = [*(plugin.name for plugin in find_plugins(Group.APPLICATIONS)), "worlds"]
+    parser.add_argument("name", metavar="NAME", help=", ".join(names).replace("%", "%%"))
     json_flag(parser)
 
 
 SITES: Commands = {
     "install": (
         _site_install,
-        "bring an application that tasks ship for onto this machine, or the packages of worlds' pages",
-        "stepmill sites install fossil",
+        "bring an application that a package offers onto this machine, or the packages of worlds' pages",
+        "stepmill sites install worlds",
     ),
     "check": (
         _site_check,

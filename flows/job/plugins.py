@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from generators.policy.dialects.registry import PARTS
 from generators.policy.registry import POLICIES
+from generators.sites.installable.registry import APPLICATIONS, needed_application
 from generators.sites.judging.probes import PROBES, probe_names
 from generators.sites.registry import SITES
 from generators.verify.verifiers import VERIFIERS
@@ -12,7 +13,7 @@ from schemas.configuration.config import RunConfig
 from schemas.tasks.task import Task
 from storage.export.formats import FORMATS
 
-REGISTRIES = (SITES, POLICIES, VERIFIERS, PARTS, FORMATS, PROBES)
+REGISTRIES = (SITES, APPLICATIONS, POLICIES, VERIFIERS, PARTS, FORMATS, PROBES)
 """The registries of all kinds of part."""
 
 
@@ -24,8 +25,12 @@ def plugin_problems() -> Iterator[tuple[Plugin, str]]:
 
 
 def acting_plugins(config: RunConfig, tasks: Iterable[Task]) -> Iterator[Plugin]:
-    """Yield the plug-ins that an episode of the run may depend on: they act in it, or judge its end."""
+    """Yield the plug-ins that an episode of the run may depend on: they act in it, serve it or judge its end."""
+    tasks = tuple(tasks)
     yield from filter(None, map(PROBES.plugin, probe_names(tasks)))
+    for site in sorted({task.site for task in tasks} & config.sites.keys()):
+        if name := needed_application(config.sites[site].start):
+            yield from filter(None, [APPLICATIONS.plugin(name)])
     for section in config.mix:
         roles = (section, section.localizer, section.validator)
         dialects = (PARTS.plugin(role.dialect) for role in roles if role and role.dialect)

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,10 +27,13 @@ from support.servers.ledger_site import ledger_task
 
 from flows.job.provenance import code_version, provenance
 from generators.policy.factory import PolicyFactory
+from generators.sites.application.server import Server
 from schemas.base import JsonObject
+from schemas.configuration.application import Application
 from schemas.configuration.config import RunConfig, resolve
 from schemas.episodes.action import Answer, Click
 from schemas.episodes.episode import PolicyKind
+from schemas.errors import RolloutFailure
 
 Command = Callable[..., Said]
 
@@ -218,7 +222,7 @@ def test_the_doctor_names_every_part_and_what_is_broken(tmp_path: Path, command:
     assert isinstance(lines, list)
     found = {str(line["found"]): line for line in lines if isinstance(line, dict)}
     parts = ("policy 'centre'", "verifier 'short'", "dialect 'shouting'", "format 'goals'")
-    for part in (*parts, "site 'button'", "probe 'total'"):
+    for part in (*parts, "site 'button'", "probe 'total'", "application 'shelf'"):
         assert found[f"{part} of {DISTRIBUTION}"]["health"] == "good"
     shop = found["site 'shop' of broken-shop 1.0"]
     assert shop["health"] == "poor"
@@ -250,10 +254,41 @@ def test_a_broken_plugin_is_refused_by_name_and_by_nobody_else(
     assert command("generate", "--dry-run", *SMALL, beside=tmp_path).code == 0
 
 
+async def test_its_application_is_installed_and_served(
+    home: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command and the site's file of the page, as they stand."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    section = PAGE[PAGE.index("### An application to install") : PAGE.index("## One that ships")]
+    (line,) = re.findall(r"^```sh\nstepmill (.*)\n```", section, re.MULTILINE)
+    (start,) = re.findall(r"^```toml\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    stated = tomllib.loads(start) | {"origin": "http://shelf.localhost"}
+    stated["start"]["environment"] = {"PYTHONPATH": str(home)}
+    shelf = Application.model_validate(stated | {"state": {"folder": "{folder}"}})
+
+    assert "shelf" in command("sites", "install", "--help").out
+    with pytest.raises(RolloutFailure, match="shelf is not installed: stepmill sites install"):
+        await _start_page(shelf)
+    said = command(*shlex.split(line))
+    assert (said.code, said.err) == (0, "shelf: writing its page\n")
+    assert said.out == f"shelf 1.0 is ready in {tmp_path}/data/stepmill/applications/shelf\n"
+    assert await _start_page(shelf) == "<h3>Shelf</h3>"
+
+
+async def _start_page(application: Application) -> str:
+    server = Server("shelf", application)
+    try:
+        await server.start()
+        async with server.http.get(server.url) as answer:
+            return await answer.text()
+    finally:
+        await server.stop()
+
+
 @pytest.mark.browser
 def test_its_site_is_attempted_judged_and_replayed(home: Path, tmp_path: Path) -> None:
     """By the commands of the page, as they stand."""
-    section = PAGE[PAGE.index("### A site") : PAGE.index("## One that ships")]
+    section = PAGE[PAGE.index("### A site") : PAGE.index("### A probe")]
     (block,) = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     row, line = block.splitlines()
     subprocess.run(["/bin/sh", "-c", row], cwd=tmp_path, check=True)

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 
 import pytest
 import source_tree
-from source_tree import PACKAGES, ROOT, dotted, field_docs, functions, modules, records
+from source_tree import PACKAGES, PLUGINS, ROOT, dotted, field_docs, functions, modules, records
 
 MODULE_LINES = 400
 FUNCTION_LINES = 60
 FOLDER_FILES = 20
 """The files that lie directly in one folder of tests, at most."""
-EVERYTHING = (*PACKAGES, "tests", "bench", "docs")
+CODE = (*PACKAGES, *PLUGINS)
+EVERYTHING = (*PACKAGES, "plugins", "tests", "bench", "docs")
 
 NAMELESS = {"utils", "util", "helpers", "helper", "common", "misc"}
 """Names that say nothing about what is inside."""
@@ -62,7 +63,7 @@ def test_no_function_is_too_long() -> None:
 
 
 def test_most_functions_are_short() -> None:
-    lengths = [_length(node) for _, tree in modules(*PACKAGES) for node in functions(tree)]
+    lengths = [_length(node) for _, tree in modules(*CODE) for node in functions(tree)]
 
     assert statistics.median(lengths) <= 10
 
@@ -70,7 +71,7 @@ def test_most_functions_are_short() -> None:
 def test_every_module_says_what_it_is() -> None:
     silent = [
         path
-        for path, tree in modules(*PACKAGES, "bench", "docs")
+        for path, tree in modules(*CODE, "bench", "docs")
         if not (ast.get_docstring(tree) or "").strip().endswith((".", ".`", '"', ":", "|"))
     ]
 
@@ -80,7 +81,7 @@ def test_every_module_says_what_it_is() -> None:
 def test_every_public_name_has_a_sentence() -> None:
     silent = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in modules(*PACKAGES)
+        for path, tree in modules(*CODE)
         for node in _public(tree)
         if not (ast.get_docstring(node) or "").strip()
     ]
@@ -107,7 +108,7 @@ def _overrides(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> b
 
 
 def test_an_override_without_a_sentence_finds_it_where_the_method_is_declared() -> None:
-    assert list(_silent_overrides(modules(*PACKAGES))) == []
+    assert list(_silent_overrides(modules(*CODE))) == []
 
 
 def test_the_search_for_silent_overrides_finds_them() -> None:
@@ -156,7 +157,7 @@ def _silent_overrides(of: tuple[tuple[str, ast.Module], ...]) -> Iterator[str]:
 def test_every_field_of_a_record_says_what_it_holds() -> None:
     silent = [
         f"{path}:{field.lineno} {record.name}.{ast.unparse(field.target)}"
-        for path, tree in modules(*PACKAGES)
+        for path, tree in modules(*CODE)
         for record in records(tree)
         for field, doc in field_docs(record)
         if not (doc or "").strip() and not _explains_itself(ast.unparse(field.annotation))
@@ -232,7 +233,7 @@ NAMED_BOUNDARIES = {
 def test_only_the_rollout_and_the_last_resort_catch_everything() -> None:
     found = {
         (path, function, line)
-        for path, tree in modules(*PACKAGES, "bench")
+        for path, tree in modules(*CODE, "bench")
         for function, line in _broad(tree)
     }
 
@@ -249,7 +250,7 @@ def test_only_the_rollout_and_the_last_resort_catch_everything() -> None:
 def test_only_the_command_line_and_the_benchmarks_print() -> None:
     printing = [
         f"{path}:{node.lineno}"
-        for path, tree in modules(*PACKAGES)
+        for path, tree in modules(*CODE)
         if not path.startswith(("flows/cli/", "flows/terminal.py"))
         for node in ast.walk(tree)
         if (isinstance(node, ast.Name) and node.id == "print")
@@ -319,7 +320,7 @@ def ours():
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib") or "site-packages" in name:
             return None  # somebody else's doing
-        if name.startswith(tuple(f"{sys.argv[1]}/{p}/" for p in ("flows", "generators", "registries", "schemas", "storage"))):
+        if name.startswith(tuple(f"{sys.argv[1]}/{p}/" for p in ("flows", "generators", "plugins", "registries", "schemas", "storage"))):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return None
@@ -338,7 +339,7 @@ for module in sys.argv[2:]:
 
 
 def test_no_module_does_anything_when_it_is_imported() -> None:
-    names = [dotted(path) for path, _ in modules(*PACKAGES)]
+    names = [dotted(path) for path, _ in modules(*CODE)]
 
     shown = subprocess.run(
         [sys.executable, "-c", IMPORT_EVERYTHING, str(ROOT), *names],

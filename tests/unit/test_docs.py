@@ -33,7 +33,11 @@ from storage.publish.card.columns import member_docs
 
 PAGES = [
     path.relative_to(ROOT).as_posix()
-    for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
+    for path in (
+        *sorted(ROOT.glob("*.md")),
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted(ROOT.glob("plugins/*/README.md")),
+    )
 ]
 README_LINES = 150
 TRAINING = "docs/training.md"
@@ -46,7 +50,7 @@ _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(
-    r"^(?:flows|generators|registries|schemas|storage|configs|bench|docs|tests|requirements)/"
+    r"^(?:flows|generators|registries|schemas|storage|plugins|configs|bench|docs|tests|requirements)/"
 )
 
 

@@ -20,7 +20,7 @@ import pytest
 from conftest import GOLDEN
 from effort import THOROUGH
 from packaging.requirements import Requirement
-from source_tree import PACKAGES, ROOT, dotted, modules
+from source_tree import PACKAGES, PLUGINS, ROOT, dotted, modules
 from support.inputs.example_plugin import DISTRIBUTION, build_plugin, install_plugin
 
 from registries.entry_points import Group
@@ -30,6 +30,9 @@ BIN = Path(sys.executable).parent
 REQUIREMENTS = ROOT / "requirements"
 WARM_SECONDS = 60.0
 """The core's installation from a warm cache takes less."""
+
+APPLICATIONS = ROOT / "plugins" / "applications"
+"""The project of fossil and MediaWiki."""
 
 TRAINERS = [f"trainers/{path.stem}" for path in sorted((REQUIREMENTS / "trainers").glob("*.in"))]
 """Whose dataset classes read the training rows, a lock each."""
@@ -86,9 +89,15 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_is_ours_and_nobody_elses(package: str) -> None:
-    assert set(packages_distributions().get(package, ())) <= {"stepmill"}
+@pytest.mark.parametrize(
+    ("package", "distribution"),
+    [
+        *((package, "stepmill") for package in PACKAGES),
+        ("stepmill_applications", "stepmill-applications"),
+    ],
+)
+def test_a_package_is_ours_and_nobody_elses(package: str, distribution: str) -> None:
+    assert set(packages_distributions().get(package, ())) <= {distribution}
     path = import_module(package).__file__
     assert path is not None
     assert Path(path).is_relative_to(ROOT)
@@ -138,14 +147,16 @@ def _outside_the_core(path: Path) -> Iterator[str]:
     """Yield what a module imports that neither Python, the project nor the core's lock answers."""
     core, distributions = {_normal(pin.name) for pin in _locked("core")}, _distributions()
     names = {one or two for one, two in _IMPORT.findall(path.read_text(encoding="utf-8"))}
-    for name in sorted(names - sys.stdlib_module_names - {*PACKAGES} - _UNLOADED):
+    ours = {*PACKAGES, *(Path(plugin).name for plugin in PLUGINS)}
+    for name in sorted(names - sys.stdlib_module_names - ours - _UNLOADED):
         if not {_normal(each) for each in distributions.get(name, ())} & core:
             yield f"{path.name}: {name}"
 
 
 def test_no_module_imports_what_the_core_lacks() -> None:
     """That each loads in an environment of the core alone is tried, too, where there is time."""
-    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    packages = (*PACKAGES, *PLUGINS)
+    paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
 
     assert [one for path in paths for one in _outside_the_core(path)] == []
 
@@ -241,9 +252,13 @@ def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel: Path) -> None
 
 
 def test_the_wheel_holds_every_file_that_the_tree_has(wheel: Path) -> None:
-    kept = _run("git", "ls-files", "-co", "--exclude-standard", *PACKAGES, cwd=ROOT)
+    assert _kept(ROOT, *PACKAGES) - set(zipfile.ZipFile(wheel).namelist()) == set()
 
-    assert set(kept.stdout.split()) - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+def _kept(home: Path, *folders: str) -> set[str]:
+    """Return the files of folders that git keeps, by their paths below `home`."""
+    kept = _run("git", "ls-files", "-co", "--exclude-standard", *folders, cwd=home)
+    return {name for name in kept.stdout.split() if (home / name).is_file()}
 
 
 @pytest.mark.full
@@ -267,10 +282,16 @@ def test_the_command_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_p
 
 
 def test_the_doctor_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_path: Path) -> None:
-    done = _run(installed / "stepmill", "doctor", "--json", cwd=tmp_path)
+    found = _diagnoses(installed, tmp_path)
 
+    assert found["no package stepmill-applications"] == f"{HOW}, for fossil and mediawiki"
+
+
+def _diagnoses(installed: Path, cwd: Path) -> dict[str, str]:
+    """Return what the doctor finds, with what is to be done."""
+    done = _run(installed / "stepmill", "doctor", "--json", cwd=cwd)
     assert done.returncode in (0, 1), done.stderr
-    assert isinstance(json.loads(done.stdout.splitlines()[-1]), dict)
+    return {line["found"]: line["remedy"] for line in json.loads(done.stdout)["lines"]}
 
 
 @pytest.mark.full
@@ -290,3 +311,84 @@ def test_a_plugin_is_used_beside_the_wheel(installed: Path, tmp_path: Path) -> N
         (*exported, "goals", "--format=goals"),
     ):
         _must(stepmill, *words, cwd=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of fossil and MediaWiki, built from its source distribution."""
+    out = tmp_path_factory.mktemp("applications")
+    _must(BIN / "uv", "build", "--no-build-isolation", "--out-dir", out, APPLICATIONS, cwd=ROOT)
+    return next(out.glob("*.whl"))
+
+
+def test_the_plugins_wheel_holds_its_package_and_nothing_else(applications: Path) -> None:
+    names = set(zipfile.ZipFile(applications).namelist())
+
+    assert {n for n in names if ".dist-info/" not in n} == _kept(
+        APPLICATIONS, Path(PLUGINS[0]).name
+    )
+    assert "stepmill_applications/mediawiki/LocalSettings.php" in names
+
+
+@pytest.fixture
+def with_applications(installed: Path, applications: Path) -> Iterator[None]:
+    """Have the plug-in installed beside the core, as whoever adds it to an environment has."""
+    where = ("--python", installed / "python")
+    _must(BIN / "uv", "pip", "install", "--offline", "--no-deps", *where, applications, cwd=ROOT)
+    yield
+    _must(BIN / "uv", "pip", "uninstall", *where, "stepmill-applications", cwd=ROOT)
+
+
+HOW = "pip install ./plugins/applications, in Stepmill's repository"
+FROM = f"comes with the package stepmill-applications, which is not installed: {HOW}"
+
+
+def test_the_core_alone_has_no_application_and_says_what_to_install(
+    installed: Path, tmp_path: Path
+) -> None:
+    stepmill = installed / "stepmill"
+
+    refused = _run(stepmill, "sites", "install", "fossil", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr) == (2, f"stepmill: fossil {FROM}\n")
+    assert "fossil" not in _run(stepmill, "sites", "install", "--help", cwd=tmp_path).stdout
+
+
+@pytest.mark.full
+def test_a_run_over_applications_is_refused_by_the_core_alone(
+    installed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    words = ("generate", "--dry-run", "--config=configs/apps.toml")
+
+    run = _run(installed / "stepmill", *words, cwd=tmp_path)
+
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"stepmill: tasks: none of 72 tasks can be attempted: fossil {FROM}; "
+        f"none of 76 tasks can be attempted: mediawiki {FROM}\n"
+    )
+
+
+@pytest.mark.usefixtures("with_applications")
+def test_beside_the_plugin_the_core_has_its_applications(installed: Path, tmp_path: Path) -> None:
+    python, serve = installed / "python", ("-m", "generators.sites.installable", "serve")
+
+    shown = _run(installed / "stepmill", "sites", "install", "--help", cwd=tmp_path)
+    assert "fossil, mediawiki, " in shown.stdout
+    served = _run(python, *serve, "gitea", cwd=tmp_path)
+    assert served.returncode == 2
+    assert "there is no application 'gitea'; there are fossil, mediawiki" in served.stderr
+    _must(python, "-m", "stepmill_applications", "fossil", "--seeds=4", cwd=tmp_path)
+    shipped = (ROOT / "configs/apps/fossil.jsonl").read_bytes()
+    assert (tmp_path / "tasks.jsonl").read_bytes() == shipped
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("with_applications")
+def test_the_doctor_names_the_plugins_applications(installed: Path, tmp_path: Path) -> None:
+    found = _diagnoses(installed, tmp_path)
+
+    assert found.keys() > {
+        f"application '{name}' of stepmill-applications 0.1.0" for name in ("fossil", "mediawiki")
+    }
+    assert not any(line.startswith("no package stepmill") for line in found)

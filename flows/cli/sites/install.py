@@ -6,30 +6,20 @@ from pathlib import Path
 
 from flows.terminal import ExitCode, print_lines, print_note, print_result
 from generators.sites import worlds
-from generators.sites.installable.application_task import WORLDS
-from generators.sites.installable.packages import install
 from generators.sites.installable.registry import find_application
-from generators.sites.installable.worlds import world_folder
 from generators.whole_folder import data_folder
 from generators.worlds.packages.install import install_packages
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    data = data_folder(os.environ)
     if args.name == worlds.NAME:
-        return _install_packages(data, as_json=args.json)
-    application = find_application(args.name)
-    found = install(application, data, environ=os.environ, say=print_note)
-    for world in range(WORLDS):
-        print_note(f"{application.name}: making world {world + 1} of {WORLDS}")
-        world_folder(application, found, data=data, seed=world)
+        return _install_packages(data_folder(os.environ), as_json=args.json)
+    found = find_application(args.name, os.environ).install(print_note)
     if args.json:
-        print_result(
-            {"site": application.name, "version": found.version, "folder": str(found.tree)}
-        )
+        print_result({"site": args.name, "version": found.version, "folder": str(found.folder)})
     else:
-        print_lines([f"{application.name} {found.version} is ready in {found.tree}"])
+        print_lines([f"{args.name} {found.version} is ready in {found.folder}"])
     return ExitCode.DONE
 
 

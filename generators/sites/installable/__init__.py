@@ -1,1 +1,1 @@
-"""Applications that Debian ships, as sites: how they are installed, seeded and read, and tasks for them."""
+"""Applications that can be installed and served: what packages offer them, and how a site asks for one."""

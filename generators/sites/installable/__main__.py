@@ -1,110 +1,37 @@
-"""`python -m generators.sites.installable serve|tasks NAME`: an application by hand.
+"""`python -m generators.sites.installable serve NAME WORD …`: become the server of an application.
 
-`serve` puts each world into a folder of its own below `worlds`, for resets, and then becomes the application's
-own program, so that whoever started it stops it directly; `tasks` writes a task file. Everything is found again by the application's name and the user's folder.
+What a site's `start.command` says. The package that offers the application reads the words, makes the
+instance ready and says what serves it; this program then becomes that one, so that whoever started it
+stops it directly.
 """
 
-import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from generators.sites.installable.application import Application, Installed, Serving
-from generators.sites.installable.application_task import WORLDS, world_of
-from generators.sites.installable.packages import find_installed
-from generators.sites.installable.registry import (
-    APPLICATIONS,
-    find_application,
-    not_installed,
-    put_back,
-)
-from generators.sites.installable.worlds import base_folder
-from generators.whole_folder import data_folder
+from generators.sites.installable.registry import find_installation, not_installed
 from schemas.errors import Refusal, StepmillError
 
-AT = "2026-01-15 10:00:00"
-"""The moment at which an instance's clock stands still, UTC; no record of a world is later."""
+USAGE = "usage: python -m generators.sites.installable serve NAME [WORD …]"
 
 
-def main(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
-    """Do what is asked for and return the exit code."""
-    asked = _parser().parse_args(arguments)
+def main(  # noqa: RET503 - it ends as another program
+    arguments: Sequence[str], environ: Mapping[str, str] = os.environ
+) -> int:
+    """Become the server that is asked for; return the exit code where there is none."""
     try:
-        application = find_application(asked.name)
-        _DO[asked.command](application, asked, environ)
-    except Refusal as refusal:
-        sys.stderr.write(f"{refusal}\n")
-        return 2
+        if len(arguments) < len(("serve", "NAME")) or arguments[0] != "serve":
+            raise Refusal(USAGE)
+        _, name, *words = arguments
+        found = find_installation(name, environ)
+        if found is None:
+            raise Refusal(not_installed(name))
+        command = found.serve(words)
     except StepmillError as error:
         sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+        return 2 if isinstance(error, Refusal) else 1
+    os.execve(command.arguments[0], command.arguments, command.environment)  # noqa: S606 - what it is for
 
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m generators.sites.installable",
-        description="Serve an application, or write tasks for it.",
-    )
-    parser.add_argument("command", choices=tuple(_DO), help="what is done")
-    parser.add_argument("name", help=", ".join(APPLICATIONS))
-    parser.add_argument(
-        "--folder", type=Path, default=Path(), help="the instance's (the current one)"
-    )
-    parser.add_argument("--port", type=int, default=0, help="of 127.0.0.1, to serve at")
-    parser.add_argument("--seed", type=int, default=0, help="of a task; it says which world (0)")
-    parser.add_argument(
-        "--seeds", type=int, default=1, help="how many, from --seed on, to draw tasks of"
-    )
-    parser.add_argument(
-        "--at", default=AT, help=f"when its clock stands still, UTC ({AT}); '': it runs"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("tasks.jsonl"), help="the task file to write"
-    )
-    return parser
-
-
-def _serve(application: Application, asked: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    found, data = _installed(application, environ), data_folder(environ)
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    for world in range(WORLDS):
-        folder = asked.folder / "worlds" / str(world)
-        folder.mkdir(parents=True, exist_ok=True)
-        put_back(application, found, data=data, folder=folder, world=world)
-    put_back(application, found, data=data, folder=asked.folder, world=world_of(asked.seed))
-    base = base_folder(application, found, data=data)
-    serving = Serving(folder=asked.folder.resolve(), base=base, port=asked.port)
-    command = application.command(found, serving)
-    environment = command.environment | found.environment(environ, at=asked.at or None)
-    os.execve(command.arguments[0], command.arguments, environment)  # noqa: S606 - what it is for
-
-
-def _tasks(application: Application, asked: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    del environ
-    rows = [
-        task.row(site=application.name, origin=application.origin)
-        for seed in range(asked.seed, asked.seed + asked.seeds)
-        for task in application.draw_tasks(seed)
-    ]
-    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    asked.out.write_text("".join(lines), encoding="utf-8")
-
-
-def _installed(application: Application, environ: Mapping[str, str]) -> Installed:
-    found = find_installed(application, data_folder(environ))
-    if found is None:
-        raise Refusal(not_installed(application))
-    return found
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-
-
-_DO = {"serve": _serve, "tasks": _tasks}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

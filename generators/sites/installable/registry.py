@@ -1,66 +1,96 @@
-"""The applications by name, how one is put into a world, and what a run's sites need of them."""
+"""The applications that packages offer to install, by name, and what a run's sites need of them.
+
+None ships. A site names the one that it needs in the command that starts it, whatever package has it.
+"""
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import cast
 
-from generators.sites.application.server import restore
-from generators.sites.installable.application import Application, Installed
-from generators.sites.installable.fossil.application import FOSSIL
-from generators.sites.installable.mediawiki.application import MEDIAWIKI
-from generators.sites.installable.packages import find_installed
-from generators.sites.installable.worlds import world_folder
+from generators.sites.installable.protocol import Installable, Installation, Machine
 from generators.whole_folder import data_folder
+from registries.entry_points import Group
+from registries.registry import Registry, callable_part, plugin_errors
 from schemas.configuration.application import Start
 from schemas.errors import NotFound
 
-APPLICATIONS: Mapping[str, Application] = MappingProxyType(
-    {application.name: application for application in (FOSSIL, MEDIAWIKI)}
+InstallableMaker = Callable[[Machine], Installable]
+"""Makes what installs and serves an application on a machine."""
+
+APPLICATIONS = Registry[InstallableMaker](
+    Group.APPLICATIONS, {}, adapt=lambda found: cast("InstallableMaker", callable_part(found))
 )
-"""Those that can be installed."""
+"""Every application that can be installed."""
+
+PACKAGE_OF: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("fossil", "mediawiki"), "stepmill-applications")
+)
+"""The package that has an application of Stepmill's own repository, told where no package offers that."""
+
+HOW = "pip install ./plugins/applications, in Stepmill's repository"
+"""What installs that package."""
 
 SERVE = ("{python}", "-m", "generators.sites.installable", "serve")
 """How the command that starts a site begins where it serves one of them; the name follows."""
 
 
-def find_application(name: str) -> Application:
-    """Return the application of this name.
+def find_application(name: str, environ: Mapping[str, str]) -> Installable:
+    """Return what installs and serves the application of this name.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no package offers it, with the package that would.
+        BadConfig: the package that offers it cannot be used.
     """
-    if name not in APPLICATIONS:
-        raise NotFound(f"no application '{name}'; there are: {', '.join(APPLICATIONS)}")
-    return APPLICATIONS[name]
+    plugin = APPLICATIONS.plugin(name)
+    if plugin is None and name in PACKAGE_OF:
+        raise NotFound(
+            f"{name} comes with the package {PACKAGE_OF[name]}, which is not installed: {HOW}"
+        )
+    make = APPLICATIONS.get(name)
+    with plugin_errors(str(plugin), "it is not made"):
+        return make(Machine(data=data_folder(environ), environ=environ))
 
 
-def not_installed(application: Application) -> str:
-    """Return that an application is not installed, and what installs it."""
-    return f"{application.name} is not installed: stepmill sites install {application.name}"
+def find_installation(name: str, environ: Mapping[str, str]) -> Installation | None:
+    """Return the application of this name as it is here; None if it is not installed.
+
+    Raises:
+        NotFound: no package offers it, with the package that would.
+        BadConfig: the package that offers it cannot be used.
+    """
+    application = find_application(name, environ)
+    with plugin_errors(str(APPLICATIONS.plugin(name)), "it is not looked for"):
+        return application.find()
+
+
+def needed_application(start: Start) -> str | None:
+    """Return the name of the application that a site needs; None if it needs none that is known of.
+
+    The command that starts the site says which, and nothing else does: a key of the site's file beside it
+    could name another one. A site whose command begins otherwise is its user's own, of which nothing is
+    known before it starts.
+    """
+    program, rest = start.command[: len(SERVE)], start.command[len(SERVE) :]
+    return rest[0] if program == SERVE and rest else None
 
 
 def what_is_missing(start: Start, environ: Mapping[str, str] = os.environ) -> str | None:
     """Return what a site needs that is not installed here, with what installs it; None if nothing is.
 
-    The command that starts the site says which application it needs, and nothing else does: a key of the
-    site's file beside it could name another one. A site whose command begins otherwise is its user's own, of
-    which nothing is known before it starts.
-    """
-    program, name = start.command[: len(SERVE)], start.command[len(SERVE) :][:1]
-    application = APPLICATIONS.get("".join(name)) if program == SERVE else None
-    if application is None or find_installed(application, data_folder(environ)) is not None:
-        return None
-    return not_installed(application)
-
-
-def put_back(
-    application: Application, installed: Installed, *, data: Path, folder: Path, world: int
-) -> None:
-    """Put the instance in `folder` into a world, whether or not it runs.
-
     Raises:
-        Unfinished: the world was not there, and making it failed.
+        BadConfig: the package of its application cannot be used.
     """
-    made = world_folder(application, installed, data=data, seed=world)
-    restore(made / application.state, folder / application.state)
+    name = needed_application(start)
+    if name is None:
+        return None
+    try:
+        found = find_installation(name, environ)
+    except NotFound as error:
+        return str(error)
+    return None if found is not None else not_installed(name)
+
+
+def not_installed(name: str) -> str:
+    """Return that an application is not installed, and what installs it."""
+    return f"{name} is not installed: stepmill sites install {name}"

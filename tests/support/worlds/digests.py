@@ -13,7 +13,6 @@ import httpx2
 from pydantic import TypeAdapter
 from support.worlds.made_world import SHOP, shop_rows
 
-from generators.sites.installable.registry import APPLICATIONS, find_application
 from generators.tasks.worlds.draw import draw_task, draw_tasks
 from generators.tasks.worlds.ground.task import WorldTask
 from generators.worlds.drawing.draw import FAMILIES, draw_whole
@@ -22,6 +21,7 @@ from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
 from schemas.tasks.task import Task
 from schemas.worlds.world import World
+from stepmill_applications.parts import APPLICATIONS
 
 KINDS = ("find", "edit", "rank-three", "procedure", "aggregate")
 """The kinds of the tasks that are drawn in families, one for each family in turn."""
@@ -57,10 +57,8 @@ def task_digests(
 def application_digests() -> dict[str, str]:
     """Return the digests of the tasks of the applications that can be installed."""
     return {
-        f"tasks of {name}": _digest(
-            repr([find_application(name).draw_tasks(seed) for seed in range(3)])
-        )
-        for name in APPLICATIONS
+        f"tasks of {name}": _digest(repr([application.draw_tasks(seed) for seed in range(3)]))
+        for name, application in APPLICATIONS.items()
     }
 
 

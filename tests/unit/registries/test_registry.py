@@ -195,5 +195,5 @@ def test_any_text_is_a_name_or_refused(name: str) -> None:
 
 
 def test_every_group_has_a_word_for_its_parts() -> None:
-    nouns = ["site", "policy", "verifier", "dialect", "format", "probe"]
+    nouns = ["site", "application", "policy", "verifier", "dialect", "format", "probe"]
     assert [group.noun for group in Group] == nouns

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from support.inputs.offered_application import MISSING as WHY
+from support.inputs.offered_application import Harbour
 from support.runs.commands import Said, called
 from support.runs.fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
 from support.runs.locations import Place
@@ -13,15 +15,12 @@ from support.runs.locations import Place
 from flows.job import open as open_module
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
-from generators.sites.installable import registry
-from generators.sites.installable.application import SYSTEM, Installed
 from generators.sites.protocol import Site
 from schemas.configuration.config import RunConfig
 
-WHY = "fossil is not installed: stepmill sites install fossil"
 RUN = """
 [sites]
-fossil = "{base}/fossil.toml"
+harbour = "{base}/harbour.toml"
 
 [tasks]
 sources = [{sources}]
@@ -43,16 +42,16 @@ verifiers = ["outcome", "replay"]
 passed = ["outcome"]
 """
 SITE = """
-origin = "http://fossil.localhost"
+origin = "http://harbour.localhost"
 
 [start]
-command = ["{python}", "-m", "generators.sites.installable", "serve", "fossil"]
+command = ["{python}", "-m", "generators.sites.installable", "serve", "harbour", "{folder}"]
 
 [state]
-sqlite = "{folder}/harbour.fossil"
+sqlite = "{folder}/harbour.db"
 """
 ROW = {
-    "site": "fossil",
+    "site": "harbour",
     "template_id": "click-test",
     "start_url": "/",
     "instruction": "Click.",
@@ -70,7 +69,7 @@ class Workshop(ScriptedWorkshop):
         super().__init__(config)
         assert isinstance(self.sites, dict)
         sites: dict[str, Site] = self.sites
-        sites["fossil"] = Pretender()
+        sites["harbour"] = Pretender()
 
     async def start(self, sites: Collection[str], *, rollouts: bool) -> PolicyRuntime | None:
         self.started.append(sites)
@@ -83,10 +82,10 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(open_module, RunResources.__name__, Workshop)
     monkeypatch.setattr(Workshop, "started", [], raising=False)
     rows = (json.dumps(ROW | {"seed": seed}) for seed in range(4))
-    (tmp_path / "fossil.jsonl").write_text("\n".join(rows))
-    (tmp_path / "fossil.toml").write_text(SITE)
+    (tmp_path / "harbour.jsonl").write_text("\n".join(rows))
+    (tmp_path / "harbour.toml").write_text(SITE)
     (tmp_path / "script.json").write_text(SCRIPT)
-    write_run(tmp_path, "miniwob", f"{tmp_path}/fossil.jsonl")
+    write_run(tmp_path, "miniwob", f"{tmp_path}/harbour.jsonl")
     return tmp_path
 
 
@@ -96,15 +95,9 @@ def write_run(base: Path, *sources: str) -> None:
 
 
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Return what changes whether fossil is here, which it is not."""
-    monkeypatch.setattr(registry, "find_installed", lambda *_: None)
-    return monkeypatch
-
-
-def here(install: pytest.MonkeyPatch, *, found: bool) -> None:
-    tree = Installed(tree=SYSTEM, version="1") if found else None
-    install.setattr(registry, "find_installed", lambda *_: tree)
+def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harbour:
+    """Return an application that a package offers and that is not here."""
+    return Harbour(tmp_path, monkeypatch)
 
 
 def generated(base: Path, *more: str) -> Said:
@@ -133,7 +126,7 @@ def verdicts(base: Path) -> Counter[tuple[str, str, int]]:
 
 
 def test_a_run_goes_on_without_an_application_and_makes_its_tasks_once_it_is_installed(
-    base: Path, install: pytest.MonkeyPatch
+    base: Path, harbour: Harbour
 ) -> None:
     without = generated(base)
     assert (without.code, without.answer["episodes"]) == (0, 4), without.err
@@ -143,55 +136,53 @@ def test_a_run_goes_on_without_an_application_and_makes_its_tasks_once_it_is_ins
     assert shown(base) == {"planned": 8, "committed": 4, "complete": False, "waiting": {WHY: 4}}
     assert f"         4 tasks wait: {WHY}\n" in called("show", str(base / "run")).out
 
-    here(install, found=True)
+    harbour.install()
     assert shown(base) == {"planned": 8, "committed": 4, "complete": False, "waiting": {}}
     resumed = generated(base)
     assert (resumed.code, resumed.answer["rolled_out"]) == (0, 4), resumed.err
     assert "left out" not in resumed.err
-    assert Workshop.started[1:] == [{"miniwob", "fossil"}]
+    assert Workshop.started[1:] == [{"miniwob", "harbour"}]
     assert called("audit", str(base / "run"), "--deep", "--json").answer["whole"]
     whole = {"planned": 8, "committed": 8, "complete": True, "waiting": {}}
     assert shown(base) == whole
 
-    here(install, found=False)
+    harbour.remove()
     assert shown(base) == whole
     again = generated(base)
     assert (again.code, again.answer["rolled_out"]) == (0, 0), again.err
 
 
 def test_what_an_application_made_is_judged_where_it_is_installed_and_nowhere_else(
-    base: Path, install: pytest.MonkeyPatch
+    base: Path, harbour: Harbour
 ) -> None:
-    here(install, found=True)
+    harbour.install()
     assert generated(base, '--set=verify.verifiers=["outcome"]').code == 0
-    here(install, found=False)
+    harbour.remove()
     assert generated(base).code == 0
     assert verdicts(base) == {
         ("miniwob", "outcome", 0): 4,
-        ("fossil", "outcome", 0): 4,
+        ("harbour", "outcome", 0): 4,
         ("miniwob", "replay", 0): 4,
     }
-    here(install, found=True)
+    harbour.install()
     assert generated(base).code == 0
-    assert verdicts(base)["fossil", "replay", 0] == 4
+    assert verdicts(base)["harbour", "replay", 0] == 4
 
 
-def test_judging_again_starts_the_sites_of_what_is_committed(
-    base: Path, install: pytest.MonkeyPatch
-) -> None:
+def test_judging_again_starts_the_sites_of_what_is_committed(base: Path, harbour: Harbour) -> None:
     asked = ("verify", str(base / "run"), "--no-prefect", "--json")
     generated(base)
     assert called(*asked).code == 0
-    here(install, found=True)
+    harbour.install()
     generated(base)
     assert called(*asked).code == 0
-    both = {"miniwob", "fossil"}
+    both = {"miniwob", "harbour"}
     assert Workshop.started == [{"miniwob"}, {"miniwob"}, both, both]
 
 
-@pytest.mark.usefixtures("install")
+@pytest.mark.usefixtures("harbour")
 def test_a_run_of_nothing_else_is_refused_in_a_line(base: Path) -> None:
-    write_run(base, f"{base}/fossil.jsonl")
+    write_run(base, f"{base}/harbour.jsonl")
     refused = generated(base)
     assert refused.code == 2
     assert refused.err.splitlines() == [
@@ -200,15 +191,15 @@ def test_a_run_of_nothing_else_is_refused_in_a_line(base: Path) -> None:
     assert not (base / "run").exists()
 
 
-@pytest.mark.usefixtures("install")
+@pytest.mark.usefixtures("harbour")
 def test_a_sample_is_drawn_from_what_waits_too(base: Path) -> None:
     sampled = generated(base, "--set=tasks.sample=4")
     assert (sampled.code, sampled.answer["episodes"]) == (0, 2), sampled.err
     assert f"2 tasks are left out: {WHY}" in sampled.err
 
 
-@pytest.mark.usefixtures("install")
+@pytest.mark.usefixtures("harbour")
 def test_a_site_that_is_not_installed_cannot_be_tried(base: Path) -> None:
-    said = called("sites", "check", "fossil", f"--config={base / 'run.toml'}")
+    said = called("sites", "check", "harbour", f"--config={base / 'run.toml'}")
     assert said.code == 2
-    assert f"sites.fossil: {WHY}" in said.err
+    assert f"sites.harbour: {WHY}" in said.err

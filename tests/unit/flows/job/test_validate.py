@@ -7,15 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
-from source_tree import ROOT
+from support.inputs.offered_application import COMMAND, Harbour
 from support.inputs.offered_parts import installed, offer
 from support.servers.ledger_site import ledger, ledger_task
 
-from flows.job.config_loader import Sources, load
 from flows.job.plugins import acting_plugins, used_plugins
 from flows.job.validate import check_stored_probes, validate
-from generators.sites.installable import registry
-from generators.sites.installable.application import SYSTEM, Installed
+from schemas.configuration.application import Application
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import TasksSection
 from schemas.errors import BadConfig, BadTasks, NotFound
@@ -67,38 +65,18 @@ def test_a_sample_of_all_there_are_says_nothing(caplog: pytest.LogCaptureFixture
     assert attempted(caplog, section) == (3, [])
 
 
-def test_two_applications_that_are_not_installed_are_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(registry, "find_installed", lambda *_: None)
-    monkeypatch.chdir(ROOT)
-    with pytest.raises(BadTasks) as refused:
-        validate(load(Sources(config="configs/apps.toml"), {}))
-    assert str(refused.value) == (
-        "tasks: none of 72 tasks can be attempted: "
-        "fossil is not installed: stepmill sites install fossil; "
-        "none of 76 tasks can be attempted: "
-        "mediawiki is not installed: stepmill sites install mediawiki"
-    )
-
-
-def test_a_task_without_a_reference_is_refused_whether_or_not_its_site_is_installed(
+def test_a_run_names_the_package_of_an_application_that_its_tasks_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wiki = Installed(tree=SYSTEM, version="1")
-    monkeypatch.setattr(
-        registry, "find_installed", lambda one, _: wiki if one.name == "mediawiki" else None
-    )
-    monkeypatch.chdir(ROOT)
-    row = {"site": "fossil", "start_url": "/", "instruction": "Go.", "expect": {"answer": "1"}}
-    path = tmp_path / "fossil.jsonl"
-    sources = f"tasks.sources=['configs/apps/mediawiki.jsonl', '{path}']"
-    config = load(Sources(config="configs/apps.toml", settings=(sources,)), {})
-    path.write_text(json.dumps(row | {"reference": [{"do": "answer", "text": "1"}]}))
-    assert len(validate(config).waiting) == 1
-    path.write_text(json.dumps(row))
-    with pytest.raises(BadTasks, match="1 of 77 tasks have no reference, as fossil"):
-        validate(config)
+    Harbour(tmp_path, monkeypatch)
+    task = ledger_task(expect={"answer": "1"})
+    start = {"start": {"command": COMMAND}}
+    config = RunConfig(sites={"ledger": Application.model_validate(ledger().model_dump() | start)})
+
+    assert used_plugins(config, [task]) == {"stepmill.applications:harbour": "harbour-sites 1.0"}
+    assert [one.origin for one in acting_plugins(config, [task])] == ["harbour-sites 1.0"]
+    assert used_plugins(config, []) == {}
+    assert used_plugins(RunConfig(sites={"ledger": ledger()}), [task]) == {}
 
 
 def test_a_probe_that_cannot_be_used_is_refused_before_any_work(tmp_path: Path) -> None:

@@ -6,11 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.inputs.offered_application import COMMAND, Harbour
 from support.inputs.offered_parts import installed, offer
 
-from generators.sites.installable import registry
-from generators.sites.installable.application import SYSTEM, Installed
-from generators.sites.installable.registry import SERVE
 from generators.sites.miniwob import template_paths
 from generators.tasks.loader import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
@@ -300,7 +298,8 @@ def application(name: str, *command: str) -> Application:
 def test_tasks_of_an_application_that_is_not_installed_wait_and_a_sample_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = {"shop": application("shop", "shop"), "fossil": application("fossil", *SERVE, "fossil")}
+    own = {"shop": application("shop", "shop"), "harbour": application("harbour", *COMMAND)}
+    harbour = Harbour(tmp_path, monkeypatch)
     rows = [
         {"site": site, "seed": n, "start_url": "/", "instruction": "Go.", "expect": {"answer": "1"}}
         for site in own
@@ -308,18 +307,17 @@ def test_tasks_of_an_application_that_is_not_installed_wait_and_a_sample_is_the_
     ]
     (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, rows)))
     section = TasksSection(source=str(tmp_path / "two.jsonl"), sample=6)
-    plans = []
-    for found in (Installed(tree=SYSTEM, version="1"), None):
-        monkeypatch.setattr(registry, "find_installed", lambda *_, found=found: found)
-        plans.append(plan_tasks(section, applications=own))
-    here, without = plans
+    without = plan_tasks(section, applications=own)
+    harbour.install()
+    here = plan_tasks(section, applications=own)
+    harbour.remove()
     assert (here.set_apart, here.available, without.available) == ((), 18, 18)
     assert without.tasks == tuple(task for task in here.tasks if task.site == "shop")
-    assert without.waiting == tuple(task for task in here.tasks if task.site == "fossil")
+    assert without.waiting == tuple(task for task in here.tasks if task.site == "harbour")
     assert without.set_apart == without.waiting
     assert (len(without.tasks), len(without.waiting)) == (3, 3)
     offers = site_offers(own)
-    assert refusal_of(without.waiting[0], offers) == offers["fossil"].missing
+    assert refusal_of(without.waiting[0], offers) == offers["harbour"].missing
     assert refusal_of(without.tasks[0], offers) is None
 
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from support.inputs.offered_application import MISSING as NOT_INSTALLED
+from support.inputs.offered_application import Harbour
 
 from flows.checks.tasks import TaskGates
 from flows.cli.main import main
 from flows.cli.tasks.check import _gate_lines
 from flows.terminal import ExitCode
 from generators.sites.gates import Gate
-from generators.sites.installable import registry
 from generators.sites.miniwob import template_paths
 from schemas.tasks.task import MAX_SEED
 
@@ -152,27 +153,27 @@ request = { path = "/reset" }
 [state]
 request = { method = "GET", path = "/state" }
 """
-FOSSIL = """
-origin = "http://fossil.localhost"
+HARBOUR = """
+origin = "http://harbour.localhost"
 
 [start]
-command = ["{python}", "-m", "generators.sites.installable", "serve", "fossil"]
+command = ["{python}", "-m", "generators.sites.installable", "serve", "harbour"]
 
 [state]
-sqlite = "{folder}/harbour.fossil"
+sqlite = "{folder}/harbour.db"
 """
 ORDER = {"template_id": "order", "start_url": "/", "expect": {"answer": "5"}}
 
 
 @pytest.fixture
 def run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a run with a shop, and with fossil, which is not installed; a task of each is in `two.jsonl`."""
-    monkeypatch.setattr(registry, "find_installed", lambda *_: None)
+    """Return a run with a shop, and with harbour, which is not installed; a task of each is in `two.jsonl`."""
+    Harbour(tmp_path, monkeypatch)
     (tmp_path / "shop.toml").write_text(SHOP)
-    (tmp_path / "fossil.toml").write_text(FOSSIL)
-    rows = [ordered("shop"), ordered("fossil")]
+    (tmp_path / "harbour.toml").write_text(HARBOUR)
+    rows = [ordered("shop"), ordered("harbour")]
     (tmp_path / "two.jsonl").write_text("\n".join(rows))
-    text = "".join(f'{name} = "{tmp_path}/{name}.toml"\n' for name in ("shop", "fossil"))
+    text = "".join(f'{name} = "{tmp_path}/{name}.toml"\n' for name in ("shop", "harbour"))
     (tmp_path / "run.toml").write_text(
         f'[sites]\n{text}[tasks]\nsources = ["{tmp_path}/two.jsonl"]\n'
     )
@@ -187,16 +188,16 @@ def test_a_file_is_read_with_the_sites_of_a_run_and_a_row_of_no_site_of_it_is_na
     tmp_path: Path, run_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, known = tmp_path / "mine.jsonl", f"--config={run_file}"
-    text = "\n".join(map(ordered, ("shop", "shpo", "fossil", "shop")))
+    text = "\n".join(map(ordered, ("shop", "shpo", "harbour", "shop")))
     assert validated(path, text, known) == ExitCode.REFUSED
     unknown, twice, *_, refused, total = capsys.readouterr().out.splitlines()
-    there = "there are: miniwob, worlds, live, shop, fossil"
+    there = "there are: miniwob, worlds, live, shop, harbour"
     assert unknown == f"{path}: line 2: unknown site 'shpo' ({there}); did you mean 'shop'?"
     assert twice == (
         f"{path}: line 4: is the same task as line 1: delete one; tasks.attempts says how often each is "
         "attempted"
     )
-    assert refused == f"refused  1 tasks of fossil cannot be attempted: {NOT_INSTALLED}"
+    assert refused == f"refused  1 tasks of harbour cannot be attempted: {NOT_INSTALLED}"
     assert total.endswith("tasks 2, templates 2, sites 2, mistakes 2")
 
     assert validated(path, ordered("shop"), known) == ExitCode.DONE
@@ -211,10 +212,10 @@ def test_the_tasks_of_a_run_are_listed_with_a_mark_where_they_wait(
     listed = _items(as_json(["list", "--config", run_file], capsys), "tasks")
     assert [(item["site"], item["refusal"]) for item in listed] == [
         ("shop", None),
-        ("fossil", NOT_INSTALLED),
+        ("harbour", NOT_INSTALLED),
     ]
     other = tmp_path / "other.jsonl"
-    other.write_text(ordered("fossil"))
+    other.write_text(ordered("harbour"))
     assert tasks("list", "--config", run_file, "--source", str(other)) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[1].split()[1:3] == ["refused", "order"]
@@ -222,9 +223,6 @@ def test_the_tasks_of_a_run_are_listed_with_a_mark_where_they_wait(
         f"1 tasks in {other}",
         f"1 of them cannot be attempted: {NOT_INSTALLED}",
     ]
-
-
-NOT_INSTALLED = "fossil is not installed: stepmill sites install fossil"
 
 
 def _items(listed: dict[str, object], key: str) -> list[dict[str, object]]:

@@ -1,0 +1,32 @@
+"""A file of a server's state is replaced whole, whether or not a program serves it."""
+
+import sqlite3
+from pathlib import Path
+
+from generators.sites.application.server import restore
+
+
+def test_restoring_brings_back_the_content_without_the_journals(tmp_path: Path) -> None:
+    source, live = tmp_path / "source", tmp_path / "live"
+    for file, word in ((source, "before"), (live, "after")):
+        with sqlite3.connect(file) as database:
+            database.execute("CREATE TABLE said(word)")
+            database.execute("INSERT INTO said VALUES (?)", (word,))
+        database.close()
+    for journal in ("-journal", "-wal", "-shm"):
+        (tmp_path / f"live{journal}").write_bytes(b"of the old file")
+
+    restore(source, live)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["live", "source"]
+    database = sqlite3.connect(live)
+    assert database.execute("SELECT word FROM said").fetchall() == [("before",)]
+    database.close()
+
+
+def test_restoring_what_is_not_there_makes_it(tmp_path: Path) -> None:
+    (tmp_path / "source").write_text("x")
+
+    restore(tmp_path / "source", tmp_path / "live")
+
+    assert (tmp_path / "live").read_text() == "x"

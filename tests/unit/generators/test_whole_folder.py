@@ -1,0 +1,10 @@
+"""Where the user's data is kept."""
+
+from pathlib import Path
+
+from generators.whole_folder import data_folder
+
+
+def test_the_folder_follows_the_users_own_choice() -> None:
+    assert data_folder({"XDG_DATA_HOME": "/x", "HOME": "/h"}) == Path("/x/stepmill/applications")
+    assert data_folder({"HOME": "/h"}) == Path("/h/.local/share/stepmill/applications")
