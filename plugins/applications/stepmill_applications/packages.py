@@ -29,7 +29,7 @@ def find_installed(
     if (tree / _MANIFEST).is_file():
         versions = json.loads((tree / _MANIFEST).read_text(encoding="utf-8"))
         return Installed(tree=tree, version=versions[application.package])
-    if _missing(application, system) is None:
+    if _first_missing(application, system) is None:
         return Installed(tree=system, version=_system_version(application.package))
     return None
 
@@ -59,7 +59,7 @@ def install(
     home = data / application.name
     downloads = home / "packages"
     downloads.mkdir(parents=True, exist_ok=True)
-    names = sorted({*_needed(application, environ), *application.bare})
+    names = sorted({*_needed_packages(application, environ), *application.bare})
     say(f"{application.name}: downloading {len(names)} packages")
     _run(
         ("apt-get", *_as_user(), "download", *names), environ, cwd=downloads, names=application.name
@@ -72,7 +72,7 @@ def install(
     return found
 
 
-def _needed(application: Application, environ: Mapping[str, str]) -> Iterator[str]:
+def _needed_packages(application: Application, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the packages of the families, and those others that the system lacks."""
     everything = _simulate(application, environ, "-o", "Dir::State::status=/dev/null")
     yield from (name for name in everything if name.startswith(application.families))
@@ -126,7 +126,7 @@ def _unpack(
         versions[name] = version.replace("%3a", ":")
     _repoint(folder)
     shutil.rmtree(home / "packages")
-    if missing := _missing(application, folder):
+    if missing := _first_missing(application, folder):
         raise Unfinished(f"{application.name}: the packages of this release have no {missing}")
     (folder / _MANIFEST).write_text(json.dumps(versions, sort_keys=True), encoding="utf-8")
 
@@ -145,7 +145,7 @@ def _repoint(folder: Path) -> None:
                 link.symlink_to(os.path.relpath(inside, link.parent))
 
 
-def _missing(application: Application, tree: Path) -> str | None:
+def _first_missing(application: Application, tree: Path) -> str | None:
     """Return the first part that a tree lacks; None if it has all."""
     return next((part for part in application.parts if not any(tree.glob(part))), None)
 

@@ -27,7 +27,7 @@ def _create_page(content: SeededContent, random: Random) -> ApplicationTask:
         parameters={"name": name, "text": text},
         reference=(
             *(click("Wiki"), click("New"), fill('input[name="name"]', name), click("Create")),
-            *_saved(text),
+            *_save_page(text),
         ),
         added=[rule("page", {"name": name, "text": text, "author": PEOPLE[0]})],
     )
@@ -132,10 +132,10 @@ def _reply(content: SeededContent, random: Random) -> ApplicationTask:
 
 
 def _rewritten(page: Page, text: str) -> tuple[Move, ...]:
-    return (click("Wiki"), click(page.name), click("Edit"), *_saved(text))
+    return (click("Wiki"), click(page.name), click("Edit"), *_save_page(text))
 
 
-def _saved(text: str) -> tuple[Move, ...]:
+def _save_page(text: str) -> tuple[Move, ...]:
     """Return the moves in the editor; it lets save only once its field has lost the focus."""
     return (
         fill("#wikiedit-content-editor", text),

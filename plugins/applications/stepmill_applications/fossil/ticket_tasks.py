@@ -75,7 +75,7 @@ def _change(
         f"The ticket '{ticket.title}' has the {field} {now}; make that {new}",
         start=HOME,
         parameters={"title": ticket.title, field: new},
-        reference=_edited(ticket, select(f'select[name="{field}"]', new)),
+        reference=_edit_ticket(ticket, select(f'select[name="{field}"]', new)),
         changed=[rule("ticket", {"id": content.number(ticket)}, set={field: new})],
     )
 
@@ -99,7 +99,7 @@ def _rename_ticket(content: SeededContent, random: Random) -> ApplicationTask:
         f"The ticket called '{ticket.title}' should be called '{title}'. Rename it",
         start=HOME,
         parameters={"title": ticket.title, "new": title},
-        reference=_edited(ticket, fill('input[name="title"]', title)),
+        reference=_edit_ticket(ticket, fill('input[name="title"]', title)),
         changed=[rule("ticket", {"id": content.number(ticket)}, set={"title": title})],
     )
 
@@ -111,7 +111,7 @@ def _add_remark(content: SeededContent, random: Random) -> ApplicationTask:
         f"On the ticket '{ticket.title}', leave this remark: '{remark}'",
         start=HOME,
         parameters={"title": ticket.title, "remark": remark},
-        reference=_edited(ticket, fill('textarea[name="icomment"]', remark)),
+        reference=_edit_ticket(ticket, fill('textarea[name="icomment"]', remark)),
         added=[_remark(content, ticket, remark)],
     )
 
@@ -124,7 +124,7 @@ def _close_with_remark(content: SeededContent, random: Random) -> ApplicationTas
         f"Set the ticket '{ticket.title}' to Closed and append the remark '{remark}' to it",
         start=HOME,
         parameters={"title": ticket.title, "remark": remark},
-        reference=_edited(
+        reference=_edit_ticket(
             ticket,
             select('select[name="status"]', "Closed"),
             fill('textarea[name="icomment"]', remark),
@@ -144,7 +144,7 @@ def _postpone_ticket(content: SeededContent, random: Random) -> ApplicationTask:
         f"leave the ticket as it is and answer '{IMPOSSIBLE}'",
         start=HOME,
         parameters={"title": ticket.title, "status": status},
-        reference=(*_found("Ticket", ticket.title), click("Edit"), click("Cancel")),
+        reference=(*_find_ticket("Ticket", ticket.title), click("Edit"), click("Cancel")),
         replies=IMPOSSIBLE,
         feasible=False,
     )
@@ -158,7 +158,7 @@ def _read_ticket(content: SeededContent, random: Random) -> ApplicationTask:
         f"Look up the ticket '{ticket.title}' and answer with its {field}",
         start=HOME,
         parameters={"title": ticket.title, "field": field},
-        reference=_found("Ticket", ticket.title),
+        reference=_find_ticket("Ticket", ticket.title),
         replies=value,
     )
 
@@ -172,7 +172,7 @@ def _read_remark(content: SeededContent, random: Random) -> ApplicationTask:
         f"According to its reporter, at which place was '{ticket.title}' seen? Answer as in 'Pier 3'",
         start=HOME,
         parameters={"title": ticket.title},
-        reference=_found("Ticket", ticket.title),
+        reference=_find_ticket("Ticket", ticket.title),
         replies=place,
     )
 
@@ -191,14 +191,14 @@ def _count_open(content: SeededContent, random: Random) -> ApplicationTask:
     )
 
 
-def _found(kind: str, title: str) -> tuple[Move, ...]:
+def _find_ticket(kind: str, title: str) -> tuple[Move, ...]:
     return (click("Search"), fill('input[name="s"]', title, enter=True), click(f"{kind}: {title}"))
 
 
-def _edited(ticket: Ticket, *moves: Move) -> tuple[Move, ...]:
+def _edit_ticket(ticket: Ticket, *moves: Move) -> tuple[Move, ...]:
     """Return the moves that edit a ticket; fossil shows its button only after a preview."""
     return (
-        *_found("Ticket", ticket.title),
+        *_find_ticket("Ticket", ticket.title),
         click("Edit"),
         *moves,
         click("Preview"),
@@ -225,7 +225,7 @@ def _carry_over(content: SeededContent, random: Random) -> ApplicationTask:
         parameters={"name": page.name, "title": ticket.title},
         reference=(
             *(click("Wiki"), click(page.name)),
-            *_edited(ticket, fill('textarea[name="icomment"]', remark)),
+            *_edit_ticket(ticket, fill('textarea[name="icomment"]', remark)),
         ),
         added=[_remark(content, ticket, remark)],
     )

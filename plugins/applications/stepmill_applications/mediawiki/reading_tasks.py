@@ -24,7 +24,7 @@ from stepmill_applications.mediawiki.contents import (
 )
 
 
-def found(title: str) -> tuple[Move, ...]:
+def open_found(title: str) -> tuple[Move, ...]:
     """Return the moves to the page of this title."""
     return (fill("#searchInput", title), click_at("#searchButton"))
 
@@ -49,7 +49,7 @@ def _read_fact(content: SeededContent, random: Random) -> ApplicationTask:
         f"Look up {page.title} in the register, and answer with {words.rstrip(',')} alone",
         start=START,
         parameters={"title": page.title, "fact": fact},
-        reference=found(page.title),
+        reference=open_found(page.title),
         replies=page.facts[fact].removesuffix(" m"),
     )
 
@@ -63,7 +63,7 @@ def _read_across(content: SeededContent, random: Random) -> ApplicationTask:
         f"Find the port of {ship.title}, and answer with the depth of that port in metres",
         start=START,
         parameters={"title": ship.title},
-        reference=(*found(ship.title), click(home)),
+        reference=(*open_found(ship.title), click(home)),
         replies=port.facts["Depth"].removesuffix(" m"),
     )
 
@@ -75,7 +75,7 @@ def _read_editor(content: SeededContent, random: Random) -> ApplicationTask:
         f"According to its history, which user last changed {page.title}?",
         start=START,
         parameters={"title": page.title},
-        reference=(*found(page.title), click("View history")),
+        reference=(*open_found(page.title), click("View history")),
         replies=page.versions[-1].author,
     )
 
@@ -87,7 +87,7 @@ def _read_first_author(content: SeededContent, random: Random) -> ApplicationTas
         f"Look at the history of {page.title}: who created the page?",
         start=START,
         parameters={"title": page.title},
-        reference=(*found(page.title), click("View history")),
+        reference=(*open_found(page.title), click("View history")),
         replies=page.versions[0].author,
     )
 
@@ -115,7 +115,7 @@ def _edit_locked(content: SeededContent, random: Random) -> ApplicationTask:
         f"edited, answer '{IMPOSSIBLE}'",
         start=START,
         parameters={"title": page.title, "year": year},
-        reference=(*found(page.title), click("View source")),
+        reference=(*open_found(page.title), click("View source")),
         replies=IMPOSSIBLE,
         feasible=False,
     )
@@ -128,7 +128,7 @@ def _watch(content: SeededContent, random: Random) -> ApplicationTask:
         f"You want to be told of changes of {page.title}: watch that page",
         start=START,
         parameters={"title": page.title},
-        reference=(*found(page.title), click_at("#ca-watch a")),
+        reference=(*open_found(page.title), click_at("#ca-watch a")),
         added=[rule("watched", {"name": f"{PEOPLE[0]} / 0 / {page.title}"})],
     )
 
@@ -140,7 +140,7 @@ def _unwatch(content: SeededContent, random: Random) -> ApplicationTask:
         f"You no longer want to watch {title}. Take it off your watchlist",
         start=START,
         parameters={"title": title},
-        reference=(*found(title), click_at("#ca-unwatch a")),
+        reference=(*open_found(title), click_at("#ca-unwatch a")),
         removed=[rule("watched", {"name": f"{PEOPLE[0]} / 0 / {title}"})],
     )
 

@@ -14,7 +14,7 @@ from stepmill_applications.application_task import (
     rule,
 )
 from stepmill_applications.mediawiki.contents import PEOPLE, START, Article, SeededContent
-from stepmill_applications.mediawiki.reading_tasks import found, good_ships
+from stepmill_applications.mediawiki.reading_tasks import good_ships, open_found
 
 _TEXT = "#wpTextbox1"
 _LINES = (
@@ -33,7 +33,7 @@ def _create_page(content: SeededContent, random: Random) -> ApplicationTask:
         f"The register lacks a page '{title}'. Write one that says '{text}' and nothing else",
         start=START,
         parameters={"title": title, "text": text},
-        reference=_created(title, text),
+        reference=_moves_to_create(title, text),
         added=[_new(title, text)],
     )
 
@@ -47,7 +47,7 @@ def _make_redirect(content: SeededContent, random: Random) -> ApplicationTask:
         f"the text '{text}'",
         start=START,
         parameters={"title": title, "target": ship.title},
-        reference=_created(title, text),
+        reference=_moves_to_create(title, text),
         added=[_new(title, text)],
     )
 
@@ -109,7 +109,7 @@ def _copy_fact(content: SeededContent, random: Random) -> ApplicationTask:
         f"Look up when {other.title} was built, and write that year as 'Built' on the page {ship.title}",
         start=START,
         parameters={"title": ship.title, "other": other.title},
-        reference=(*found(other.title), *_rewritten(ship, text)),
+        reference=(*open_found(other.title), *_rewritten(ship, text)),
         changed=[_version(ship, text)],
     )
 
@@ -123,7 +123,7 @@ def _undo_edit(content: SeededContent, random: Random) -> ApplicationTask:
         start=START,
         parameters={"title": ship.title},
         reference=(
-            *(*found(ship.title), click("View history"), click("undo")),
+            *(*open_found(ship.title), click("View history"), click("undo")),
             click_at("#wpSave"),
         ),
         changed=[_version(ship, text)],
@@ -140,7 +140,7 @@ def _add_topic(content: SeededContent, random: Random) -> ApplicationTask:
         start=START,
         parameters={"title": page.title, "topic": topic, "text": text},
         reference=(
-            *(*found(page.title), click("Discussion"), click_at("#ca-addsection a")),
+            *(*open_found(page.title), click("Discussion"), click_at("#ca-addsection a")),
             *(fill("#wpSummary", topic), fill(_TEXT, text), click_at("#wpSave")),
         ),
         added=[_new(f"Talk:{page.title}", f"== {topic} ==\n\n{text}")],
@@ -157,7 +157,7 @@ def _write_to(content: SeededContent, random: Random) -> ApplicationTask:
         start=START,
         parameters={"person": person, "topic": topic, "text": text},
         reference=(
-            *(*found(f"User talk:{person}"), click(f"User talk:{person}")),
+            *(*open_found(f"User talk:{person}"), click(f"User talk:{person}")),
             *(click_at("#ca-addsection a"), fill("#wpSummary", topic), fill(_TEXT, text)),
             click_at("#wpSave"),
         ),
@@ -175,7 +175,7 @@ def _move_page(content: SeededContent, random: Random) -> ApplicationTask:
         start=START,
         parameters={"title": port.title, "new": title},
         reference=(
-            *(*found(port.title), click_at("#p-cactions"), click_at("#ca-move a")),
+            *(*open_found(port.title), click_at("#p-cactions"), click_at("#ca-move a")),
             *(fill('input[name="wpNewTitleMain"]', title), click("Move page")),
         ),
         changed=[rule("page", {"name": port.title}, set=left)],
@@ -183,12 +183,12 @@ def _move_page(content: SeededContent, random: Random) -> ApplicationTask:
     )
 
 
-def _created(title: str, text: str) -> tuple[Move, ...]:
-    return (*found(title), click(title), fill(_TEXT, text), click_at("#wpSave"))
+def _moves_to_create(title: str, text: str) -> tuple[Move, ...]:
+    return (*open_found(title), click(title), fill(_TEXT, text), click_at("#wpSave"))
 
 
 def _rewritten(page: Article, text: str) -> tuple[Move, ...]:
-    return (*found(page.title), click("Edit"), fill(_TEXT, text), click_at("#wpSave"))
+    return (*open_found(page.title), click("Edit"), fill(_TEXT, text), click_at("#wpSave"))
 
 
 def _new(title: str, text: str) -> JsonObject:
