@@ -16,7 +16,7 @@ from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
 
 
 class ReferenceEnd:
-    """The states before and after a reference's attempt, of which the later can be edit."""
+    """The states before and after a reference's attempt, of which the later can be edited."""
 
     def __init__(self, before: JsonValue, after: JsonValue, *, keys: Mapping[str, str]) -> None:
         self.delta = compare_states(before, after, keys=keys)

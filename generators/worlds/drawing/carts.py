@@ -49,7 +49,7 @@ class FamilyCart(CartTables):
 
 
 def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> None:
-    """Give a world the cart that it has, if any; `random` is what all about it is draw from."""
+    """Give a world the cart that it has, if any; `random` is what all about it is drawn from."""
     called = None if cart is None else world.draw_pair(_CALLED, random)
     if cart is None or called is None or random.random() >= cart.chance:
         return

@@ -1,6 +1,6 @@
 """`python -m generators.worlds.packages NAME VERSION FILE…`: write a package into the lock, with the files that pages use.
 
-A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the read_lock
+A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the locked
 packages up among the registry's advisories, and ends with 1 where one has any or none could be asked for.
 """
 

@@ -47,7 +47,7 @@ def find_registry(environ: Mapping[str, str]) -> str:
 def install_packages(
     data: Path, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
 ) -> int:
-    """Install what is missing of the read_lock packages, and return how many there are.
+    """Install what is missing of the locked packages, and return how many there are.
 
     Raises:
         Refusal: an archive is not that of the lock.

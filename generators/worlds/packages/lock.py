@@ -1,4 +1,4 @@
-"""The read_lock packages of worlds and their files on this machine.
+"""The locked packages of worlds and their files on this machine.
 
 `packages.json` names each package with its version, the hash of the archive that the registry serves and the files
 that pages use with theirs. A file is read only if it has its hash, so a page is the same on every machine or an error.

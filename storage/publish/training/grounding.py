@@ -12,7 +12,7 @@ Hard negatives are things of the same picture that are alike (of the same kind) 
 expression of its own: none contains the point, none is a part of the target or its label, which does the
 same, and none belongs to the text of the goal.
 
-Words of pages and goals that a trainer would take for a picture are escape (see `placeholders`).
+Words of pages and goals that a trainer would take for a picture are escaped (see `placeholders`).
 
 Steps of an earlier version do not say what their picture shows. Their words are the page's, and only
 names distinguish.

@@ -1,7 +1,7 @@
 """A reply with its prompt, in the spellings of the columns, or the reason why it gives no row.
 
 Both spellings are made of the same parts: adjacent texts are one, as a chat template would join them,
-and every text is escape (see `placeholders`). A trainer drops a row whose placeholders and pictures
+and every text is escaped (see `placeholders`). A trainer drops a row whose placeholders and pictures
 differ in number or whose roles do not take turns, some without a word; so such a reply gives no row
 here, and is counted.
 """
@@ -25,7 +25,7 @@ class NoRow(StrEnum):
     ROLES = "roles_do_not_alternate"
     """User and assistant do not take turns, which trainers demand."""
     PLACEHOLDER = "placeholder_in_reply"
-    """The reply holds a word that trainers take for a picture: escape, it would be another reply."""
+    """The reply holds a word that trainers take for a picture: escaped, it would be another reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def spell(reply: Reply, system: SystemPrompt) -> Spelt | NoRow:
 
 
 def _parts(turn: ChatMessage) -> Iterator[str | MessagePicture]:
-    """Yield a message's pictures and, between them, its texts, joined and escape."""
+    """Yield a message's pictures and, between them, its texts, joined and escaped."""
     texts: list[str] = []
     for part in (*turn.parts, None):
         if isinstance(part, str):

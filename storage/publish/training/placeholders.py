@@ -8,7 +8,7 @@ or drops the row. So the bracket that opens one becomes an entity, `&#60;image>`
 so already gets one `amp;` more, and therefore `unescape` returns the very text.
 
 Dialects escape the markup of pages and goals themselves, as `&lt;image>`; that is no placeholder and
-stays, so the prompt is still the one that a model is sent. What is escape here got past them.
+stays, so the prompt is still the one that a model is sent. What is escaped here got past them.
 
 The class is wider than the list: anything between angle brackets that names a medium, every token
 between `<|` and `|>`, whatever its name, and Mistral's words in square brackets. No dialect has words
@@ -38,7 +38,7 @@ _ESCAPED = re.compile(rf"{_OPENING}#60;(?={_ANGLE})|{_OPENING}#91;(?={_SQUARE})"
 
 @lru_cache(maxsize=1_024)  # a row repeats the texts of the row before
 def escape(text: str) -> str:
-    """Return `text` without a placeholder; texts that have none, not even an escape one, as they are."""
+    """Return `text` without a placeholder; texts that have none, not even an escaped one, as they are."""
     return _ESCAPABLE.sub(_escape, text)
 
 

@@ -1,6 +1,6 @@
 """Parts of a list that tasks speak of: the rows that fulfil some conditions, and how a reference comes to see them.
 
-A condition is on a field that the list shows, or that it can be narrowed_rows by. A part is drawn so that other rows
+A condition is on a field that the list shows, or that it can be narrowed by. A part is drawn so that other rows
 miss it by one condition alone, at most half of the list: whoever does not read closely takes them too.
 """
 
@@ -42,7 +42,7 @@ class Condition(NamedTuple):
     holds: Callable[[Row], bool]
     """Whether a row fulfils it."""
     choice: str | None
-    """The choice that the list can be narrowed_rows by; None: it has to be read."""
+    """The choice that the list can be narrowed by; None: it has to be read."""
 
 
 class Part(NamedTuple):
@@ -135,14 +135,14 @@ def is_near(setting: Setting, part: Part) -> bool:
 
 
 def turns(setting: Setting, part: Part, *, to: Row | None = None) -> int:
-    """Return how often the narrowed_rows list is turned until it has shown all of its rows, or one of them."""
+    """Return how often the narrowed list is turned until it has shown all of its rows, or one of them."""
     listed = narrowed_rows(setting, part)
     place = len(listed) - 1 if to is None else listed.index(to)
     return max(0, place) // part.view.page_size
 
 
 def narrowed_rows(setting: Setting, part: Part) -> list[Row]:
-    """Return the rows that the narrowed_rows list shows: those of the part, and those that have to be read to be told."""
+    """Return the rows that the narrowed list shows: those of the part, and those that have to be read to be told."""
     filtered = [one for one in part.conditions if one.choice is not None]
     return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
 

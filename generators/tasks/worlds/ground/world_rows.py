@@ -177,7 +177,7 @@ class Setting:
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
 
     def alike(self, words: Iterable[str]) -> int | None:
-        """Return how many rows have a title like one of those that are quote, the most of them; None: none is quote."""
+        """Return how many rows have a title like one of those that are quoted, the most of them; None: none is quoted."""
         told = {word.strip('"').casefold() for word in words}
         counts = [
             self._siblings(entity, title)
