@@ -7,11 +7,12 @@ from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.job.dialect_renderer import make_renderer
 from flows.job.report_lines import unjudged_lines
 from flows.job.stored_run import StoredRun, open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
+from generators.policy.dialects.registry import DEFAULT
+from generators.training.dialect_renderer import make_renderer
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
 from storage.export.formats import (
@@ -22,7 +23,7 @@ from storage.export.formats import (
     find_format,
     make_format,
 )
-from storage.export.registry import MessageShape, Pictures, Spelling, StepChoice
+from storage.export.registry import FormatName, MessageShape, Pictures, Spelling, StepChoice
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.training.options import SystemPrompt
@@ -38,13 +39,16 @@ def run(args: Arguments) -> int:
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
     stored, tables = asyncio.run(_open_tables(args))
-    rendered = "dialect" in find_format(name).flags
+    asked = "dialect" in find_format(name).flags
+    rendered = asked or name == FormatName.GROUNDING  # whose words are the same in every dialect
     report = export(  # in this thread, so that an interrupt ends it at once
         tables,
         make_format(
             name,
             FormatParts(
-                renderer=make_renderer(stored.config, args.dialect) if rendered else None,
+                renderer=make_renderer(stored.config, args.dialect if asked else DEFAULT)
+                if rendered
+                else None,
                 shape=MessageShape(args.shape or MessageShape.OPENAI),
                 pictures=Pictures(args.pictures or Pictures.FILES),
                 steps=StepChoice(args.steps or StepChoice.ALL),

@@ -9,10 +9,10 @@ from os import environ
 from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
-from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.used_keys import check_settings
+from generators.training.dialect_renderer import make_renderer
 from schemas.configuration.config import RunConfig
 from schemas.errors import (
     BadConfig,
@@ -23,12 +23,12 @@ from schemas.errors import (
     Unfinished,
     Unwritable,
 )
+from schemas.tables.renderer import Renderer
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
 from storage.objects.urls import folder
 from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.publish import PublishReport, open_destination, publish
-from storage.publish.training.source import Renderer
 from storage.run_file import RunFile
 
 _NO_RUN = "none yet"

@@ -20,6 +20,8 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from schemas.base import JsonObject
+from schemas.episodes.conversation import ChatMessage, MessagePicture, Segment
+from schemas.tables.renderer import Renderer
 from schemas.verdicts.step_label import GOOD_STEPS, StepLabel
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (
@@ -32,7 +34,6 @@ from storage.export.protocol import (
     picture_path,
 )
 from storage.export.registry import FormatName, MessageShape, Pictures, StepChoice
-from storage.publish.training.source import ChatMessage, MessagePicture, Renderer, Segment
 
 _COLUMNS: LineColumns = {
     "id": "string",

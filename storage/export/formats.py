@@ -15,6 +15,7 @@ from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
 from schemas.configuration.sections import RowKind
 from schemas.errors import BadConfig
+from schemas.tables.renderer import Renderer
 from storage.export.atif import Atif
 from storage.export.chat import Chat
 from storage.export.openenv import OpenEnv
@@ -32,7 +33,6 @@ from storage.export.verifiers import Verifiers
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker
-from storage.publish.training.source import Renderer
 
 FLAGS = ("dialect", "shape", "pictures", "steps", "system", "spelling")
 """The flags of `stepmill export` that only some formats have."""
@@ -70,7 +70,7 @@ class FormatPart:
 
 def _renderer(parts: FormatParts) -> Renderer:
     if parts.renderer is None:
-        raise ValueError(f"this format needs a renderer, as {RENDERED} do")
+        raise ValueError(f"this format needs a renderer, as {RENDERED} and grounding do")
     return parts.renderer
 
 
@@ -102,7 +102,7 @@ FORMATS = Registry[FormatPart](
     {
         FormatName.CHAT: FormatPart(_chat, ("dialect", "shape", "pictures", "steps")),
         FormatName.ATIF: FormatPart(lambda _: Atif()),
-        FormatName.GROUNDING: FormatPart(lambda _: Grounding()),
+        FormatName.GROUNDING: FormatPart(lambda parts: Grounding(_renderer(parts))),
         FormatName.VERIFIERS: FormatPart(
             lambda parts: Verifiers(pictures=parts.pictures), ("pictures",)
         ),

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from schemas.base import JsonObject
 from schemas.tables.tables import Row
+from schemas.verdicts.full_episode import FullEpisode
 from storage.export.line_columns import LineColumns
-from storage.publish.training.source import FullEpisode
 
 __all__ = [
     "File",

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.configuration.sections import RowKind
+from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
 from storage.export.chat import data_url
 from storage.export.line_columns import LineColumns
@@ -30,7 +31,6 @@ from storage.export.protocol import (
     picture_path,
 )
 from storage.export.registry import FormatName, Spelling
-from storage.publish.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from storage.publish.training.messages import Spelt
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker, origin
@@ -206,14 +206,17 @@ class Grounding(Format):
 
     name = FormatName.GROUNDING
 
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+
     @property
     @override
     def options(self) -> JsonObject:
-        return {"alike": ALIKE, "near": NEAR, "phrasings": PHRASINGS}
+        return self._renderer.about_grounding
 
     @override
     def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
-        for row in grounding_rows(source, counts):
+        for row in self._renderer.grounding_rows(source, counts):
             path = picture_path(source.episode.episode_id, row["step"])
             yield File(path, row["image"]["bytes"])
             yield Line(_without_null(row) | {"image": path}, _GROUNDING)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from schemas.base import Record, sha256_hex
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
 from schemas.errors import Unwritable
+from schemas.tables.renderer import Renderer
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
@@ -38,7 +39,6 @@ from storage.publish.plan.manifest import (
 from storage.publish.plan.plan import PublishPlan, TrainingTerms, plan_files
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
-from storage.publish.training.source import Renderer
 from storage.run_file import RunFile
 
 LOG = logging.getLogger(__name__)

@@ -15,6 +15,7 @@ from schemas.episodes.episode import PolicyKind
 from schemas.errors import Damaged
 from schemas.proportion import wilson
 from schemas.tables.published import Result, pass_at_k
+from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row, arrow_schema, to_row
 from schemas.verdicts.acceptance import deciding_reason
 from schemas.verdicts.step_label import StepLabel
@@ -34,10 +35,8 @@ from storage.publish.plan.rows import (
     table_errors,
 )
 from storage.publish.plan.selection import Candidate
-from storage.publish.training.grounding import grounding_rows
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker
-from storage.publish.training.source import Renderer
 
 GROUP_BYTES = 16 << 20
 """The maximum size of a published row group: a remote reader of one row reads one group."""
@@ -153,10 +152,10 @@ def _training_rows(
     episodes = EpisodeReader(tables).read(planned.episodes)
     counts: Counter[str] = Counter()
     made: Iterator[Iterator[Row]]
-    if kind is RowKind.GROUNDING:
-        made = (grounding_rows(episode, counts) for episode in episodes)
-    elif renderer is None:
+    if renderer is None:
         raise ValueError(f"rows of `{kind}` are made with a renderer")
+    if kind is RowKind.GROUNDING:
+        made = (renderer.grounding_rows(episode, counts) for episode in episodes)
     elif kind is RowKind.PREFERENCE:
         groups = groupby(episodes, key=lambda source: source.episode.group_id)
         pairs = PairMaker(renderer)

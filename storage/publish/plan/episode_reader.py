@@ -11,10 +11,10 @@ from schemas.episodes.episode import Episode
 from schemas.errors import Damaged
 from schemas.tables.tables import Row, arrow_schema, from_row
 from schemas.tasks.task import Task
+from schemas.verdicts.full_episode import FullEpisode
 from storage.lake.readers import build_episode, read_prompts, rows_by_episode
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate
-from storage.publish.training.source import FullEpisode
 
 _PIECE_EPISODES = 64
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from schemas.base import content_hash
 from schemas.configuration.sections import RowKind
+from schemas.tables.renderer import Renderer
 from schemas.tasks.task import SPLITS
 from storage.publish.plan.configs import (
     DATASET_CONFIGS,
@@ -32,7 +33,6 @@ from storage.publish.plan.configs import (
 )
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Candidate, Selection
-from storage.publish.training.source import Renderer
 
 _OF_EVERY_ATTEMPT = ("attempts", "verdicts")
 """Those with rows of every episode, published or not."""

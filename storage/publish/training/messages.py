@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from schemas.base import JsonObject
+from schemas.episodes.conversation import ChatMessage, MessagePicture
+from schemas.episodes.placeholders import IMAGE, PLACEHOLDER, escape
 from schemas.tables.tables import Row
 from storage.publish.training.options import SystemPrompt
-from storage.publish.training.placeholders import IMAGE, PLACEHOLDER, escape
-from storage.publish.training.source import ChatMessage, MessagePicture, Reply
+from storage.publish.training.source import Reply
 
 
 class NoRow(StrEnum):

@@ -20,12 +20,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from schemas.episodes.episode import StopReason
+from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
 from schemas.verdicts.acceptance import deciding_reason
+from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.step_label import GOOD_STEPS
 from storage.publish.training.messages import NoRow, spell
 from storage.publish.training.options import SystemPrompt
-from storage.publish.training.source import FullEpisode, Renderer, Reply, replies_of
+from storage.publish.training.source import Reply, replies_of
 
 _NOT_DONE = ("outcome: failed", "outcome: below the threshold")
 """How the rule's reasons begin where the task was not done; others of `outcome` are not final."""

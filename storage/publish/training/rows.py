@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.configuration.sections import RowKind
+from schemas.episodes.conversation import MaskReason
+from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
+from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.step_label import GOOD_STEPS, StepQuality
 from storage.publish.training.messages import NoRow, Spelt, spell
 from storage.publish.training.options import SystemPrompt
-from storage.publish.training.source import (
-    FullEpisode,
-    MaskReason,
-    Renderer,
-    Reply,
-    replies_of,
-)
+from storage.publish.training.source import Reply, replies_of
 
 _LABELLED_ANYWAY = (MaskReason.FAILED,)
 """What is not learnt and yet labelled: an action that could not be carried out is a bad one."""

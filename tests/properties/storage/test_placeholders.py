@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.publish.training.placeholders import PLACEHOLDER, escape, unescape
+from schemas.episodes.placeholders import PLACEHOLDER, escape, unescape
 
 LITERALS = (
     "<image>",

@@ -7,15 +7,9 @@ from support.runs.exports import Parrot
 from support.runs.memory_run import RULE, MemoryRun
 
 from schemas.episodes.action import Action, Click, NoAction
+from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Actor, Episode, StopReason
 from schemas.verdicts.verdict import Status, Verdict
-from storage.publish.training.source import (
-    ChatMessage,
-    MaskReason,
-    MessagePicture,
-    Rendered,
-    Segment,
-)
 
 
 class Pointing(Parrot):

@@ -5,7 +5,7 @@ from typing import Any
 
 from support.episodes.factories import make_episode, make_step
 from support.episodes.referents import middle
-from support.runs.exports import told_of
+from support.runs.exports import Parrot, told_of
 
 from schemas.episodes.action import Click
 from schemas.episodes.episode import Step
@@ -42,7 +42,7 @@ def written(step: Step, *, scale: int = 1) -> tuple[list[dict[str, Any]], Counte
     sized = step.model_copy(update={"width": step.width * scale, "height": step.height * scale})
     tally: Counter[str] = Counter()
     episode = make_episode().model_copy(update={"steps": (sized,)})
-    pieces = list(Grounding().pieces(told_of(episode), tally))
+    pieces = list(Grounding(Parrot()).pieces(told_of(episode), tally))
     files = [piece.path for piece in pieces if isinstance(piece, File)]
     found = [dict(piece.record) for piece in pieces if isinstance(piece, Line)]
     assert files == [line["image"] for line in found]
@@ -54,7 +54,7 @@ def line_of(step: Step, *, attempt: int) -> dict[str, Any]:
     episode = make_episode().model_copy(update={"steps": (step,), "attempt": attempt})
     [line] = [
         dict(piece.record)
-        for piece in Grounding().pieces(told_of(episode), Counter())
+        for piece in Grounding(Parrot()).pieces(told_of(episode), Counter())
         if isinstance(piece, Line)
     ]
     return line

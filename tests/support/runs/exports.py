@@ -1,6 +1,7 @@
 """Exports of small runs, for tests of what a format writes and how."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,19 +9,16 @@ from typing import Any
 from support.episodes.factories import RUN_ID, make_task
 from support.runs.memory_run import RULE, MemorySnapshot, tables_of
 
+from generators.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from schemas.base import JsonObject
+from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Episode
+from schemas.tables.tables import Row
 from schemas.tasks.task import SPLITS
+from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.verdict import Acceptance
 from storage.export.export import ExportReport, export
 from storage.export.protocol import Format, GroupFormat
-from storage.publish.training.source import (
-    ChatMessage,
-    FullEpisode,
-    MessagePicture,
-    Rendered,
-    Segment,
-)
 
 
 def exported(
@@ -61,6 +59,11 @@ class Parrot:
 
     def __init__(self) -> None:
         self.about: JsonObject = {"dialect": "parrot"}
+        self.about_grounding: JsonObject = {"alike": ALIKE, "near": NEAR, "phrasings": PHRASINGS}
+
+    def grounding_rows(self, source: FullEpisode, counts: Counter[str]) -> Iterator[Row]:
+        """Say what the steps of an episode point at, as every renderer does."""
+        return grounding_rows(source, counts)
 
     def render(self, episode: Episode) -> Rendered:
         """Say an episode."""

@@ -22,6 +22,7 @@ from support.runs.unit_rows import unit_rows
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
 from schemas.episodes.episode import Episode, steps_sha256
+from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row, arrow_schema, to_row
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Status, Verdict
@@ -30,7 +31,6 @@ from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.publish import PublishReport, publish
-from storage.publish.training.source import Renderer
 from storage.publish.verify import Discrepancy, verify_published
 from storage.run_file import RunFile, create_run
 

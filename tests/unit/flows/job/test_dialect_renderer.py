@@ -13,23 +13,23 @@ from support.episodes.trainer_rules import check_row
 from support.runs.exports import told_of
 from support.servers.stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
-from flows.job.dialect_renderer import make_renderer
 from generators.engine.protocol import Message, Picture, Reply
 from generators.policy.dialects.registry import DIALECTS
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
+from generators.training.dialect_renderer import make_renderer
 from generators.verify.shown import Picture as SeenPicture
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import BrowserSection, PolicyName, PolicySection, RowKind
 from schemas.episodes.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
+from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.episodes.observation import Screenshot, Sight, Target
+from schemas.episodes.placeholders import PLACEHOLDER
 from schemas.errors import BadConfig
-from storage.publish.training.placeholders import PLACEHOLDER
 from storage.publish.training.rows import RowMaker
-from storage.publish.training.source import ChatMessage, MessagePicture, Rendered, Segment
 
 Said = tuple[str, tuple[str | tuple[int, bytes], ...]]
 """A message, however it is kept."""
@@ -295,7 +295,7 @@ def test_several_kinds_of_rows_made_at_once_decode_each_picture_of_an_episode_on
             decoded.append(step.step)
             super().__init__(step, scale=scale)
 
-    monkeypatch.setattr("flows.job.dialect_renderer.SeenPicture", Counted)
+    monkeypatch.setattr("generators.training.dialect_renderer.SeenPicture", Counted)
     episode = remembering()
     renderer = make_renderer(configured(section_of(keep_images=3, slack_images=0)), None)
     with ThreadPoolExecutor(3) as threads:

@@ -6,7 +6,7 @@ import pytest
 from support.episodes.factories import make_episode, make_step
 from support.servers.stub_engine import SIDE, seen
 
-from flows.job.dialect_renderer import make_renderer
+from generators.training.dialect_renderer import make_renderer
 from schemas.configuration.config import RunConfig
 from schemas.episodes.action import Click, NoAction
 from schemas.episodes.observation import Element, Target

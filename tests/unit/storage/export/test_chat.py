@@ -11,10 +11,10 @@ from support.episodes.factories import make_screenshot, make_verdict
 from support.runs.exports import Parrot, exported, lines
 from support.runs.memory_run import MemoryRun, commit_unit, small_run
 
+from schemas.episodes.conversation import Rendered
 from schemas.episodes.episode import Episode
 from storage.export.chat import Chat
 from storage.export.registry import MessageShape, Pictures, StepChoice
-from storage.publish.training.source import Rendered
 
 
 def chat(shape: MessageShape = MessageShape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:

@@ -7,10 +7,10 @@ import pytest
 from support.episodes.factories import make_step
 from support.episodes.scenes import NAMED, clicking, element, said_of, written
 
+from generators.training.grounding import ALIKE, NEAR
 from schemas.episodes.action import Action, Click, Direction, Scroll, Select, TypeText, Wait
 from schemas.episodes.episode import Actor, Step
 from schemas.episodes.observation import Box, Element, Sight, Target
-from storage.publish.training.grounding import ALIKE, NEAR
 
 SAVE = Target(tag="button", role="button", name="Save", bbox=(10, 10, 20, 10))
 

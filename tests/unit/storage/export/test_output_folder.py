@@ -19,10 +19,10 @@ from schemas.errors import Unwritable
 from storage.export.output_folder import OutputFolder
 
 outlet = OutputFolder(Path(sys.argv[1]), {"format": "a"})
-assert outlet.existing() is None
+assert outlet.find_existing() is None
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    with outlet.writing():
+    with outlet.lock():
         for number in range(1_000):
             outlet.line("train", {"number": number, "text": "x" * 50})
 except Unwritable as error:

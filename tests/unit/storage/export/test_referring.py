@@ -6,10 +6,10 @@ import pytest
 from support.episodes.referents import inside, middle, referents
 from support.episodes.scenes import NAMED, clicking, element, line_of, said_of, written
 
+from generators.training.grounding import PHRASINGS
+from generators.training.scene import MAX_LISTED, MAX_QUOTED
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import Box
-from storage.publish.training.grounding import PHRASINGS
-from storage.publish.training.scene import MAX_LISTED, MAX_QUOTED
 
 OWN = element("Save", (10, 10, 20, 10))
 

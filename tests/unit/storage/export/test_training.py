@@ -17,6 +17,7 @@ from support.runs.exports import Parrot, exported, lines
 from support.runs.memory_run import MemoryRun, MemorySnapshot, commit_unit, contents, small_run
 
 from schemas.configuration.sections import RowKind
+from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePicture, Rendered
 from schemas.episodes.episode import Episode
 from storage.export import output_folder
 from storage.export.output_folder import MANIFEST
@@ -24,7 +25,6 @@ from storage.export.registry import Spelling
 from storage.export.training import TrainingRows
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.rows import RowMaker
-from storage.publish.training.source import ChatMessage, MaskReason, MessagePicture, Rendered
 
 
 def rows_of(

@@ -8,6 +8,7 @@ under the same prompt is repeated word for word.
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.seen_prefixes import SeenPrefixes
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
+from generators.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from generators.verify.seen import missing_basis
 from generators.verify.shown import Picture as SeenPicture
 from generators.verify.shown import Shown, Words
@@ -47,18 +49,14 @@ from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineSection, PolicySection
 from schemas.episodes.action import NoAction
+from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Actor, Episode, Step
 from schemas.episodes.observation import Observation
 from schemas.episodes.viewport import Viewport
 from schemas.errors import RolloutFailure
-from storage.publish.training.source import (
-    ChatMessage,
-    MaskReason,
-    MessagePicture,
-    Rendered,
-    Renderer,
-    Segment,
-)
+from schemas.tables.renderer import Renderer
+from schemas.tables.tables import Row
+from schemas.verdicts.full_episode import FullEpisode
 
 
 def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
@@ -101,6 +99,15 @@ class DialectRenderer(Renderer):
             "slack_images": self._window.slack_images,
             "context_tokens": self._window.context_tokens,
         }
+
+    @property
+    @override
+    def about_grounding(self) -> JsonObject:
+        return {"alike": ALIKE, "near": NEAR, "phrasings": PHRASINGS}
+
+    @override
+    def grounding_rows(self, source: FullEpisode, counts: Counter[str]) -> Iterator[Row]:
+        return grounding_rows(source, counts)
 
     @override
     def render(self, episode: Episode) -> Rendered:

@@ -26,13 +26,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.episodes.action import Select, target_point
-from schemas.episodes.episode import Actor, Episode, Step
-from schemas.episodes.observation import Box, Target
-from schemas.tables.tables import Row
-from storage.publish.training.placeholders import escape
-from storage.publish.training.referring import Expression, drawn_by, expressions
-from storage.publish.training.scene import (
+from generators.training.referring import Expression, drawn_by, expressions
+from generators.training.scene import (
     TEXT,
     Scene,
     Thing,
@@ -42,7 +37,12 @@ from storage.publish.training.scene import (
     is_same,
     same_words,
 )
-from storage.publish.training.source import FullEpisode
+from schemas.episodes.action import Select, target_point
+from schemas.episodes.episode import Actor, Episode, Step
+from schemas.episodes.observation import Box, Target
+from schemas.episodes.placeholders import escape
+from schemas.tables.tables import Row
+from schemas.verdicts.full_episode import FullEpisode
 
 ALIKE, NEAR = 4, 4
 """The maximum number of negatives of each kind."""

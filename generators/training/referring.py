@@ -14,8 +14,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.episodes.observation import Box
-from storage.publish.training.scene import (
+from generators.training.scene import (
     TEXT,
     Scene,
     Thing,
@@ -24,6 +23,7 @@ from storage.publish.training.scene import (
     is_quotable,
     same_words,
 )
+from schemas.episodes.observation import Box
 
 _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),

@@ -1,0 +1,1 @@
+"""Stored episodes as training rows: conversations in a dialect, and expressions that refer to elements."""
