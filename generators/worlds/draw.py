@@ -25,8 +25,9 @@ from generators.worlds.family import (
     parse_family,
 )
 from generators.worlds.histories import with_history
+from generators.worlds.kit import kit_packages
 from generators.worlds.locales import LOCALES
-from generators.worlds.looks import draw_font, draw_look, kit_packages
+from generators.worlds.looks import draw_font, draw_look
 from generators.worlds.manuals import with_manual
 from generators.worlds.permissions import with_roles
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe

@@ -16,7 +16,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.worlds import WorldsSite
 from generators.worlds.draw import FAMILIES, draw_world
-from generators.worlds.looks import KITS, kit_packages
+from generators.worlds.kit import KITS, kit_packages
 from schemas.action import Goto, Hover
 from schemas.behaviour import Behaviour, Facts, Place
 from schemas.look import Layout, Listing

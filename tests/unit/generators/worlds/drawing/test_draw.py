@@ -9,8 +9,9 @@ from support.worlds import drawn
 
 from generators.worlds.display import has_padded_numbers
 from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.kit import KITS
 from generators.worlds.locales import LOCALES
-from generators.worlds.looks import FONTS, KITS
+from generators.worlds.looks import FONTS
 from schemas.errors import BadTasks
 from schemas.field import PICKERS, DataField, Kind, Widget
 from schemas.look import Layout, Listing

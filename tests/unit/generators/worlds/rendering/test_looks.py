@@ -1,4 +1,4 @@
-"""The kits and fonts of worlds: every kit offers every part, and loads what its world names."""
+"""The looks of worlds: pages name the same in every kit and layout, and load the stylesheets and fonts of their world."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,8 @@ from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Names, visiting
 
 from generators.worlds import looks
-from generators.worlds.looks import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
+from generators.worlds.kit import KITS, kit_packages, kit_styles
+from generators.worlds.looks import FONTS, draw_font, faces
 from generators.worlds.pages import Pages
 from schemas.errors import Refusal
 from schemas.look import Layout
