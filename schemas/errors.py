@@ -6,7 +6,7 @@
    other code reaches ours. Exactly one place catches it, the rollout, which turns it into the episode's
    `failure`: a broken page is a row.
 3. **Storage faults.** `Conflict` and `Damaged` are about stored bytes. The first means that another
-   writer was faster and the caller has to read again; the second that something stored differs from what
+   writer was faster and the caller has to read again; the second that something stored differs from from what
    was written. `Unfinished` means that a command stopped after its work had begun.
 4. **Judging.** `BadState` and `BadExpectation` mean that an attempt at a task cannot be judged by the state
    of its site's server: the first that there is no usable state, the second that the task asks for what no
@@ -18,6 +18,8 @@ Cancellation is not a failure and passes through unchanged.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+
+from pydantic import ValidationError
 
 from schemas.truncation import MESSAGE_BYTES, truncate
 
@@ -155,3 +157,11 @@ def boundary(kind: FailureKind, doing: str) -> Iterator[None]:
         raise RolloutFailure(
             kind, f"{doing}: {type(error).__name__}: {reason[0] if reason else 'no message'}"
         ) from error
+
+
+def first_mistake(error: ValidationError) -> str:
+    """Return the place and the reason of the first mistake in a record, on one line."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {reason}" if place else reason

@@ -19,20 +19,20 @@ from generators.worlds.drawing.family import (
     FamilyField,
     FamilyThread,
     FamilyWorkflow,
-    first_mistake,
     parse_family,
 )
 from generators.worlds.drawing.histories import draw_history
 from generators.worlds.drawing.locales import LOCALES
-from generators.worlds.drawing.look import draw_font, draw_look, kit_packages
+from generators.worlds.drawing.look import draw_font, draw_look
 from generators.worlds.drawing.procedures import draw_manual
 from generators.worlds.drawing.recipes import content_problems, earlier_of, parse_recipe
 from generators.worlds.drawing.roles import draw_roles
 from generators.worlds.drawing.rows import draw_rows, draw_text, make_faker
 from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
+from generators.worlds.kits.kit import kit_packages
 from generators.worlds.state.database import Rows
-from schemas.errors import BadTasks
+from schemas.errors import BadTasks, first_mistake
 from schemas.tasks.task import MAX_SEED
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.look import Words

@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, mode
 
 from generators.worlds.drawing.carts import FamilyCart, cart_problems
 from schemas.base import Record
-from schemas.errors import BadTasks
+from schemas.errors import BadTasks, first_mistake
 from schemas.worlds.field import Kind
 from schemas.worlds.look import Words
 from schemas.worlds.patterns import Label, Name, Shape
@@ -200,14 +200,6 @@ def parse_family(path: Path) -> Family:
         raise BadTasks(f"{path.name}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise BadTasks(f"{path.name}: {first_mistake(error)}") from None
-
-
-def first_mistake(error: ValidationError) -> str:
-    """Return the place and the reason of the first mistake in a record, on one line."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    reason = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {reason}" if place else reason
 
 
 def _problems(family: Family) -> Iterator[str]:

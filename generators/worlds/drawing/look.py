@@ -1,24 +1,14 @@
-"""What looks of worlds are drawn from: the kits, each a folder in `generators/worlds/rendering/kits`, and the fonts."""
+"""How looks of worlds are drawn, and the fonts that they are drawn from; the kits are in `generators/worlds/kits/kit.py`."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from colorsys import hls_to_rgb
-from functools import cache
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from generators.worlds.kits.kit import KITS
 from generators.worlds.packages.lock import read_lock
-from schemas.base import Record
-from schemas.errors import Refusal
 from schemas.worlds.look import Block, Foot, Ground, Heading, Layout, Listing, Look, Stage
-
-FOLDER = Path(__file__).parents[1] / "rendering" / "kits"
-"""Where the kits are."""
-
-KITS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/kit.html")))
-"""The names of all kits."""
 
 FONTS = {
     "inter": "sans-serif",
@@ -61,13 +51,6 @@ _SCOPE = "@fontsource/"
 _WEIGHT = re.compile(r"-(\d+)-normal\.woff2$")
 
 
-class _Kit(Record):
-    """The file `kit.toml` of a kit."""
-
-    css: tuple[tuple[str, str], ...] = ()
-    """The stylesheets of its packages in their order: package and path."""
-
-
 class Face(NamedTuple):
     """A font of a stylesheet."""
 
@@ -76,29 +59,6 @@ class Face(NamedTuple):
     address: str
     signs: str | None = None
     """The range of characters that it is for, as CSS has it; None: all that it has."""
-
-
-def kit_packages(kit: str) -> tuple[str, ...]:
-    """Return the packages of a kit, as `bootstrap@5.3.9`."""
-    return tuple(dict.fromkeys(read_lock()[name].pinned for name, _ in _read_kit(kit).css))
-
-
-def kit_styles(kit: str) -> list[str]:
-    """Return the addresses of the stylesheets of a kit's packages."""
-    return [read_lock()[name].address(path) for name, path in _read_kit(kit).css]
-
-
-@cache
-def _read_kit(kit: str) -> _Kit:
-    """Return what a kit loads.
-
-    Raises:
-        Refusal: there is no such kit.
-    """
-    if kit not in KITS:
-        raise Refusal(f"there is no kit '{kit}'; there are {', '.join(KITS)}")
-    path = FOLDER / kit / "kit.toml"
-    return _Kit.model_validate(tomllib.loads(path.read_text("utf-8")) if path.is_file() else {})
 
 
 def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:

@@ -13,8 +13,9 @@ from urllib.parse import urlencode
 from jinja2 import BytecodeCache, Environment, FileSystemLoader
 from jinja2.bccache import Bucket
 
-from generators.worlds.drawing.look import FOLDER, faces, kit_styles, with_signs
+from generators.worlds.drawing.look import faces, with_signs
 from generators.worlds.drawing.widgets import picker_files
+from generators.worlds.kits.kit import end_tags, kit_folder, kit_styles, read_kit, start_tags
 from generators.worlds.rendering.colours import colours_of
 from generators.worlds.rendering.drawings import Drawings
 from generators.worlds.rendering.hints import tip_of
@@ -61,16 +62,19 @@ SURE = "_sure"
 
 
 @cache
-def _templates(kit: str) -> Environment:
-    """Return the templates of pages with those of a kit, whose own go first."""
-    return Environment(
-        loader=FileSystemLoader([FOLDER / kit, _HERE / "templates", FOLDER]),
+def _templates(kit: Path) -> Environment:
+    """Return the templates of pages over the table of the kit in a folder; templates of its own go first."""
+    environment = Environment(
+        loader=FileSystemLoader([kit, _HERE / "templates", _HERE]),
         bytecode_cache=_COMPILED,
         auto_reload=False,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters.update(start=start_tags, end=end_tags)
+    environment.globals["kit_table"] = read_kit(kit)
+    return environment
 
 
 class Pages:
@@ -80,7 +84,7 @@ class Pages:
         self._world = world
         picker_styles, self._scripts = picker_files(world.entities)
         self._styles = [*kit_styles(world.look.kit), *picker_styles]
-        self._templates = _templates(world.look.kit)
+        self._templates = _templates(kit_folder(world.look.kit))
         self._drawings = Drawings(world)
         self._frame = Frame()
 

@@ -16,7 +16,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.worlds import WorldsSite
 from generators.worlds.drawing.draw import FAMILIES, draw_world
-from generators.worlds.drawing.look import KITS, kit_packages
+from generators.worlds.kits.kit import KITS, kit_packages
 from schemas.episodes.action import Goto, Hover
 from schemas.worlds.behaviour import Behaviour, Facts, Place
 from schemas.worlds.look import Layout, Listing

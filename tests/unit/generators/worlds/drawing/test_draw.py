@@ -13,7 +13,8 @@ from generators.worlds.drawing import draw
 from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.drawing.draw import FAMILIES, FOLDER, draw_world, make_world, read_family
 from generators.worlds.drawing.locales import LOCALES
-from generators.worlds.drawing.look import FONTS, KITS
+from generators.worlds.drawing.look import FONTS
+from generators.worlds.kits.kit import KITS
 from generators.worlds.state.display import has_padded_numbers
 from schemas.errors import BadTasks
 from schemas.worlds.field import PICKERS, DataField, Kind, Widget

@@ -1,4 +1,4 @@
-"""The kits and fonts of worlds: every kit offers every part, and loads what its world names."""
+"""The looks of worlds: pages name the same in every kit and layout, and load the stylesheets and fonts of their world."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,9 @@ import pytest
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Names, visiting
 
-from generators.worlds.drawing import look as looks
-from generators.worlds.drawing.look import FONTS, KITS, draw_font, faces, kit_packages, kit_styles
+from generators.worlds import rendering
+from generators.worlds.drawing.look import FONTS, draw_font, faces
+from generators.worlds.kits.kit import KITS, kit_packages, kit_styles
 from generators.worlds.rendering.pages import Pages
 from schemas.errors import Refusal
 from schemas.worlds.look import Layout
@@ -93,7 +94,7 @@ def test_the_stylesheet_names_the_fonts_of_its_world() -> None:
 
 
 def test_no_class_that_a_widget_comes_to_have_is_one_of_the_frames() -> None:
-    static = Path(looks.__file__).parents[1] / "rendering" / "static"
+    static = Path(rendering.__file__).parent / "static"
     scripts = "".join((static / name).read_text("utf-8") for name in ("widgets.js", "inputs.js"))
     given = {*re.findall(r'classList\.\w+\("([\w-]+)"', scripts)}
     styled = {*re.findall(r"\.([a-z][\w-]*)", (static / "world.css").read_text("utf-8"))}
