@@ -6,7 +6,7 @@
    other code reaches ours. Exactly one place catches it, the rollout, which turns it into the episode's
    `failure`: a broken page is a row.
 3. **Storage faults.** `Conflict` and `Damaged` are about stored bytes. The first means that another
-   writer was faster and the caller has to read again; the second that something stored differs from from what
+   writer was faster and the caller has to read again; the second that something stored differs from what
    was written. `Unfinished` means that a command stopped after its work had begun.
 4. **Judging.** `BadState` and `BadExpectation` mean that an attempt at a task cannot be judged by the state
    of its site's server: the first that there is no usable state, the second that the task asks for what no
