@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    JsonValue,
+    ValidationError,
+)
 
 HASH_CHARS = 32
 """Hex characters of a SHA-256 that make an id: 128 bits, enough against accidental collisions."""
@@ -99,3 +106,11 @@ def content_hash(value: object) -> str:
 def sha256_hex(data: bytes) -> str:
     """Return the full SHA-256 of `data`, in hex."""
     return hashlib.sha256(data).hexdigest()
+
+
+def first_mistake(error: ValidationError) -> str:
+    """Return the place and the reason of the first mistake in a record, on one line."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {reason}" if place else reason

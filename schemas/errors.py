@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from pydantic import ValidationError
-
 from schemas.truncation import MESSAGE_BYTES, truncate
 
 
@@ -157,11 +155,3 @@ def boundary(kind: FailureKind, doing: str) -> Iterator[None]:
         raise RolloutFailure(
             kind, f"{doing}: {type(error).__name__}: {reason[0] if reason else 'no message'}"
         ) from error
-
-
-def first_mistake(error: ValidationError) -> str:
-    """Return the place and the reason of the first mistake in a record, on one line."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    reason = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {reason}" if place else reason

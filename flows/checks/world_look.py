@@ -11,10 +11,10 @@ async def find_defects(session: Session) -> list[str]:
     covered by something that does not stay in place by design, far from the box that it is the label of, or of less
     than 3 to 1 in contrast (WCAG 2.2, 1.4.11; a picture behind a text is not judged).
     """
-    found = await session.evaluate(to_call(read_script("flows.job", "world_look.js")))
+    found = await session.evaluate(to_call(read_script("flows.checks", "world_look.js")))
     return [str(defect) for defect in found] if isinstance(found, list) else []
 
 
 async def open_in_place(session: Session) -> bool:
     """Open what the page shows in a window over it, or beside its list; false: it has nothing of the kind."""
-    return bool(await session.evaluate(to_call(read_script("flows.job", "world_open.js"))))
+    return bool(await session.evaluate(to_call(read_script("flows.checks", "world_open.js"))))

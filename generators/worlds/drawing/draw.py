@@ -32,7 +32,8 @@ from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
 from generators.worlds.kits.kit import kit_packages
 from generators.worlds.state.database import Rows
-from schemas.errors import BadTasks, first_mistake
+from schemas.base import first_mistake
+from schemas.errors import BadTasks
 from schemas.tasks.task import MAX_SEED
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.look import Words

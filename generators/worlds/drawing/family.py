@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, model_validator
 
 from generators.worlds.drawing.carts import FamilyCart, cart_problems
-from schemas.base import Record
-from schemas.errors import BadTasks, first_mistake
+from schemas.base import Record, first_mistake
+from schemas.errors import BadTasks
 from schemas.worlds.field import Kind
 from schemas.worlds.look import Words
 from schemas.worlds.patterns import Label, Name, Shape

@@ -17,8 +17,8 @@ from markupsafe import Markup, escape
 from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from generators.worlds.packages.lock import read_lock
-from schemas.base import Record
-from schemas.errors import Refusal, first_mistake
+from schemas.base import Record, first_mistake
+from schemas.errors import Refusal
 
 FOLDER = Path(__file__).parent
 """Where the kits are."""

@@ -14,6 +14,7 @@ from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
+from generators.policy.reference import ReferencePolicy
 from generators.policy.scripted import ScriptedPolicy
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.sites.miniwob import start_url
@@ -22,6 +23,7 @@ from schemas.episodes.action import Action, Answer, Click, NoAction
 from schemas.episodes.episode import PolicyKind
 from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
+from schemas.tasks.reference import Do, ReferenceStep
 
 GOAL = "Click the button."
 TURNS = 4
@@ -50,6 +52,11 @@ def scripted() -> Made:
     return ScriptedPolicy([Click(x=1, y=2)]), None
 
 
+def reference() -> Made:
+    click = ReferenceStep(do=Do.CLICK, on="Click Me!")
+    return ReferencePolicy((click, ReferenceStep(do=Do.ANSWER, text="done"))), None
+
+
 def model() -> Made:
     engine = WrittenEngine()
     engine.says(clicked(500, 250), *[answered("done")] * TURNS)
@@ -69,6 +76,7 @@ def surfer() -> Made:
 MAKERS: dict[PolicyName, Callable[[], Made]] = {
     PolicyName.TEACHER: teacher,
     PolicyName.CLUMSY: clumsy,
+    PolicyName.REFERENCE: reference,
     PolicyName.SCRIPTED: scripted,
     PolicyName.MODEL: model,
     PolicyName.SURFER: surfer,
