@@ -32,7 +32,7 @@ class Task(Record):
     site_version: str | None = None
     """The site's version; None for a site without versions."""
     start_url: str
-    """The start, on the site's stable origin: no port, no path of a machine."""
+    """The URL where it starts, on the site's stable origin: no port, no path of a machine."""
     instruction: str
     """The goal in words. If the page states it, empty until the page was opened, and then at most 20 kB."""
     parameters: JsonObject = Field(default_factory=dict)
