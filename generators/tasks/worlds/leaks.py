@@ -31,7 +31,7 @@ _ECHOED_WORDS = 7
 """The length of a word sequence shared by a page and an instruction that is no coincidence."""
 
 _PARAGRAPH_WORDS = 12
-"""The minimum number of words of a page with a real content."""
+"""The minimum number of words on a page that holds more than an answer."""
 
 _KEY_SHARE, _KEY_WORDS = 0.6, 5
 """The share of an instruction's longer words in the key of a table that counts as a match, and their minimum

@@ -21,7 +21,7 @@ Row = dict[str, Value]
 """A row by column, with `id`."""
 
 Rows = dict[str, list[Row]]
-"""The rows of a world by entity, by id."""
+"""The rows of a world by entity, in id order."""
 
 _TYPES = {
     Kind.INTEGER: "INTEGER",
@@ -64,7 +64,7 @@ def open_database(data: bytes) -> sqlite3.Connection:
 
 
 def read_tables(connection: sqlite3.Connection, world: World) -> JsonValue:
-    """Return all rows by entity, by id: the state by which tasks are judged."""
+    """Return all rows by entity, in id order: the state by which tasks are judged."""
     return {
         entity.name: [dict(row) for row in _rows(connection, entity, "ORDER BY id")]
         for entity in world.entities
@@ -130,7 +130,7 @@ def find_row(connection: sqlite3.Connection, entity: Entity, row: int) -> Row | 
 
 
 def find_rows(connection: sqlite3.Connection, entity: Entity) -> list[Row]:
-    """Return all rows of an entity, by id."""
+    """Return all rows of an entity, in id order."""
     return list(_rows(connection, entity, "ORDER BY id"))
 
 
@@ -160,7 +160,7 @@ def titles_of(connection: sqlite3.Connection, entity: Entity) -> dict[int, str]:
 def linked_rows(
     connection: sqlite3.Connection, world: World, entity: Entity, row: int
 ) -> list[tuple[Entity, list[Row]]]:
-    """Return the entities with rows that link to a row, each with these rows by id."""
+    """Return the entities with rows that link to a row, each with these rows in id order."""
     out = list[tuple[Entity, list[Row]]]()
     for other in world.entities:
         links = [_quote(field.name) for field in other.fields if field.target == entity.name]

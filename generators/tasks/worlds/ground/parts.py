@@ -55,7 +55,7 @@ class Part(NamedTuple):
     conditions: tuple[Condition, ...]
     """The conditions, at least one."""
     rows: tuple[Row, ...]
-    """The rows that meet them, by id."""
+    """The rows that meet them, in id order."""
     near: int
     """The number of other rows that meet all conditions but one."""
 

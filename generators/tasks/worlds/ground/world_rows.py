@@ -20,7 +20,7 @@ MAX_TURNS = 5
 """Maximum number of page turns of a reference in one list."""
 
 MAX_SEARCHLESS = 3
-"""Maximum number of page turns where the list has a search."""
+"""Maximum number of page turns in place of a search."""
 
 MAX_TITLE_CHARS = 80
 """Maximum length of the title of a named row in characters."""
@@ -109,7 +109,7 @@ class Setting:
         return random.sample(places, len(places))
 
     def rows_of(self, entity: Entity) -> Sequence[Row]:
-        """Return an entity's rows, by id."""
+        """Return an entity's rows, in id order."""
         return self.rows.get(entity.name, ())
 
     def next_id(self, entity: Entity) -> int:
@@ -132,7 +132,7 @@ class Setting:
         return self._titles[entity.name][_id(row)]
 
     def titles(self, entity: Entity) -> list[str]:
-        """Return the titles of an entity's rows, by id."""
+        """Return the titles of an entity's rows, in id order."""
         return list(self._titles[entity.name].values())
 
     def show(self, entity: Entity, field: DataField, value: Value) -> str:
@@ -155,7 +155,7 @@ class Setting:
         return names if row is None else {**names, "title": quote(self.title(entity, row))}
 
     def namable(self, view: View, entity: Entity) -> list[Row]:
-        """Return the rows that a task can name, by id."""
+        """Return the rows that a task can name, in id order."""
         if view.name not in self._named:
             self._named[view.name] = [
                 row
