@@ -1,8 +1,8 @@
-"""Whether an application is fit for runs: what it promises in its file is tried out on its own tasks.
+"""Checks whether an application is fit for runs, by trying the promises of its file on its own tasks.
 
-For a few tasks the start page is opened twice, which shows what differs between equal visits and so has to
-be masked; the task's reference is carried out, recorded and replayed; a second visit is held open meanwhile,
-whose state must not change; and a visit afterwards must find the state of the first. Nothing is stored.
+For a few tasks the start page is opened twice to find differences between equal visits, which must be masked. The
+task's reference is carried out, recorded and replayed, while a second visit stays open whose state must not change. A
+visit afterwards must find the initial state again. Nothing is stored.
 """
 
 import re
@@ -27,10 +27,10 @@ from schemas.errors import BadTasks, RolloutFailure
 from schemas.tasks.task import Task
 
 CHECKED_TASKS = 3
-"""Tasks that are tried, of different templates and seeds where there are such."""
+"""Number of tasks to try, of different templates and seeds if possible."""
 
 MAX_SHOWN = 8
-"""Differences that one line of a check names."""
+"""Maximum number of differences in one line of a check."""
 
 _SOURCE = "document.documentElement.outerHTML"
 _FIELDS = """[...document.querySelectorAll("input[name],textarea[name],select[name]")]
@@ -40,21 +40,21 @@ _CONTEXT_CHARS = 24
 
 
 class SiteCheck(Record):
-    """One thing that was tried."""
+    """The result of one check."""
 
     name: str
-    """What: `start`, `reset`, `isolation`, `masks`, `outcome` or `replay`."""
+    """The check: `start`, `reset`, `isolation`, `masks`, `outcome` or `replay`."""
     task: str
-    """The task it was tried on: its template and seed."""
+    """The task: its template and seed."""
     ok: bool
-    """Whether it is as it should be."""
+    """Whether the check passed."""
     because: str
-    """What was found, in a sentence; what to do about it, where it is not as it should be."""
+    """The finding in a sentence, with the remedy for a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A start page as one visit finds it."""
+    """A start page in one visit."""
 
     source: str
     fields: list[list[str]]
@@ -63,7 +63,7 @@ class _Look:
 
 
 def choose_tasks(tasks: Sequence[Task], site: str) -> list[Task]:
-    """Return a few tasks of a site to try: of different templates first, then of different seeds.
+    """Return a few tasks of a site to try: different templates first, then different seeds.
 
     Raises:
         BadTasks: the run has no task of the site.
@@ -88,7 +88,7 @@ class SiteTrial:
     """Sites and sessions."""
 
     async def try_task(self, task: Task) -> list[SiteCheck]:
-        """Return what one task shows of its site."""
+        """Return the checks of a site with one task."""
         site, label = self.browsers.sites[task.site], f"{task.template_id} {task.seed}"
         checks = list[tuple[str, bool, str]]()
         try:
@@ -123,9 +123,9 @@ class SiteTrial:
     async def _carry_out(
         self, site: Site, task: Task, first: ServerState
     ) -> list[tuple[str, bool, str]]:
-        """Carry the reference out, beside another visit where there may be one; judge and replay it.
+        """Carry out, judge and replay the reference, beside another visit if the site allows several.
 
-        `first` is the state that a visit of the task finds.
+        `first` is the initial state of a visit.
         """
         application = self.config.sites[task.site]
         if application.visits == "one" and application.start.url is not None:
@@ -146,7 +146,7 @@ class SiteTrial:
     async def _roll_out(
         self, site: Site, task: Task, first: ServerState
     ) -> list[tuple[str, bool, str]]:
-        """Carry the reference out, judge it, look at what a visit afterwards finds, and replay it."""
+        """Carry out and judge the reference, check the state of a later visit, and replay."""
         steps = task.reference or ()
         episode, watched = await attempt_watched(
             self.config, self.browsers, task, lambda: ReferencePolicy(steps)
@@ -175,7 +175,7 @@ class SiteTrial:
         return [*checks, ("replay", replayed.reproduced, replayed.because)]
 
     async def _state_of(self, site: Site, task: Task, visit: Visit) -> ServerState:
-        """Return the state of a visit that is open, by a session of its own."""
+        """Return the state of an open visit, read in its own session."""
         spec = visit.session_spec(**self._size(site, task))
         async with self.browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)
@@ -187,7 +187,7 @@ class SiteTrial:
 
 
 async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]]:
-    """Return what two visits of a task, one after the other, tell of its reset and its masks."""
+    """Compare two consecutive visits of a task, and return the checks of start, reset and masks."""
     differ = await _difference(one.state, other.state)
     pages = "; ".join(islice(page_masks(one, other), MAX_SHOWN))
     return [
@@ -210,7 +210,7 @@ async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]
 
 
 async def _difference(before: ServerState, after: ServerState) -> str:
-    """Return where two states differ, as masks; empty if they are equal."""
+    """Return the differences of two states as masks; empty if they are equal."""
     change = await StateChange.between(before, after)
     return ", ".join(islice(state_masks(change.delta), MAX_SHOWN))
 
@@ -224,7 +224,7 @@ def _pairs(value: JsonValue) -> list[list[JsonValue]]:
 
 
 def state_masks(delta: Delta) -> Iterator[str]:
-    """Yield the places of a state that differ, as pointers that would mask them, each once."""
+    """Yield the differing places of a state as pointers for masks, without duplicates."""
     seen: set[str] = set()
     for change in (*delta.added, *delta.changed, *delta.removed):
         for pointer in _pointers(change):
@@ -242,7 +242,7 @@ def _pointers(change: Change) -> Iterator[str]:
 
 
 def page_masks(one: _Look, other: _Look) -> Iterator[str]:
-    """Yield what would mask the differences of two equal pages: a field by its name, else a pattern."""
+    """Yield masks for the differences of two visits' pages: names of fields, else patterns."""
     named = set[str]()
     for (name, value), (_, found) in zip(one.fields, other.fields, strict=False):
         if value != found and name not in {*one.masks.fields, *named}:

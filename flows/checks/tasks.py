@@ -1,8 +1,8 @@
-"""Holds the tasks of applications to the gates of `generators/sites/gates.py`, in a browser.
+"""Checks the tasks of applications with the gates of `generators/sites/gates.py`, in a browser.
 
-The reference is carried out and replayed, and what it made of the server's state is held against the
-expectation; the task is answered at once, and clicked through at random; and a second visit shows whether
-it begins alike. Nothing is stored.
+The reference is carried out and replayed, and the resulting state is compared with the expectation. Two further
+attempts answer at once and click at random; a second visit shows whether the start is deterministic. Nothing is
+stored.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -45,7 +45,7 @@ RANDOM_CLICKS = 8
 
 
 class TaskGates(Record):
-    """What the gates found of one task."""
+    """The results of the gates for one task."""
 
     task_id: str
     """The task."""
@@ -54,27 +54,27 @@ class TaskGates(Record):
     seed: int
     """Its seed."""
     failing: tuple[tuple[Gate, str], ...]
-    """The gates that it does not pass, each with what was found; empty: it passes all."""
+    """The gates that it fails, each with the finding; empty: it passes all."""
     untried: tuple[tuple[Gate, str], ...] = ()
-    """The gates that it cannot be held to, each with why."""
+    """The gates that do not apply to it, each with the reason."""
 
 
 @dataclass
 class WatchedSite:
-    """A site, the states that were read of it, and why it judged as it did."""
+    """A site that records the states read from it and the reason of its judgement."""
 
     site: Site
-    """The site, which answers everything."""
+    """The site, which handles every call."""
     states: list[ServerState] = field(default_factory=list)
-    """The states that were read, in their order; none where the page is the judge."""
+    """The states in the order of reading; empty where the page is the judge."""
     because: str = ""
-    """Why it judged as it did; empty where it did not say."""
+    """The reason of its judgement; empty if it gave no reason."""
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.site, name)
 
     async def state(self, problem: Problem) -> ServerState | None:
-        """Return the site's state, and keep it."""
+        """Return the site's state, and record it."""
         state = await self.site.state(problem)
         if state is not None:
             self.states.append(state)
@@ -83,14 +83,14 @@ class WatchedSite:
     async def outcome(
         self, problem: Problem, session: Session, *, answer: str | None = None
     ) -> Outcome:
-        """Return the site's outcome, and keep why."""
+        """Return the site's outcome, and record its reason."""
         outcome = await self.site.outcome(problem, session, answer=answer)
         self.because = outcome.because or self.because
         return outcome
 
 
 class _RandomClicker:
-    """Clicks what can be clicked, at random, and then says that it is done."""
+    """Clicks interactive elements at random, and then ends the task."""
 
     card = PolicyCard(name="random", kind=PolicyKind.SCRIPTED)
 
@@ -113,7 +113,7 @@ class _RandomClicker:
 async def attempt_watched(
     config: RunConfig, browsers: Browsers, task: Task, make: Callable[[], Policy]
 ) -> tuple[Episode, WatchedSite]:
-    """Attempt a task, and return the episode with what its site showed of the last try."""
+    """Attempt a task, and return the episode with the record of its site in the last try."""
     watched = WatchedSite(browsers.sites[task.site])
     size = draw_viewport(config, watched.site.area(task.template_id), seed=task.task_id)
 
@@ -142,21 +142,21 @@ async def attempt_watched(
 
 
 def gated_tasks(browsers: Browsers, tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks that are judged by a server's state; of others the page itself is the judge."""
+    """Return the tasks that are judged by a server's state instead of the page."""
     return [task for task in tasks if browsers.sites[task.site].judge is Judge.SERVER]
 
 
 @dataclass(frozen=True, slots=True)
 class GateKeeper:
-    """Holds tasks to the gates."""
+    """Checks tasks with the gates."""
 
     config: RunConfig
-    """How large pages are, and the limits of attempts."""
+    """The viewport and the limits of attempts."""
     browsers: Browsers
     """Sites and sessions."""
 
     async def check(self, task: Task) -> TaskGates:
-        """Return what the gates find of a task."""
+        """Return the results of the gates for a task."""
         try:
             failing = [one async for one in self._failing_engine(task)]
         except RolloutFailure as failure:
@@ -195,7 +195,7 @@ class GateKeeper:
                 yield Failing(Gate.REPLAYABILITY, replayed.because)
 
     async def _from_outside(self, task: Task) -> AsyncIterator[Failing]:
-        """Yield what shows without the reference: leaks, other beginnings, rewards for nothing."""
+        """Yield failures that need no reference: leaks, nondeterministic starts, rewards for doing nothing."""
         start, again = await self._look(task), await self._look(task)
         for one in leak_gates(task, start[1]):
             yield one
@@ -215,7 +215,7 @@ class GateKeeper:
                 yield Failing(gate, f"{name} is rewarded")
 
     async def _look(self, task: Task) -> tuple[Observation, str, object]:
-        """Return a start page as it is observed, its text, and the state behind it."""
+        """Return the observation of a start page, its text, and the state behind it."""
         site = self.browsers.sites[task.site]
         size = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         async with site.open(task) as visit:

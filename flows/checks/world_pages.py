@@ -1,4 +1,4 @@
-"""Pages of worlds in a browser, without any task: for pictures, and for checks of how they look."""
+"""Opens pages of worlds in a browser without a task, for pictures and checks of their look."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -11,12 +11,12 @@ from schemas.tasks.task import Task
 from schemas.worlds.world import World
 
 SIZE = 1024, 768
-"""Width and height of a page, CSS px, as of the runs of `configs/worlds.toml`."""
+"""Width and height of a page in CSS px, as in runs of `configs/worlds.toml`."""
 
 
 @contextlib.asynccontextmanager
 async def open_world(browsers: Browsers, world: World, path: str = "/") -> AsyncIterator[Session]:
-    """Open a page of a world in a visit of its own; the session ends with the context.
+    """Open a page of a world in its own visit; the session ends with the context.
 
     The world is drawn again from its family and seed, as for any task.
 

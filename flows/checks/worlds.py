@@ -1,9 +1,9 @@
-"""Holds worlds and their tasks to their gates, family after family.
+"""Checks worlds and their tasks with their gates.
 
-Of each world its pages are read without a browser, its tasks are held against shortcuts, leaks and the ends of
-visits that did nothing sensible, and in a browser a page of each kind is looked at and some tasks go through
-the gates of `flows/checks/tasks.py`. One more process, with another time zone, locale and hash seed, draws
-all of it again. Nothing is stored.
+Pages of a world are read without a browser. Its tasks are checked for shortcuts, for leaks, and for rewards in the
+end states of aimless visits. In a browser a page of each kind is checked, and some tasks go through the gates of
+`flows/checks/tasks.py`. Another process, with another time zone, locale and hash seed, draws everything again.
+Nothing is stored.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ from schemas.worlds.world import World
 
 _ELSEWHERE = {"PYTHONHASHSEED": "77", "TZ": "Pacific/Chatham", "LC_ALL": "C", "LANG": "C"}
 _NOWHERE = "zzqx"
-"""What no title contains."""
+"""A search term that no title contains."""
 
 _SECONDS = 900.0
-"""How long an attempt at a task of a world may take."""
+"""Time limit of an attempt at a task of a world, in seconds."""
 
 _DIGESTS = (
     "import json, sys; from flows.checks.worlds import world_digest; "
@@ -49,24 +49,24 @@ _DIGESTS = (
 
 
 class WorldCheck(Record):
-    """What the gates found of one world."""
+    """The results of the gates for one world."""
 
     world: str
     """Its family and seed, as `shop/7`."""
     pages: int
-    """Pages that were read."""
+    """The number of pages that were read."""
     addresses: int
-    """Addresses that were asked for."""
+    """The number of requested URLs."""
     forms: int
-    """Forms that were sent."""
+    """The number of submitted forms."""
     tasks: int
-    """Tasks that were drawn and held to the gates that need no browser."""
+    """The number of tasks that were drawn and checked without a browser."""
     attempted: int
-    """Those of them that went through all gates, in a browser."""
+    """The number of these tasks that went through all gates, in a browser."""
     again: int
-    """How often its seed was drawn again, as what it drew before made no valid world."""
+    """The number of invalid draws of its seed."""
     failing: tuple[tuple[str, str], ...]
-    """The gates that the world or a task of it does not pass, each with what was found; empty: it passes all."""
+    """The failed gates of the world and its tasks, each with the finding; empty: all passed."""
 
 
 class _Wrong(NamedTuple):
@@ -75,7 +75,7 @@ class _Wrong(NamedTuple):
 
 
 def check_config() -> RunConfig:
-    """Return the configuration of a check's attempts: no limit is lower than what a reference may take."""
+    """Return the configuration of a check's attempts, whose limits suffice for every reference."""
     settings = {
         "browser": {"viewport": [*SIZE]},
         "limits": {"steps": MAX_STEPS, "seconds": _SECONDS},
@@ -85,20 +85,20 @@ def check_config() -> RunConfig:
 
 @dataclass(frozen=True, slots=True)
 class WorldKeeper:
-    """Holds worlds to the gates."""
+    """Checks worlds with the gates."""
 
     keeper: GateKeeper
-    """Holds their tasks to theirs."""
+    """Checks their tasks with the gates of tasks."""
     browsers: Browsers
     """Sessions."""
     attempts: int
-    """Tasks of each world that go through all gates."""
+    """The number of tasks of each world that go through all gates."""
 
     async def check(self, family: str, seed: int) -> WorldCheck:
-        """Return what the gates find of the world of a seed.
+        """Return the results of the gates for the world of a seed.
 
         Raises:
-            BadTasks: there is no such world.
+            BadTasks: the world does not exist.
         """
         world, rows, again = draw(family, seed)
         setting, trial = Setting(world, rows), Trial(world, rows)
@@ -123,7 +123,7 @@ class WorldKeeper:
         )
 
     async def _look(self, world: World, crawl: Crawl) -> AsyncIterator[_Wrong]:
-        """Yield what of a page of each kind, and of what it opens over itself, cannot be used as it is shown."""
+        """Yield the usability defects of a page of each kind, and of the dialogs and panels that it opens."""
         kinds = {_kind(page): page for page in reversed(crawl.pages)}
         for page in kinds.values():
             async with open_world(self.browsers, world, page) as session:
@@ -136,14 +136,14 @@ class WorldKeeper:
 
 
 def _kind(page: str) -> str:
-    """Return what a page's address has in common with those of like pages."""
+    """Return the kind of a page: its path without numbers."""
     return "/".join("0" if part.isdigit() else part for part in page.partition("?")[0].split("/"))
 
 
 async def task_failures(
     setting: Setting, trial: Trial, crawl: Crawl, task: WorldTask
 ) -> AsyncIterator[_Wrong]:
-    """Yield the gates that a task does not pass, as far as that shows without a browser."""
+    """Yield the gates that a task fails, as far as they need no browser."""
     searches = dict[str, tuple[str, str]]()
     whole = to_task(setting.world, task)
     with trial.visit() as (opened, state):
@@ -162,7 +162,7 @@ async def task_failures(
 
 
 def world_digest(family: str, seed: int) -> str:
-    """Return the hash of everything that a seed draws: the specification, the rows, tasks and pages."""
+    """Return the hash of everything that a seed draws: the specification, rows, tasks and pages."""
 
     async def pages(trial: Trial) -> dict[str, str]:
         with trial.visit() as (opened, _):
@@ -177,7 +177,7 @@ def world_digest(family: str, seed: int) -> str:
 
 
 def drawn_elsewhere(worlds: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
-    """Yield the worlds that another process, elsewhere, draws in another way, each with what is wrong."""
+    """Yield the worlds that another process draws differently, each with a message."""
     here = [world_digest(*each) for each in worlds]
     for each, mine, theirs in zip(worlds, here, _ask_elsewhere(worlds), strict=True):
         if mine != theirs:

@@ -1,1 +1,1 @@
-"""Where tasks come from: templates and seeds, task files, and the selection and the sample of either."""
+"""Sources of tasks: templates with seeds, and task files, with selection and sampling."""

@@ -1,9 +1,9 @@
-"""Task files of published benchmarks, as they are published: WebVoyager and Online-Mind2Web.
+"""Task files of published benchmarks, unchanged: WebVoyager and Online-Mind2Web.
 
-A file is recognised by its fields, and each row becomes the columns of a task file. A task that starts
-on the origin of a known site is that site's; every other is `live`. The benchmark's own id stays with
-the task as a parameter, and the website is the template, so that a sample is even over websites. Nothing
-is guessed: a row that lacks something gives no task, and the reader says which and why.
+A file is recognised by its fields, and each row becomes the columns of a task file. A task that starts on the origin
+of a known site belongs to that site, every other task to `live`. The benchmark's own id becomes a parameter, and the
+website becomes the template, so that samples are even over websites. A row that lacks a field is skipped and
+reported.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,15 +14,15 @@ from generators.tasks.site_templates import LIVE, SiteOffer
 
 
 class FileFormat(StrEnum):
-    """Whose columns the rows of a task file have."""
+    """The format of a task file's rows."""
 
     STEPMILL = "stepmill"
-    """Those of the `tasks` table; a row with a mistake refuses the file."""
+    """The columns of the `tasks` table; any mistake rejects the file."""
     WEBVOYAGER = "webvoyager"
     """`web_name`, `id`, `ques` and `web`, as in `WebVoyager_data.jsonl`."""
     ONLINE_MIND2WEB = "online-mind2web"
-    """`task_id`, `confirmed_task` or `task_description`, `website`, and where they are known
-    `reference_length` and `level`, as in `Online_Mind2Web.json`."""
+    """`task_id`, `confirmed_task` or `task_description`, `website`, and if known `reference_length` and `level`, as
+    in `Online_Mind2Web.json`."""
 
 
 _GOALS = ("confirmed_task", "task_description")
@@ -33,11 +33,11 @@ _TAKEN = {
     ),
 }
 _EASY, _MEDIUM = 5, 10
-"""The longest references, in steps, of tasks that Online-Mind2Web calls easy and medium."""
+"""Maximum reference length, in steps, of easy and of medium tasks of Online-Mind2Web."""
 
 
 def recognise(columns: Collection[str]) -> FileFormat:
-    """Return the format whose fields these are."""
+    """Return the format with these columns."""
     if {"ques", "web"} <= set(columns):
         return FileFormat.WEBVOYAGER
     if "website" in columns and any(name in columns for name in _GOALS):
@@ -46,17 +46,17 @@ def recognise(columns: Collection[str]) -> FileFormat:
 
 
 def fields_left_out(row: Collection[str], kind: FileFormat) -> set[str]:
-    """Return the fields of a benchmark's row that nothing is made of."""
+    """Return the fields of a benchmark's row that are ignored."""
     return set(row) - _TAKEN[kind]
 
 
 def map_row(
     row: Mapping[str, object], kind: FileFormat, sites: Mapping[str, SiteOffer]
 ) -> dict[str, object]:
-    """Return the columns of a task file that a benchmark's row gives.
+    """Return a benchmark's row as columns of a task file.
 
     Raises:
-        BadRow: a field is missing, or is no text.
+        BadRow: a field is missing or not a text.
     """
     if kind is FileFormat.WEBVOYAGER:
         name, start = _text(row, "web_name"), _address(row, "web")
@@ -111,7 +111,7 @@ def _address(row: Mapping[str, object], field: str) -> str:
 
 
 def _site_of(start: str, sites: Mapping[str, SiteOffer]) -> str:
-    """Return the site of whose origin an address is; `live` if it is of none."""
+    """Return the site with the origin of a URL; `live` if no site has this origin."""
     origin = origin_of(start)
     known = (one.name for one in sites.values() if not one.templates and one.origin == origin)
     return next(known, LIVE.name)

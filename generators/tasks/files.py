@@ -1,8 +1,8 @@
-"""A row of a task file: what it may state, and the task that it gives.
+"""A row of a task file: its columns, and the task made from them.
 
-Columns are those of the `tasks` table. A row's id, its split, its site's version and its template's
-start are computed; a row that states other values is refused, so that a table written by one run can be
-read by another or not at all. `generators/tasks/reader.py` reads the file around it.
+Columns are those of the `tasks` table. A row's id, its split, its site's version and its template's start are
+computed; a row that states other values is rejected, so that a table written by one run is read by another unchanged
+or not at all. `generators/tasks/reader.py` reads the file around it.
 """
 
 import json
@@ -31,7 +31,7 @@ FREE_COLUMNS = (
     *("source", "max_steps", "difficulty", "tags"),
     *("feasible", "answer_kind", "rubric", "reference", "expires_at", "split"),
 )
-"""Columns that are no part of a task's identity and are taken from the row as they are."""
+"""Columns outside a task's identity, taken from the row unchanged."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 _MAX_SHOWN = 60
@@ -42,26 +42,26 @@ RawRow = bytes | Mapping[str, object]
 
 
 class BadRow(Exception):
-    """A row that makes no valid task; each argument is one mistake in it."""
+    """A row without a valid task; each argument is one mistake."""
 
 
 class TaskRow(Record):
-    """The columns of `tasks` as a file may state them; None: not stated."""
+    """The columns of `tasks` that a file may state; None: not stated."""
 
     site: str
-    """Which site serves it."""
+    """The site that serves it."""
     template_id: str | None = Field(default=None, min_length=1)
-    """The template; where the site has none, a label for tasks of one kind."""
+    """The template; on a site without templates, a label for tasks of one kind."""
     seed: int | None = Field(default=None, ge=0, le=MAX_SEED)
     """Selects a task of the template."""
     instruction: str | None = Field(default=None, min_length=1)
     """The goal; ignored where the page states it."""
     start_url: str | None = None
-    """Where it starts."""
+    """The URL where it starts."""
     parameters: JsonObject | None = None
     """Parameters of the template, beside the seed."""
     max_steps: int | None = Field(default=None, ge=1, le=10_000)
-    """The most actions an attempt may take."""
+    """Maximum number of actions of an attempt."""
     difficulty: str | None = None
     """A free label."""
     tags: tuple[str, ...] | None = None
@@ -73,28 +73,27 @@ class TaskRow(Record):
     rubric: JsonObject | None = None
     """Criteria for a judge."""
     expect: JsonObject | None = None
-    """What the server's state and the answer are to be in the end, or the probe that judges them; only for
-    sites that judge by it."""
+    """The required state of the server and the answer, or the probe that judges them; only for sites that judge by
+    it."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
-    """From then on the task is not valid."""
+    """The time from which the task is invalid."""
     source: str | None = Field(default=None, min_length=1)
     """The task's origin; None: this file."""
     site_version: str | None = None
-    """Must be the site's, if stated."""
+    """If stated, must be the site's."""
     task_id: str | None = None
-    """Must be the computed one, if stated."""
+    """If stated, must be the computed one."""
     split: Literal["", "train", "validation", "test"] | None = None
-    """The split of its template in publications; None or empty: publication decides. One for all tasks of a
-    template."""
+    """The split of its template in publications, the same for all its tasks; None or empty: publication decides."""
 
 
 def parse_row(raw: RawRow) -> TaskRow:
-    """Return what a line of JSON, or a row of a table, states.
+    """Parse a line of JSON or a row of a table.
 
     Raises:
-        BadRow: it is not an object, has an unknown column or a wrong value.
+        BadRow: it is not an object, or has an unknown column or a wrong value.
     """
     try:
         stated = parse_object(raw) if isinstance(raw, bytes) else dict(raw)
@@ -114,10 +113,10 @@ def parse_row(raw: RawRow) -> TaskRow:
 def _parse_json(
     text: str, where: str = "", pairs: Callable[[list[tuple[str, object]]], object] | None = None
 ) -> object:
-    """Return the value of a JSON text; `pairs` makes its objects.
+    """Parse a JSON text; `pairs` converts its objects.
 
     Raises:
-        BadRow: it is none, or one that no row holds.
+        BadRow: the text is invalid, nested too deeply, or has too long a number.
     """
     try:
         value: object = json.loads(text, object_pairs_hook=pairs)
@@ -125,17 +124,17 @@ def _parse_json(
         raise BadRow(f"{where}is not a row of JSON values: {error}") from None
     except RecursionError:
         raise BadRow(f"{where}is not a row of JSON values: brackets are nested too deep") from None
-    except ValueError:  # Python reads no number beyond a limit of its own
+    except ValueError:  # Python limits the digits of numbers
         raise BadRow(f"{where}is not a row of JSON values: a number has too many digits") from None
     return value
 
 
 def parse_object(line: bytes) -> dict[str, object]:
-    """Return the JSON object that bytes hold.
+    """Parse bytes as a JSON object.
 
     Raises:
-        BadRow: they hold no JSON, another value, or an object with a key twice.
-        UnicodeError: they hold no text.
+        BadRow: they are invalid JSON, another value, or an object with a duplicate key.
+        UnicodeError: they are not UTF-8.
     """
     value = _parse_json(line.decode(), pairs=_to_dict)
     if not isinstance(value, dict):
@@ -162,10 +161,10 @@ def _explain(error: ErrorDetails) -> str:
 
 
 def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> Task:
-    """Return the task that a row of the file `source` gives.
+    """Return the task of a row of the file `source`.
 
     Raises:
-        BadRow: it names an unknown site or template, lacks a column, or states a wrong value.
+        BadRow: an unknown site or template, a missing column, or a wrong value.
     """
     offer = sites.get(row.site)
     if offer is None:
@@ -240,10 +239,10 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
 
 
 def _read_expectation(stated: JsonObject | None) -> Expectation | None:
-    """Return what a row expects; None if it expects nothing.
+    """Return a row's expectation; None: the row has none.
 
     Raises:
-        BadRow: it has another form, or names a probe that no installed package has.
+        BadRow: the form is invalid, or no installed package has the probe.
     """
     if stated is None:
         return None
@@ -273,10 +272,10 @@ def _check_start(url: str, offer: SiteOffer) -> None:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address, in lower case, as origins are written.
+    """Return the origin of a URL: scheme, host and port in lower case.
 
     Raises:
-        ValueError: it is no address.
+        ValueError: the URL is invalid.
     """
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}".lower()

@@ -1,11 +1,11 @@
-"""From a configuration's `[tasks]` to the tasks themselves, in one order.
+"""Turns a configuration's `[tasks]` into tasks, in a fixed order.
 
-A source is a task file, or the name of a site with templates: then the tasks are every chosen
-template with every seed of a range. All of them are taken, or a sample that is even over sites and
-templates. The same section gives the same tasks with the same ids, in the same order, on every machine.
-A mistake in it is an error before any work. Tasks of a site that cannot be attempted yet are planned
-and set apart, with the reason. So are tasks of an application that is not installed; they wait for a
-machine that has it, and a sample is drawn from them as from all others, so that it is the same there.
+A source is a task file, or the name of a site with templates, which stands for every chosen template with every seed
+of a range. All tasks are taken, or a sample that is even over sites and templates. The same section gives the same
+tasks with the same ids, in the same order, on every machine; a mistake is an error before any work. Tasks of a site
+that cannot be attempted yet are planned but set apart, with the reason. So are tasks of applications that are not
+installed: they wait for a machine with the application, and sampling includes them so that samples are the same
+there.
 """
 
 from collections import defaultdict
@@ -25,16 +25,16 @@ from schemas.nearest import did_you_mean
 from schemas.tasks.task import Task
 
 MAX_TASKS = 1_000_000
-"""Tasks in one plan; they stay in memory, 1.5 kB each."""
+"""Maximum number of tasks in one plan; each takes 1.5 kB of memory."""
 
 
 MAX_DRAWN = 20_000
-"""Tasks in one plan that are drawn with the whole of their website, a twentieth of a second each."""
+"""Maximum number of tasks in one plan that are drawn with their website; each takes a twentieth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """What a section gives."""
+    """The tasks of a section."""
 
     tasks: tuple[Task, ...]
     """The tasks to attempt, sorted by site, template and seed."""
@@ -43,9 +43,9 @@ class TaskPlan:
     refused: tuple[Task, ...]
     """The tasks that no machine can attempt yet, in the same order."""
     unmapped: tuple[str, ...]
-    """Rows of other programs' files that give no task, each in a line with its place and the reason."""
+    """Rows of benchmarks' files without a task, each in a line with its place and the reason."""
     available: int
-    """How many tasks there were to draw from, those that wait among them."""
+    """The number of tasks to sample from, including those that wait."""
 
     @property
     def set_apart(self) -> tuple[Task, ...]:
@@ -70,7 +70,7 @@ def load_tasks(
 def plan_tasks(
     section: TasksSection, *, seed: int = 0, applications: Mapping[str, Application] | None = None
 ) -> TaskPlan:
-    """Return everything that a section gives; `seed` is the run's, and decides a sample.
+    """Return the plan of a section; `seed` is the run's, and decides a sample.
 
     Raises:
         BadConfig: an application has the name of a site that ships.
@@ -102,7 +102,7 @@ def plan_tasks(
 
 
 def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
-    """Return why a task cannot be attempted here; None if it can."""
+    """Return why a task cannot be attempted here; None: it can."""
     return sites[task.site].obstacle
 
 

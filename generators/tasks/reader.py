@@ -1,8 +1,7 @@
 """Reads a task file: JSON Lines, one JSON array, or Parquet; Stepmill's own columns or a benchmark's.
 
-Every mistake is reported with its place. A file of Stepmill's own with a mistake gives no tasks, because
-whoever wrote it can correct it. A row of a benchmark's file that gives no task is left out and reported,
-because a benchmark is taken as it is published.
+Every mistake is reported with its place. A mistake rejects a file in Stepmill's own format, because its author can
+correct it. An unusable row of a benchmark's file is skipped and reported, because benchmarks are read as published.
 """
 
 import json
@@ -21,7 +20,7 @@ from schemas.nearest import did_you_mean
 from schemas.tasks.task import Task
 
 MAX_MISTAKES = 10
-"""A run's reading stops after so many mistakes."""
+"""Maximum number of mistakes before a run stops reading."""
 
 _PARQUET, _BYTE_ORDER_MARK = b"PAR1", b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
@@ -30,27 +29,27 @@ _MAX_LINE, _MAX_ARRAY = 16 * 2**20, 256 * 2**20
 
 @dataclass(slots=True)
 class TaskFile:
-    """What a task file holds."""
+    """A task file that was read."""
 
     path: Path
     """The file."""
     unit: str = "line"
-    """What the numbers of its rows count: `line`, or `row` in Parquet."""
+    """The unit of its row numbers: `line`, or `row` in Parquet."""
     format: FileFormat = FileFormat.STEPMILL
-    """Whose columns it has."""
+    """The format of its rows."""
     tasks: list[Task] = field(default_factory=list)
     """The tasks in their order."""
     mistakes: list[str] = field(default_factory=list)
-    """What is wrong in it, each in a line with its place."""
+    """Its mistakes, each in a line with its place."""
     unmapped: list[str] = field(default_factory=list)
-    """Rows of a benchmark's file that give no task, each in a line with its place and the reason."""
+    """Rows of a benchmark's file without a task, each in a line with its place and the reason."""
     fields_left_out: Counter[str] = field(default_factory=Counter)
-    """Fields of a benchmark's file that nothing is made of, and in how many rows they are."""
+    """Ignored fields of a benchmark's file, with the number of rows that have each."""
     _first_at: dict[str, int] = field(default_factory=dict)
     _splits: dict[str, str] = field(default_factory=dict)
 
     def add(self, number: int, raw: RawRow, sites: Mapping[str, SiteOffer]) -> None:
-        """Read the row at `number`: it gives a task, or says why not."""
+        """Read the row at `number` and add its task or its mistakes."""
         try:
             task = make_task(self._parse(raw, sites), sites=sites, source=self.path.name)
             self._check_beside_others(task, number)
@@ -65,7 +64,7 @@ class TaskFile:
         try:
             row = parse_object(raw) if isinstance(raw, bytes) else raw
         except UnicodeError:
-            return parse_row(raw)  # which says what is wrong with it
+            return parse_row(raw)  # raises BadRow with the reason
         self.fields_left_out.update(fields_left_out(row, self.format))
         return parse_row(map_row(row, self.format, sites))
 
@@ -84,10 +83,10 @@ class TaskFile:
 
 
 def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int) -> TaskFile:
-    """Return what a file holds, for a run.
+    """Read a file for a run.
 
     Raises:
-        BadTasks: it cannot be read, has no task or too many, or has mistakes, which are listed.
+        BadTasks: the file is unreadable, has no tasks or too many, or has mistakes, which are listed.
     """
     file = examine_task_file(path, sites, max_tasks=max_tasks, max_mistakes=MAX_MISTAKES)
     if file.mistakes:
@@ -100,10 +99,10 @@ def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int
 def examine_task_file(
     path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int, max_mistakes: int | None = None
 ) -> TaskFile:
-    """Return what a file holds, its mistakes too: the first `max_mistakes` of them; None: all.
+    """Read a file with its first `max_mistakes` mistakes; None: all of them.
 
     Raises:
-        BadTasks: it cannot be read at all, or has too many tasks.
+        BadTasks: the file is unreadable, or has too many tasks.
     """
     file = TaskFile(path)
     try:
@@ -125,7 +124,7 @@ def examine_task_file(
 
 
 def _rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
-    """Yield every row with its number, once it is known whose columns the file has."""
+    """Yield every row with its number, and set the file's format before the first."""
     with file.path.open("rb") as opened:
         head = opened.read(len(_PARQUET))
     if head == _PARQUET:
@@ -165,10 +164,10 @@ def _json_rows(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _array_rows(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield each item of one JSON array, with the line on which it begins.
+    """Yield each item of one JSON array, with the number of its first line.
 
     Raises:
-        BadTasks: it is no array of JSON values to its end.
+        BadTasks: the text is not one complete JSON array.
     """
     try:
         text = data.removeprefix(_BYTE_ORDER_MARK).decode()
@@ -211,7 +210,11 @@ def _parquet_rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
 
 
 def _check_columns(file: TaskFile, names: Sequence[str]) -> None:
-    """Refuse a table's columns: a run is told the first that is wrong, an examination all."""
+    """Check a table's columns.
+
+    Raises:
+        BadTasks: columns are unknown or duplicate; each is one line.
+    """
     known = TaskRow.model_fields
     strange = names if file.format is FileFormat.STEPMILL else ()
     wrong = [

@@ -1,9 +1,8 @@
-"""Draws some tasks of many, evenly: over sites, then over the templates of each, then by seed.
+"""Draws a sample of tasks evenly: over sites, then over the templates of each, then by seed.
 
-What is drawn is a pure function of the strata and a seed. Every place is drawn by a hash of what it is
-about, so neither the order in which strata and tasks come nor the version of Python matters, and a
-larger sample holds every task of a smaller one. A stratum says how many tasks it has and makes
-the one that is drawn, so that a template with all seeds there are is never listed.
+A sample is a pure function of the strata and a seed. Each place is drawn by a hash of its subject, so neither the
+order of strata and tasks nor the version of Python matters, and a larger sample contains every smaller one. A stratum
+knows its size and makes tasks on demand, so templates with all seeds are never listed.
 """
 
 from collections import defaultdict
@@ -24,19 +23,19 @@ class Stratum:
     template: str
     """The template's id."""
     seeds: range
-    """The seeds of the template's own tasks; empty where no source asks for them."""
+    """The seeds of the template's own tasks; empty if no source requests them."""
     stated: Mapping[int, Task]
-    """Tasks of files that are among these, by seed: the files' labels hold."""
+    """Tasks of files within these seeds, by seed; the labels of the files apply."""
     others: tuple[Task, ...]
     """All other tasks of files."""
 
     @property
     def size(self) -> int:
-        """How many tasks there are; too large for `len` where it has every seed."""
+        """The number of tasks; may be too large for `len`."""
         return self.seeds.stop - self.seeds.start + len(self.others)
 
     def __getitem__(self, place: int) -> Task:
-        """Return the task at a place from 0."""
+        """Return the task at a place, from 0."""
         before = self.seeds.stop - self.seeds.start
         if place >= before:
             return self.others[place - before]
@@ -46,14 +45,14 @@ class Stratum:
         )
 
     def __iter__(self) -> Iterator[Task]:
-        """Yield every task, by its place."""
+        """Yield every task in order of place."""
         return (self[place] for place in range(self.size))
 
 
 def draw_tasks(strata: Sequence[Stratum], *, count: int, seed: int) -> Iterator[Task]:
-    """Yield `count` tasks, or all where there are fewer; no task comes twice.
+    """Yield `count` different tasks, or all if there are fewer.
 
-    Sites differ by at most one task, and so do the templates of a site, where there are enough.
+    Sites differ by at most one task, and so do the templates of a site, where each has enough.
     """
     by_site: defaultdict[str, dict[str, Stratum]] = defaultdict(dict)
     for stratum in strata:
@@ -68,7 +67,7 @@ def draw_tasks(strata: Sequence[Stratum], *, count: int, seed: int) -> Iterator[
 
 
 def _share(count: int, sizes: Mapping[str, int], *, key: tuple[int | str, ...]) -> dict[str, int]:
-    """Return how many each name gives, as many as any other or all it has; the rest is drawn."""
+    """Return an even share of `count` for each name, limited by its size; a hash decides who gets the remainder."""
     given = dict.fromkeys(sizes, 0)
     left = count
     order = sorted(sizes, key=lambda name: content_hash(["share", *key, name]))
@@ -82,7 +81,7 @@ def _share(count: int, sizes: Mapping[str, int], *, key: tuple[int | str, ...]) 
 
 
 def _draw_places(size: int, count: int, *, key: tuple[int | str, ...]) -> Iterator[int]:
-    """Yield `count` different places below `size`: Fisher and Yates's shuffle, as far as it is needed."""
+    """Yield `count` different places below `size` by a partial Fisher-Yates shuffle."""
     moved: dict[int, int] = {}
     for at in range(count):
         drawn = int(content_hash(["place", *key, at]), 16)

@@ -1,7 +1,6 @@
-"""Selects templates by globs that include and globs that exclude.
+"""Selects templates by include and exclude globs.
 
-A glob that matches no template is an error, which names the nearest templates; so is a selection that
-leaves none.
+A glob that matches no template is an error that names the nearest templates; so is an empty selection.
 """
 
 import re
@@ -22,10 +21,9 @@ def select(
     where: str,
     known: Collection[str] = (),
 ) -> list[str]:
-    """Return the templates that an `include` glob matches and no `exclude` glob does, sorted.
+    """Return the templates that match an `include` glob and no `exclude` glob, sorted.
 
-    `where` is the source's name in messages. A glob to exclude may also match `known` templates that
-    are not among `templates`.
+    `where` is the source's name in messages. An exclude glob may also match `known` templates outside `templates`.
 
     Raises:
         BadTasks: a glob matches no template, or no template is left.
@@ -35,9 +33,7 @@ def select(
         ("tasks.exclude", exclude, {*templates, *known}),
     ):
         for glob in globs:
-            if (
-                len(glob) > _MAX_CHARS
-            ):  # no name is as long, and reading it takes the square of that
+            if len(glob) > _MAX_CHARS:  # longer than any name, and matching takes quadratic time
                 raise BadTasks(
                     f"{key}: a glob of more than {_MAX_CHARS} characters, '{glob[:20]}…'"
                 )

@@ -1,7 +1,7 @@
-"""The sites that a task may name, their templates, and the tasks that these make.
+"""The sites that a task may name, with their templates and tasks.
 
-An offer describes a site that is not started. Where a site has templates, a task is a template and a
-seed, and the page states the goal; where it has none, a task is an instruction and a start URL.
+An offer describes a site that is not started. On a site with templates, a task is a template and a seed, and the page
+states the goal; on other sites a task is an instruction and a start URL.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from schemas.errors import BadConfig
 from schemas.tasks.task import Task, task_id
 
 MAX_STEPS = 100
-"""Of a template's task, in actions: more than any needs, so that the run's limit decides."""
+"""Maximum number of actions of a template's task: more than any needs, so that the run's limit decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Template:
     """One template of a site."""
 
     start_url: str
-    """On the site's stable origin."""
+    """The URL where tasks start, on the site's stable origin."""
     tags: tuple[str, ...] = ()
-    """What a policy needs for it."""
+    """The abilities that it requires of a policy."""
     feasible: bool | None = None
-    """False where the template is impossible on purpose; None if unknown."""
+    """False for a template that is impossible on purpose; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,27 @@ class SiteOffer:
     """One site."""
 
     name: str
-    """As in tasks."""
+    """The name, as in tasks."""
     version: str | None = None
-    """Of its pages; None if unknown."""
+    """The version of its pages; None if unknown."""
     templates: Mapping[str, Template] = field(default_factory=dict)
-    """By name; empty where a task is an instruction and a start URL."""
+    """The templates by name; empty: a task is an instruction and a start URL."""
     origin: str | None = None
-    """Where all its tasks start, as `http://shop.test`; None: its templates say it, or anywhere."""
+    """The origin on which all tasks start, as `http://shop.test`; None: templates decide, or any origin."""
     draw: Callable[[str, int], Task] | None = None
-    """Makes the task of a template and a seed where that says more than a start; None: the page states the goal."""
+    """Makes the task of a template and a seed, where it includes more than a start; None: the page states the
+    goal.
+    """
     judges_state: bool = False
-    """Whether a task says what its server's state is to be in the end."""
+    """Whether tasks are judged by the server's state."""
     refusal: str | None = None
-    """Why none of its tasks can be attempted on any machine; None if they can."""
+    """Why none of its tasks can be attempted on any machine; None: they can."""
     missing: str | None = None
-    """What its tasks need that is not installed here, with what installs it; None if nothing is."""
+    """The missing installation and its command; None: nothing is missing."""
 
     @property
     def obstacle(self) -> str | None:
-        """Why none of its tasks can be attempted here; None if they can."""
+        """Why none of its tasks can be attempted here; None: they can."""
         return self.refusal or self.missing
 
 
@@ -70,7 +72,7 @@ LIVE = SiteOffer(
 
 
 def site_offers(applications: Mapping[str, Application] | None = None) -> dict[str, SiteOffer]:
-    """Return every site by name: those that ship, those of plug-ins and a run's applications.
+    """Return every site by name: shipped sites, plug-ins' sites and the run's applications.
 
     Raises:
         BadConfig: an application has the name of another site.
@@ -113,7 +115,7 @@ def _shipped_sites() -> dict[str, SiteOffer]:
 
 
 def _worlds() -> SiteOffer:
-    """Return what worlds offer: a template for each kind of task in each family; its seed draws the world."""
+    """Return the offer of worlds: a template for each kind of task in each family; the seed draws the world."""
     templates = {
         f"{family}/{kind}": Template(start_url="", tags=(kind,), feasible=True)
         for family in FAMILIES

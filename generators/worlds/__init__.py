@@ -1,1 +1,1 @@
-"""Worlds: websites made from a specification, and the server of all of them."""
+"""Worlds: websites generated from a specification, and the server of all of them."""

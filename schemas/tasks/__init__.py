@@ -1,1 +1,1 @@
-"""What an attempt is asked to do, what it is judged by, and one way to do it."""
+"""The records of a task: its goal, the expectation it is judged by, and a reference that does it."""

@@ -1,12 +1,12 @@
-"""The expectation of a task: what must differ in the server's state once it is done, and what it answers.
+"""The expectation of a task: the required difference of the server's state, and the answer.
 
-It is the `expect` of a task, a JSON object. `added`, `changed` and `removed` are rules over the rows of
-tables; `values` are values at places of the later state; `answer` is what the policy must have said. What
-no rule speaks of must not differ (`nothing_else`). Each value is compared by a matcher: a literal means
-equal to it, an object names one other comparison. Reading an expectation checks its form; whether a state
-has the tables it names is known only when it is judged.
+It is the `expect` of a task, a JSON object. `added`, `changed` and `removed` are rules over the rows of tables;
+`values` are values at places of the later state; `answer` is the policy's answer. Everything that no rule covers must
+stay the same (`nothing_else`). Each value is compared by a matcher: a literal means equality, an object names another
+comparison. Reading an expectation checks its form; the tables that it names are looked up only when a state is
+judged.
 
-Where no rules can say it, `probe` names a function of a plug-in that judges instead, and stands alone.
+Where rules do not suffice, `probe` names a function of a plug-in that judges instead, and stands alone.
 """
 
 from enum import StrEnum
@@ -32,30 +32,30 @@ from schemas.errors import BadTasks
 from schemas.json_pointer import WILDCARD, Pointer, split_pointer
 
 MAX_RULES = 100
-"""The most rules of one kind."""
+"""Maximum number of rules of one kind."""
 
 MAX_FACTS = 500
-"""The most facts that an answer follows from."""
+"""Maximum number of facts behind an answer."""
 
 MAX_PATTERN_CHARS = 500
-"""The longest pattern."""
+"""Maximum length of a pattern in characters."""
 
 MAX_MATCHED_CHARS = 10_000
-"""A longer text matches no pattern."""
+"""Maximum length of a text in characters; longer texts match no pattern."""
 
 
 @lru_cache(maxsize=1_024)
 def compile_pattern(pattern: str) -> SchemaValidator:
-    """Return what tells whether a whole text matches a regular expression, in time linear in the text.
+    """Return a validator for texts that fully match a regular expression, in time linear in the text.
 
-    It is Rust's `regex`, which pydantic brings along: no pattern can make it hang, and one that would need
-    too much memory is refused.
+    The engine is Rust's `regex`, which pydantic includes: no pattern can make it hang, and patterns that need too
+    much memory are rejected.
 
     Raises:
-        ValueError: it is no regular expression, or has a look-around or back-reference.
+        ValueError: the pattern is invalid, or has a look-around or back-reference.
     """
     try:
-        _validator(pattern)  # alone, as `a)|(b` is none and would be one in brackets
+        _validator(pattern)  # alone first: `a)|(b` is invalid but becomes valid within brackets
         return _validator(f"^(?:{pattern})$")
     except SchemaError as error:
         reason = str(error).strip().splitlines()[-1].removeprefix("error: ").strip()
@@ -72,11 +72,11 @@ def _compile(pattern: str) -> str:
 
 
 Scalar = None | bool | int | float | str
-"""A JSON value that holds no others."""
+"""A JSON value that is neither an object nor a list."""
 
 
 class Equals(Record):
-    """Equal, as JSON; also the way to write an object as a value."""
+    """Equal, as JSON; also the way to compare with an object."""
 
     equals: JsonValue
     """The value."""
@@ -95,11 +95,11 @@ class Number(Record):
     number: float
     """The number."""
     within: float = Field(default=0.0, ge=0)
-    """The largest difference that is still right, in the number's own unit."""
+    """The largest accepted difference, in the number's own unit."""
 
 
 class Matches(Record):
-    """A text that a regular expression matches from its beginning to its end."""
+    """A text that a regular expression matches completely."""
 
     matches: Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_compile)]
     """The expression, without look-around and back-references."""
@@ -112,14 +112,14 @@ def _several(value: object) -> object:
 
 
 class Contains(Record):
-    """A text with all of some parts, or a list with all of some elements."""
+    """A text that contains all given parts, or a list that contains all given elements."""
 
     contains: Annotated[
         tuple[Scalar, ...],
         Field(min_length=1),
         BeforeValidator(_several, json_schema_input_type=str | tuple[Scalar, ...]),
     ]
-    """The parts; a text stands for itself alone."""
+    """The parts; a single text is one part."""
 
 
 def _true(value: bool) -> bool:  # noqa: FBT001 - pydantic calls it
@@ -129,7 +129,7 @@ def _true(value: bool) -> bool:  # noqa: FBT001 - pydantic calls it
 
 
 class Anything(Record):
-    """Whatever it is, if only it is there."""
+    """Any value, as long as it exists."""
 
     any: Annotated[bool, AfterValidator(_true)]
     """True."""
@@ -148,7 +148,7 @@ class _Kind(StrEnum):
 
 
 def _kind(value: object) -> str | None:
-    """Return the tag of a matcher; None if it is an object that names none of them, or several."""
+    """Return the tag of a matcher; None for an object that names no matcher, or several."""
     if isinstance(value, Record):
         named = set(type(value).model_fields) & set(_Kind)
     elif isinstance(value, dict):
@@ -173,7 +173,7 @@ Matcher = Annotated[
         " matches, contains and any",
     ),
 ]
-"""How one value is compared. A literal means equal to it."""
+"""How one value is compared; a literal means equality."""
 
 
 def _concrete(pointer: str) -> str:
@@ -191,58 +191,60 @@ FieldName = Annotated[str, Field(min_length=1), AfterValidator(_field)]
 
 
 class RowRule(Record):
-    """So many rows of one table were added, changed or removed.
+    """A number of rows of one table that were added, changed or removed.
 
-    Every rule counts by itself: a row that two rules fit counts for both.
+    Rules count independently: a row that fits two rules counts for both.
     """
 
     table: Annotated[str, AfterValidator(_field)]
     """A JSON pointer, or a name without `/`: the only table whose pointer ends in it."""
     key: Matcher | None = None
-    """What identifies the row; None: whatever it is."""
+    """The row's key; None: any key."""
     where: dict[FieldName, Matcher] = Field(default_factory=dict)
-    """What the row's members are: of an added row after, of a changed or removed one before."""
+    """Required members of the row: of an added row afterwards, of a changed or removed row before."""
     set: dict[FieldName, Matcher] = Field(default_factory=dict)
-    """What a changed row's members are afterwards; a row of which other members differ has changed otherwise."""
+    """Required members of a changed row afterwards; no other members may have changed."""
     count: int = Field(default=1, ge=1)
-    """How many rows."""
+    """The number of rows."""
 
 
 class Expectation(Record):
-    """What is true once a task is done; at least one thing is expected, or a probe judges."""
+    """What a done task requires: at least one rule, value or answer, or a probe."""
 
     added: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
     """Rows that only the later state has."""
     changed: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
-    """Rows that are in both and differ."""
+    """Rows that are in both states and differ."""
     removed: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
     """Rows that only the earlier state has."""
     values: dict[Annotated[Pointer, AfterValidator(_concrete)], Matcher] = Field(
         default_factory=dict, max_length=MAX_RULES
     )
-    """Values of the later state, each by its place."""
+    """Values of the later state, by place."""
     nothing_else: bool = True
-    """Whether nothing may differ but what the rules speak of."""
+    """Whether everything outside the rules must stay the same."""
     unchecked: tuple[Pointer, ...] = Field(default=(), max_length=MAX_RULES)
-    """Patterns of places, such as `/orders/*/seen_at`, that may differ in any way nevertheless."""
+    """Patterns of places, such as `/orders/*/seen_at`, that may differ regardless."""
     answer: Matcher | None = None
-    """What the policy answers, compared in its usual spellings; None: any answer, or none."""
+    """The expected answer, compared in its usual spellings; None: no answer is required."""
     facts: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), max_length=MAX_FACTS)
-    """What the answer follows from, as pages write it; whoever answers without having seen all of it guessed. None:
-    a page shows the answer itself."""
+    """The values on pages from which the answer follows, as displayed; an answer given without having seen all of
+    them is a guess. None: a page shows the answer itself.
+    """
     looked: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(), max_length=MAX_FACTS
     )
-    """Where the answer says that something is not there: what pages show where it would be, as the rows of a list.
-    Whoever answers without having had any of it in a picture has not looked. None: nothing of the kind is asked."""
+    """For an answer that something does not exist: the texts that pages show in its place, as the rows of a list. The
+    policy must have had one of them in a picture. None: the answer is of another kind.
+    """
     probe: str | None = Field(default=None, min_length=1)
-    """The name of the probe that judges, beside which nothing but `options` is stated; None: the rules judge."""
+    """The name of the probe that judges, with only `options` beside it; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)
-    """What the probe is given; its own to understand."""
+    """The probe's options; the probe interprets them."""
 
     @model_serializer(mode="wrap")
     def _as_stated(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out what a probe stands without, without one what is a probe's, and what of `facts` and `looked` is empty."""
+        """Leave out the rules beside a probe, a probe's fields without one, and empty `facts` and `looked`."""
         own = {"probe", "options"}
         dumped: dict[str, object] = dump(self)
         empty = {key for key in ("facts", "looked") if not getattr(self, key)}
@@ -304,14 +306,14 @@ def parse_expectation(value: JsonValue, where: str) -> Expectation:
     """Return the expectation that a task states; `where` names the task in an error.
 
     Raises:
-        BadTasks: it has another form; each line of the text names one mistake and its place.
+        BadTasks: the form is invalid; each line of the text names one mistake and its place.
     """
     try:
         return Expectation.model_validate_json(canonical_json(value), strict=True)
     except ValidationError as error:
         mistakes: dict[str, str] = {}
         for each in error.errors(include_url=False):
-            mistakes.setdefault(_place(each), _reason(each))  # a union complains once for each kind
+            mistakes.setdefault(_place(each), _reason(each))  # a union reports each of its kinds
         lines = (f"{where}: {place}: {reason}" for place, reason in mistakes.items())
         raise BadTasks(*lines) from None
     except ValueError as error:
@@ -328,7 +330,7 @@ _MATCHER_DEPTHS = {"answer": 1, "values": 2, "key": 3, "where": 4, "set": 4}
 
 
 def _place(error: ErrorDetails) -> str:
-    """Return where a mistake is, without what pydantic adds: kinds of matchers and of unions."""
+    """Return the place of a mistake, without the tags of matchers and unions that pydantic adds."""
     place = error["loc"]
     heads = [part for part in place[:3] if part in _MATCHER_DEPTHS]
     depth = _MATCHER_DEPTHS[str(heads[0])] if heads else len(place)

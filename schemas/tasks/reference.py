@@ -1,8 +1,8 @@
-"""A task's reference: the ordinary actions that do it, each on something that the page shows by name.
+"""A task's reference: the ordinary actions that do it, each on a visible element named by its words.
 
-A reference proves that a task can be done, and makes trajectories of it: the policy `reference` carries it
-out by pixels and keys, as any policy acts. It names things as a person would, by the words on them or
-beside them, so it needs neither positions nor selectors, and holds for every size of the page.
+A reference proves that a task can be done, and yields trajectories: the policy `reference` carries it out by mouse
+and keyboard, as any policy acts. It names elements by the words on them or beside them, so it needs no positions or
+selectors, and holds for every size of the page.
 """
 
 from enum import StrEnum
@@ -15,20 +15,20 @@ from schemas.base import Record
 
 
 class Do(StrEnum):
-    """What a step of a reference does."""
+    """The action of a reference's step."""
 
     CLICK = "click"
-    """Click what `on` names."""
+    """Click the element `on`."""
     TYPE = "type"
-    """Put `text` into the field that `on` names, in place of what is in it."""
+    """Replace the content of the field `on` with `text`."""
     SELECT = "select"
-    """Choose the option `text` of the list that `on` names."""
+    """Choose the option `text` of the list `on`."""
     PRESS = "press"
     """Press the key or chord `text`, as `Enter`."""
     DRAG = "drag"
-    """Drag what `on` names to the middle of what the words `text` name, and let it go there."""
+    """Drag the element `on` to the middle of the element named `text`, and drop it there."""
     LOOK = "look"
-    """Scroll until all of what `on` names is in sight; nothing, if it is."""
+    """Scroll until the element `on` is fully visible; does nothing if it already is."""
     OPEN = "open"
     """Go to the address `text`, which may be a path of the task's site."""
     ANSWER = "answer"
@@ -36,42 +36,42 @@ class Do(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What a step of a reference is for: what somebody who takes it would say that they are doing."""
+    """The purpose of a reference's step, from which a thought is chosen."""
 
     VIEW = "view"
     """Open a view by the navigation."""
     NEW_SEARCH = "new_search"
-    """Open a view anew, because a search there has found nothing."""
+    """Open a view again after a search without results."""
     SEARCH = "search"
     FILTER = "filter"
     SORT = "sort"
     APPLY = "apply"
-    """Send what a list is searched for, narrowed or sorted by."""
+    """Apply a list's search, filters or sorting."""
     TURN = "turn"
-    """Ask for the next rows of a list by a link or a button."""
+    """Load a list's next rows by a link or a button."""
     SCROLL = "scroll"
-    """Ask for the next rows of a list by going to its end."""
+    """Load a list's next rows by scrolling to its end."""
     MONTH = "month"
-    """Turn a calendar that shows rows."""
+    """Show another month of a calendar of rows."""
     LOOK = "look"
-    """Bring something into sight."""
+    """Scroll something into view."""
     ROW = "row"
     """Open a row's page by its title."""
     PART = "part"
-    """Open a part of a row's page."""
+    """Open a tab or section of a row's page."""
     MENU = "menu"
     ADD = "add"
     """Open the form for a new row."""
     NEXT_PART = "next_part"
-    """Go on to the next part of a form."""
+    """Go to the next section of a form."""
     EDIT = "edit"
     """Open a row's form."""
     SAVE = "save"
     SURE = "sure"
-    """Say once more that a form is to be saved."""
+    """Confirm once more that a form is to be saved."""
     DELETE = "delete"
     CONFIRM = "confirm"
-    """Say once more that a row is to be deleted."""
+    """Confirm that a row is to be deleted."""
     STEP = "step"
     """Take a step of a row's workflow on its page."""
     CARD_STEP = "card_step"
@@ -79,32 +79,32 @@ class Purpose(StrEnum):
     MOVE_CARD = "move_card"
     """Drag a card to the column of another state."""
     ASK = "ask"
-    """Ask for what only another role may do."""
+    """Request an act that is reserved to another role."""
     REPLY = "reply"
     """Send a message."""
     TYPE = "type"
     """Put text into a form's field."""
     PART_OF_CHOICE = "part_of_choice"
-    """Put the beginning of a choice into a field that offers many."""
+    """Type the beginning of a choice into a combobox."""
     CHOOSE = "choose"
     """Choose an option of a list in a form."""
     OPTION = "option"
-    """Click one of the choices of a field."""
+    """Click one of a field's choices."""
     BOX = "box"
-    """Click one of a field's boxes."""
+    """Click one of a field's checkboxes."""
     TOGGLE = "toggle"
-    """Click the one box of a field, or its switch."""
+    """Click a field's only checkbox, or its switch."""
     UNTAG = "untag"
-    """Take a tag away."""
+    """Remove a tag."""
     ATTACH = "attach"
-    """Drag a choice into the box of its field."""
+    """Drag a choice into its field's box."""
     COUNT = "count"
-    """Change a number by one, by a button."""
+    """Change a number by one with a button."""
     SLIDER = "slider"
     END_OF_SLIDER = "end_of_slider"
     KEY = "key"
     DATE = "date"
-    """Give a date to a field by its parts or by its calendar."""
+    """Set a date field by its parts or by its calendar."""
     CELL = "cell"
     """Go to a cell of a grid."""
     OPEN_CELL = "open_cell"
@@ -112,9 +112,9 @@ class Purpose(StrEnum):
     CHOOSE_CELL = "choose_cell"
     TOGGLE_CELL = "toggle_cell"
     KEEP_CELL = "keep_cell"
-    """Save a cell by a key."""
+    """Save a cell with a key."""
     SAVE_CELL = "save_cell"
-    """Save a cell by its button."""
+    """Save a cell with its button."""
     PLACE = "place"
     """Open the page of a place on a map."""
     PUT_IN = "put_in"
@@ -124,9 +124,9 @@ class Purpose(StrEnum):
     TO_CART = "to_cart"
     CHECK_OUT = "check_out"
     IN_THE_WAY = "in_the_way"
-    """Clear away what stands in the way."""
+    """Close a distraction."""
     NAME = "name"
-    """Say who one is, where a page asks again."""
+    """Enter the user's name where a page asks again."""
     ANSWER = "answer"
 
 
@@ -138,20 +138,22 @@ class ReferenceStep(Record):
     """One step of a reference."""
 
     do: Do
-    """What it does."""
+    """The action."""
     on: str | None = Field(default=None, min_length=1)
-    """The words on a thing or beside it: its text, label, placeholder, title, alternative text or name; or `#` and
-    its id or `.` and its class, where words do not tell things apart. None where the step is on nothing."""
+    """The words on an element or beside it: its text, label, placeholder, title, alternative text or name; or `#` and
+    its id or `.` and its class, where words are ambiguous. None where the action has no element.
+    """
     within: str | None = Field(default=None, min_length=1)
-    """Words that the same row, item, form or section has, where several things have the same name; None: the first
-    such thing of the page."""
+    """Words in the same row, item, form or section, where several elements have the same name; None: the first such
+    element of the page.
+    """
     text: str | None = None
-    """What is typed, chosen, pressed, opened or answered, or where it is dragged; None for a click and a look."""
+    """The text to type, choose, press, open or answer, or the target of a drag; None for a click and a look."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
-    """What somebody thinks before it: what is in sight, and why this is next; None: the attempt states no thought."""
+    """The thought before the action: the visible evidence and the reason for the action; None: no thought is stated."""
 
     purpose: SkipJsonSchema[Purpose | None] = Field(default=None, exclude=True)
-    """What it is for, which whoever draws a task knows; it is stored nowhere. None: nobody has said it."""
+    """The purpose, which the task's generator sets and nothing stores; None: unknown."""
 
     @model_validator(mode="after")
     def _check(self) -> "ReferenceStep":
@@ -168,10 +170,10 @@ class ReferenceStep(Record):
 
 
 MAX_STEPS = 200
-"""The steps of a reference at most."""
+"""Maximum number of steps of a reference."""
 
 Reference = Annotated[tuple[ReferenceStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
-"""The steps of a reference, in their order."""
+"""The steps of a reference, in order."""
 
 REFERENCE: TypeAdapter[tuple[ReferenceStep, ...]] = TypeAdapter(Reference)
-"""Reads a reference."""
+"""Parses a reference."""

@@ -19,49 +19,50 @@ MAX_SEED = 2**63 - 1
 
 
 class Task(Record):
-    """A goal, where it starts, and what is known about it beforehand."""
+    """A goal, its start, and its known properties."""
 
     task_id: str
     """Hash of the content (see `task_id`)."""
     template_id: str
-    """What tasks of one kind share; for MiniWoB++ the page's name, as `click-test`."""
+    """The template; for MiniWoB++ the page's name, as `click-test`."""
     source: str
-    """Where the task came from: a built-in source's name, or a task file's."""
+    """The task's origin: the name of a built-in source or of a task file."""
     site: str
     """The site that serves its pages."""
     site_version: str | None = None
-    """The site's version; None where the site has none."""
+    """The site's version; None for a site without versions."""
     start_url: str
-    """Where it starts, on the site's stable origin: no port, no path of a machine."""
+    """The URL where it starts, on the site's stable origin: no port, no path of a machine."""
     instruction: str
-    """The goal in words. If the page states it, empty until the page was opened, and then at most
-    20 kB."""
+    """The goal in words. If the page states it, empty until the page was opened, and then at most 20 kB."""
     parameters: JsonObject = Field(default_factory=dict)
     """The template's other parameters, beside the seed."""
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
-    """Chooses one task of the template."""
+    """Selects a task of the template."""
     max_steps: Annotated[int, Int32] = Field(default=30, ge=1)
-    """The most actions an attempt may take; the run's limit may be lower."""
+    """Maximum number of actions of an attempt; the run's limit may be lower."""
     difficulty: str | None = None
     """A label; None if unknown."""
     tags: tuple[str, ...] = ()
     """Free labels, for selection."""
     feasible: bool | None = None
-    """False for tasks that cannot be done on purpose; None if unknown."""
+    """False for tasks that are impossible on purpose; None if unknown."""
     answer_kind: str | None = None
-    """How the answer is to be given: `none`, `verbatim` or `computed`; None if unknown."""
+    """The form of the answer: `none`, `verbatim` or `computed`; None if unknown."""
     rubric: JsonObject | None = None
-    """What a judge should look for; None if there is none."""
+    """Criteria for a judge; None if there are no criteria."""
     expect: Annotated[Expectation | None, AsJson()] = None
-    """What the server's state and the answer are to be in the end, or the probe that judges them, for tasks
-    that their site judges by it; a part of the task's identity. None: the site has another way to tell."""
+    """The required state of the server and the answer, or the probe that judges them, for sites that judge by it; a
+    part of the task's identity. None: the site judges in another way.
+    """
     reference: Annotated[Reference | None, AsJson()] = None
-    """Ordinary actions that do the task; None if none are known."""
+    """Ordinary actions that do the task; None if unknown."""
     expires_at: Moment | None = None
-    """When the task is out of date; None if never."""
+    """The time from which the task is out of date; None: never."""
     split: str = ""
-    """The split that its task file asks for: `train`, `validation` or `test`; empty where it asks for
-    none. Published tasks have the split that publication put their template into."""
+    """The split that its task file requests: `train`, `validation` or `test`; empty: no request. Published tasks have
+    the split of their template in the publication.
+    """
 
 
 def task_id(
@@ -75,10 +76,10 @@ def task_id(
     parameters: JsonObject,
     expect: Expectation | None = None,
 ) -> str:
-    """Return the identity of a task: the hash of what decides the page and the goal.
+    """Return the identity of a task: the hash of everything that decides the page and the goal.
 
-    `template_id` is None for a task that is an instruction and a start URL; `instruction` is
-    None where the template states the goal. What is expected counts where it is stated.
+    `template_id` is None for a task that is an instruction and a start URL; `instruction` is None where the template
+    states the goal. `expect` counts where it is stated.
     """
     content: JsonObject = {
         "site": site,

@@ -17,7 +17,7 @@ NEAR_SHARE = 1 / 16
 """Share of their bits in which the difference hashes of near pictures may differ."""
 
 MAX_COMPARED = 32
-"""Originals of one course that an episode is compared with, by id."""
+"""Originals of one course that an episode is compared with, in id order."""
 
 
 class Fingerprints(NamedTuple):

@@ -1,1 +1,1 @@
-"""The specification of a made website."""
+"""The specification of a generated website."""

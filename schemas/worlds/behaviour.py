@@ -1,7 +1,7 @@
-"""How a world's pages behave: how they are delivered, where things open, and what stands in the way.
+"""How a world's pages behave: how pages are delivered, where links open, and which distractions appear.
 
-Nothing here changes what a website holds or what can be done on it. A record of its usual values is a website
-whose pages are whole, of which each leads to the next, and on which nothing is in the way.
+None of this changes the website's data or the possible actions. With the defaults, pages are server-rendered, links
+load whole pages, and nothing covers the page.
 """
 
 from enum import StrEnum
@@ -16,27 +16,27 @@ _View = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 
 
 class Delivery(StrEnum):
-    """How a page gets to the browser."""
+    """How a page reaches the browser."""
 
     SERVER = "server"
     """Each link and each form loads a whole page."""
     ENHANCED = "enhanced"
-    """Links and forms fetch a whole page, of which a script draws what is new."""
+    """Links and forms fetch a whole page, and a script replaces the parts that changed."""
     SINGLE_PAGE = "single_page"
-    """The first page is a shell, in which a script draws all others from the parts that it fetches."""
+    """The first page is a shell; a script renders all others from fragments that it fetches."""
 
 
 class Place(StrEnum):
-    """Where the page that a link leads to is shown."""
+    """Where the target of a link is shown."""
 
     PAGE = "page"
-    """In place of the page with the link."""
+    """It replaces the page with the link."""
     DIALOG = "dialog"
-    """In a window over it, which takes all clicks."""
+    """In a modal dialog over the page."""
     DRAWER = "drawer"
-    """In such a window at the edge."""
+    """In a modal drawer at the edge of the window."""
     PANEL = "panel"
-    """Beside it; only rows of a list are shown so."""
+    """Beside the list; only rows of a list open this way."""
 
 
 class Facts(StrEnum):
@@ -45,134 +45,134 @@ class Facts(StrEnum):
     TOGETHER = "together"
     """All at once."""
     TABS = "tabs"
-    """Some at a time; another tab shows others in their place."""
+    """Some at a time, in tabs."""
     ACCORDION = "accordion"
-    """In parts of which the first is open, and others can be opened too."""
+    """In collapsible sections, the first of them open."""
 
 
 class Paging(StrEnum):
-    """How a list goes on after its first rows."""
+    """How a list is paginated."""
 
     PAGES = "pages"
-    """Links lead to the next page and to the one before."""
+    """Links lead to the next and the previous page."""
     MORE = "more"
-    """A button brings the next rows under those that are there."""
+    """A button appends the next rows."""
     SCROLL = "scroll"
-    """The next rows come when the end of the list is in sight."""
+    """The next rows load when the end of the list scrolls into view."""
 
 
 class Menus(StrEnum):
-    """What the navigation does with its links."""
+    """How the navigation shows its links."""
 
     OPEN = "open"
-    """It shows them all."""
+    """All links are visible."""
     CLICK = "click"
-    """They are in menus that a click opens."""
+    """Links are in menus that open on click."""
     HOVER = "hover"
-    """They are in menus that the pointer opens, or a click."""
+    """Links are in menus that open on hover or click."""
 
 
 class Cells(StrEnum):
-    """What opens a cell of a grid, beside two clicks on it."""
+    """How a cell of a grid is opened for editing, beside a double click."""
 
     PENCIL = "pencil"
-    """A small pencil beside what it holds."""
+    """By a small pencil beside the value."""
     VALUE = "value"
-    """The key Enter, once a click has selected it."""
+    """By the key Enter, once a click has selected the cell."""
 
 
 class Told(StrEnum):
-    """How a page says that a change was made."""
+    """How a page confirms a change."""
 
     NOTHING = "nothing"
-    """It does not: it shows what has become of the row."""
+    """Without a message: the page shows the changed row."""
     MESSAGE = "message"
-    """By a sentence over what the page shows."""
+    """By a message above the page's content."""
     TOAST = "toast"
-    """By a sentence in a corner, until it is closed or the next page is shown."""
+    """By a message in a corner, until it is closed or the next page is shown."""
 
 
 class Cookies(StrEnum):
-    """How a website asks about cookies."""
+    """How a website asks for consent to cookies."""
 
     NONE = "none"
-    """It does not."""
+    """There is no banner."""
     BAR = "bar"
-    """By a bar at the bottom, beside which everything works."""
+    """By a bar at the bottom, which blocks nothing."""
     COVERING = "covering"
-    """By a window over the page, which takes all clicks until it is answered."""
+    """By a modal dialog, which blocks the page until it is answered."""
 
 
 class MenuGroup(Record):
     """A menu of the navigation."""
 
     label: _Words
-    """What opens it."""
+    """The text of the button that opens the menu."""
     views: tuple[_View, ...] = Field(min_length=1)
     """The views that its links lead to."""
 
 
 class Behaviour(Record):
-    """How pages behave when something is done on them."""
+    """How pages react to actions."""
 
     delivery: Delivery = Delivery.SERVER
     """How pages get to the browser."""
     forms: Place = Place.PAGE
-    """Where forms are shown, and the question whether to delete a row."""
+    """Where forms and the confirmation of a deletion are shown."""
     rows: Place = Place.PAGE
-    """Where the page of a row is shown that is clicked in a list."""
+    """Where a row's page is shown after a click in a list."""
     facts: Facts = Facts.TOGETHER
     """How a row's page shows its fields."""
     parts: tuple[_Words, ...] = ("Overview", "Details")
-    """What tabs or parts are called; the first has the fields that a list shows."""
+    """The labels of the tabs or sections; the first holds the fields that a list shows."""
     paging: Paging = Paging.PAGES
-    """How lists go on."""
+    """How lists are paginated."""
     more: _Words = "Show more"
-    """The button that brings the next rows."""
+    """The button that loads the next rows."""
     actions: _Words | None = None
-    """What opens the menu of what can be done with a row; None: it stands on the page."""
+    """The button that opens the menu of a row's actions; None: the actions are on the page."""
     cells: Cells = Cells.PENCIL
-    """What opens a cell of a grid."""
+    """How a cell of a grid is opened for editing."""
     menus: tuple[MenuGroup, ...] = ()
-    """The menus of the navigation; what is in none stands beside them."""
+    """The menus of the navigation; views in no menu stand beside the menus."""
     menus_open: Menus = Menus.OPEN
-    """How they open."""
+    """How the menus open."""
     told: Told = Told.NOTHING
-    """How pages say that a change was made."""
+    """How pages confirm a change."""
     saved: _Words = "Your changes were saved."
-    """In these words."""
+    """The text of that message."""
     sure: _Words | None = None
-    """The button that has to be clicked after a form's own, because the page asks again; None: it does not."""
+    """The button of a second confirmation after a form's own button; None: there is no second confirmation."""
     sticky: bool = False
-    """Whether the head stays in sight when the page is scrolled."""
+    """Whether the header stays visible while the page scrolls."""
     tips: bool = False
-    """Whether fields of forms say what they take when the pointer is over a sign beside them."""
+    """Whether form fields have tooltips that explain the accepted values."""
     trail: bool = False
-    """Whether a row's page begins with the way to it: the first page, its list, and itself."""
+    """Whether a row's page begins with breadcrumbs: home page, list, row."""
 
 
 class Noise(Record):
-    """What stands in the way on a website, beside what it is for."""
+    """Distractions on a website that have nothing to do with its purpose."""
 
     cookies: Cookies = Cookies.NONE
-    """How it asks about cookies, until it is answered."""
+    """How the website asks for consent to cookies, until it is answered."""
     accept: _Words = "Accept all"
     """The button that accepts them."""
     decline: _Words = "Only necessary"
     """The button that declines them."""
     pop_up: _View | None = None
-    """The view over which a newsletter is offered when it is opened first; None: none is."""
+    """The view that offers a newsletter when first opened; None: no view does."""
     refuse: _Words = "No, thanks"
-    """The button that declines it."""
+    """The button that declines the newsletter."""
     asks_again: _View | None = None
-    """The view that asks, when it is opened first, for the name of who is signed in; None: none does."""
+    """The view that asks for the signed-in user's name when first opened; None: no view does."""
     name: _Words = "Your name"
-    """The field that asks for it."""
+    """The field for the name."""
     resume: _Words = "Continue"
-    """The button that sends it."""
+    """The button that submits the name."""
     announcement: str = ""
-    """A line at the top of each page; empty: there is none."""
+    """A line at the top of each page; empty: no line."""
     survey: _Words | None = None
-    """The question of a box in a corner; None: there is none."""
+    """The question of a survey box in a corner; None: no survey."""
     late: bool = False
-    """Whether rows of lists come some moments after their page."""
+    """Whether rows of lists load a moment after their page."""

@@ -1,4 +1,4 @@
-"""The cart of a world: what of its tables is put in, what an order is made of, and the words of its buttons."""
+"""The cart of a world: its tables, the order made from it, and the labels of its buttons."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,47 +8,47 @@ from schemas.worlds.patterns import Label, Name
 
 
 class CartTables(Record):
-    """The entities and fields that a cart has to do with."""
+    """The entities and fields that a cart uses."""
 
     things: Name
-    """The entity of which pages offer to put rows in."""
+    """The entity whose rows can be put into the cart."""
     price: Name
-    """Their amount, which the cart adds up."""
+    """The money field of a thing, which the cart adds up."""
     orders: Name
-    """The entity of which checking out adds a row."""
+    """The entity to which checking out adds a row."""
     lines: Name
-    """The entity of which it adds a row for each thing."""
+    """The entity to which checking out adds a row for each thing."""
     order: Name
-    """The link of a line to its order."""
+    """A line's link to its order."""
     thing: Name
-    """The link of a line to the thing."""
+    """A line's link to its thing."""
     quantity: Name
-    """The number of a line: how many of the thing."""
+    """A line's quantity of the thing."""
 
 
 class Cart(CartTables):
-    """What is chosen of an entity's rows and then ordered together, each so many times.
+    """Rows of an entity are chosen with quantities, and then ordered together.
 
-    An entity that has no rows in the beginning holds what lies in it; its view is the cart's page.
+    The content of the cart is an entity without initial rows; its view is the cart's page.
     """
 
     lying: Name
-    """The entity of what lies in it, with the fields `thing` and `quantity` of the lines of orders."""
+    """The entity of the cart's content, with the same fields `thing` and `quantity` as order lines."""
     add: Label
-    """The button that puts one of a thing in."""
+    """The button that puts one of a thing into the cart."""
     on_lists: bool = False
-    """Whether lists have this button too, where they show cards or items."""
+    """Whether lists of cards or items have this button too."""
     remove: Label
-    """The button that takes a thing out again."""
+    """The button that removes a thing."""
     line_sum: Label
-    """What stands over the sums of lines."""
+    """The heading of the line totals."""
     total: Label
-    """What stands before the sum of all."""
+    """The label of the grand total."""
     check_out: Label
-    """The button that orders all that lies in it."""
+    """The button that orders the cart's content."""
 
     def problems(self, fields: Mapping[str, Mapping[str, DataField]]) -> Iterator[str]:
-        """Yield what refers to nothing; `fields` are those of all entities by name."""
+        """Yield each dangling reference as a sentence; `fields` has the fields of all entities by name."""
         named = (self.lying, self.things, self.orders, self.lines)
         for name in dict.fromkeys(named):
             if name not in fields:

@@ -1,4 +1,4 @@
-"""A field of an entity of a world: what it holds, and what forms ask for it with."""
+"""A field of an entity of a world: its type and its form widget."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from schemas.worlds.patterns import Label, Name
 
 
 class Kind(StrEnum):
-    """What a field holds, and how SQLite keeps it."""
+    """The type of a field, and how SQLite stores it."""
 
     TEXT = "text"
     """One line of text."""
@@ -19,76 +19,76 @@ class Kind(StrEnum):
     INTEGER = "integer"
     """A whole number."""
     MONEY = "money"
-    """An amount in hundredths of the world's currency, a whole number."""
+    """An amount in hundredths of the world's currency, an integer."""
     DATE = "date"
     """A day, as `2026-03-09`."""
     CHOICE = "choice"
-    """One of the field's `choices`, in its own words."""
+    """One of the field's `choices`, verbatim."""
     TAGS = "tags"
-    """Some of the field's `choices`, in their order and parted by `TAG_PARTING`; null: none of them."""
+    """Some of the field's `choices`, in their order and joined by `TAG_PARTING`; null: no tag."""
     FLAG = "flag"
     """Yes or no, 1 or 0."""
     LINK = "link"
-    """The id of a row of the field's `target`; null: of none."""
+    """The id of a row of the field's `target`; null: no row."""
 
 
 HAVE_CHOICES = frozenset({Kind.CHOICE, Kind.TAGS})
-"""The kinds whose fields have choices of their own."""
+"""The kinds whose fields have choices."""
 
 TAG_PARTING = ", "
-"""What stands between two tags; no choice of tags holds it."""
+"""The separator between two tags; no tag contains it."""
 
 
 def tags_of(value: str | int | None) -> tuple[str, ...]:
-    """Return the tags that a field of tags holds."""
+    """Return the tags in a field's value."""
     return tuple(str(value).split(TAG_PARTING)) if value else ()
 
 
 class Widget(StrEnum):
-    """What a form asks for a field with."""
+    """The form widget of a field."""
 
     INPUT = "input"
-    """A line to type into; of a date in the form `2026-03-09`."""
+    """A single-line input; dates are typed as `2026-03-09`."""
     TEXTAREA = "textarea"
-    """Several lines to type into."""
+    """A multi-line input."""
     RICHTEXT = "richtext"
-    """A sheet to write on, under a row of buttons that put lines into a list, or take back what was done."""
+    """An editor with a toolbar that makes lists and undoes changes."""
     SELECT = "select"
-    """A native list that opens."""
+    """A native drop-down list."""
     RADIOS = "radios"
     """A radio button for each choice."""
     CARDS = "cards"
-    """A radio button for each choice, each in a box of its own."""
+    """A radio button for each choice, each in its own box."""
     SEGMENTS = "segments"
-    """The choices in one row of buttons, of which one is pressed."""
+    """The choices as a row of buttons, one of them pressed."""
     COMBOBOX = "combobox"
-    """A line to type into, under which the choices that hold what was typed are listed."""
+    """An input with a list of the choices that contain the typed text."""
     DROP = "drop"
-    """The choices in a tray, of which one is dragged into a box."""
+    """The choices in a tray; one of them is dragged into a box."""
     CHECKBOXES = "checkboxes"
-    """A box to tick for each choice."""
+    """A checkbox for each choice."""
     TAGS = "tags"
-    """Each of what was chosen in a box of its own with a sign that removes it, and a line to type others into."""
+    """Each selected tag in a box with a remove button, and an input to add tags."""
     CHECKBOX = "checkbox"
-    """A box to tick."""
+    """A checkbox."""
     SWITCH = "switch"
     """A switch, on or off."""
     STEPPER = "stepper"
-    """A line to type a number into, between a button for one less and one for one more."""
+    """A number input between a minus and a plus button."""
     SLIDER = "slider"
-    """A handle on a line, with the number beside it."""
+    """A slider with the number beside it."""
     DATE = "date"
-    """The browser's own field of a month, a day and a year."""
+    """The browser's native date field, with parts for month, day and year."""
     FLATPICKR = "flatpickr"
-    """A line to type a day into, under which a calendar of the package of this name opens."""
+    """A date input with the calendar of the package of this name."""
     AIR_DATEPICKER = "air-datepicker"
-    """The same, by another package."""
+    """The same, with another package."""
     VANILLAJS_DATEPICKER = "vanillajs-datepicker"
-    """The same, by another package."""
+    """The same, with another package."""
 
 
 PICKERS = (Widget.FLATPICKR, Widget.AIR_DATEPICKER, Widget.VANILLAJS_DATEPICKER)
-"""The widgets that are packages, each called as its package is."""
+"""The widgets that are packages; each has the name of its package."""
 
 
 WIDGETS: dict[Kind, tuple[Widget, ...]] = {
@@ -109,43 +109,43 @@ WIDGETS: dict[Kind, tuple[Widget, ...]] = {
     Kind.FLAG: (Widget.CHECKBOX, Widget.SWITCH, Widget.RADIOS, Widget.SEGMENTS),
     Kind.LINK: (Widget.SELECT, Widget.RADIOS, Widget.COMBOBOX),
 }
-"""The widgets that go with each kind, the usual one first."""
+"""The widgets allowed for each kind, the default first."""
 
 
 class DataField(Record):
     """A field of an entity: a column of its table.
 
-    Its JSON calls `min` and `max` by other names, from which a world's identity is hashed.
+    Its JSON has other names for `min` and `max`, because a world's identity is the hash of this JSON.
     """
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     name: Name
-    """Its column."""
+    """The column's name."""
     label: Label
-    """What pages call it."""
+    """Its label on pages."""
     kind: Kind
-    """What it holds."""
+    """Its type."""
     content: str = ""
-    """The recipe that its values are drawn by (`generators/worlds/drawing/rows.py`); empty: the kind's own."""
+    """The recipe that generates its values (`generators/worlds/drawing/rows.py`); empty: the kind's default."""
     choices: tuple[Label, ...] = ()
-    """The values of a choice or the tags, in the order in which pages list them; empty for other kinds."""
+    """The allowed values of a choice or of tags, in display order; empty for other kinds."""
     target: Name | None = None
-    """The entity that a link leads to; None for other kinds."""
+    """The entity that a link points to; None for other kinds."""
     min: int = Field(default=0, alias="least")
-    """The smallest integer, amount, or day before (negative) or after the world's date."""
+    """The smallest integer, amount, or day relative to the world's date (negative: before it)."""
     max: int = Field(default=100, alias="most")
     """The largest, likewise."""
     required: bool = True
-    """Whether a form refuses a row without it."""
+    """Whether a form rejects a row without it."""
     editable: bool = True
-    """Whether forms ask for it."""
+    """Whether forms contain it."""
     widget: Widget | None = None
-    """What forms ask for it with; None: the usual one of its kind."""
+    """Its form widget; None: the kind's default."""
 
     @property
     def asked_with(self) -> Widget:
-        """What forms ask for it with."""
+        """The form widget, with the default resolved."""
         return self.widget or WIDGETS[self.kind][0]
 
     @model_validator(mode="after")
@@ -180,14 +180,14 @@ def broken_columns(
     needed: Iterable[tuple[str, Kind]],
     leads_to: str,
 ) -> Iterator[str]:
-    """Yield what a pattern needs of a table and does not find, each in a sentence.
+    """Yield a sentence for each field that a pattern needs and a table lacks.
 
     Args:
-        place: what needs it, which sentences begin with.
+        place: the pattern; sentences begin with it.
         table: the table's entity.
-        fields: those of the table, by name.
-        needed: the name and kind of each field that is needed; one that is named twice has to be of both kinds.
-        leads_to: the entity that links among them have to lead to.
+        fields: the table's fields by name.
+        needed: the name and kind of each needed field; a name given twice must have both kinds.
+        leads_to: the entity that needed links must point to.
     """
     for name, kind in needed:
         if name not in fields or fields[name].kind is not kind:

@@ -1,4 +1,4 @@
-"""How a website looks and what it calls things, which changes nothing of what it holds or does."""
+"""A website's appearance and labels; neither changes its data or its actions."""
 
 from enum import StrEnum
 
@@ -11,17 +11,17 @@ _COLOUR = r"^#[0-9a-f]{6}$"
 
 
 class Amounts(StrEnum):
-    """How pages write an amount of money; `¤` is the currency."""
+    """The format of an amount of money; `¤` is the currency."""
 
     POINT = "¤1,234.50"
     COMMA = "1.234,50 ¤"
     SPACE = "1 234,50 ¤"
     WHOLE = "¤1,234"
-    """Without hundredths, which the currency does not have."""
+    """Without hundredths, for currencies that have none."""
 
 
 class Days(StrEnum):
-    """How pages write a day, here the ninth of March 2026."""
+    """The format of a day, here 9 March 2026."""
 
     ISO = "2026-03-09"
     SLASHES = "09/03/2026"
@@ -36,12 +36,12 @@ class Days(StrEnum):
 
 
 class Words(Record):
-    """What the website calls what it offers everywhere."""
+    """The labels of elements that every website has."""
 
     home: Label = "Home"
-    """The link to the first page."""
+    """The link to the home page."""
     add: Label = "New {one}"
-    """The link to a form for a new row; `{one}` is what one is called."""
+    """The link to a form for a new row; `{one}` is the entity's singular."""
     edit: Label = "Edit"
     """The link to the form of a row."""
     save: Label = "Save"
@@ -49,55 +49,55 @@ class Words(Record):
     delete: Label = "Delete"
     """The link to the page that asks whether to delete a row."""
     confirm: Label = "Yes, delete"
-    """The button that deletes, on the page that asks."""
+    """The button that confirms a deletion."""
     cancel: Label = "Cancel"
-    """The link that leaves a form or that page."""
+    """The link that leaves a form or the confirmation of a deletion."""
     search: Label = "Search"
-    """The field that a view is searched by."""
+    """The search field of a view."""
     apply: Label = "Apply"
-    """The button that searches, filters and sorts."""
+    """The button that applies search, filters and sorting."""
     sort: Label = "Sort by"
-    """What stands over the ways to sort."""
+    """The heading of the sort options."""
     increase: Label = "Increase {field}"
-    """The button that makes a number one more."""
+    """The button that increments a number."""
     decrease: Label = "Decrease {field}"
-    """The button that makes a number one less."""
+    """The button that decrements a number."""
     untag: Label = "Remove {tag}"
-    """The button that takes what was chosen away again."""
+    """The button that removes a selected tag."""
     drop: Label = "Drop here: {field}"
-    """What stands in the box that a choice is dragged into."""
+    """The text in the box that a choice is dragged into."""
     ascending: Label = "{field}, ascending"
-    """The choice that sorts by a field, the smallest first."""
+    """The option that sorts by a field in ascending order."""
     descending: Label = "{field}, descending"
-    """The choice that sorts by a field, the largest first."""
+    """The option that sorts by a field in descending order."""
     all: Label = "All"
-    """The choice of a filter that filters nothing."""
+    """The option of a filter that shows all rows."""
     next: Label = "Next"
     """The link to a list's next page."""
     previous: Label = "Previous"
-    """The link to the page before."""
+    """The link to a list's previous page."""
     yes: Label = "Yes"
-    """A flag that is set."""
+    """The value of a flag that is set."""
     no: Label = "No"
-    """One that is not."""
+    """The value of a flag that is not set."""
     none: Label = "None"
-    """What stands where a link leads nowhere."""
+    """The text of an empty link."""
     tick: Label = "Select {title}"
-    """The box that ticks a row of a list; `{title}` is the row's."""
+    """The checkbox of a row of a list; `{title}` is the row's title."""
     ticked: Label = "With selected"
-    """The list of what can be done to all ticked rows."""
+    """The list of actions for all ticked rows."""
     run: Label = "Do it"
-    """The button that does it."""
+    """The button that runs the chosen action."""
     front: Label = "Front"
-    """What stands over the first row of a map."""
+    """The heading above the first row of a map."""
     taken: Label = "Taken"
-    """What a map calls a place that is not free, where it says how these look."""
+    """The word for an occupied place in a map's legend."""
     summary: Label = "Summary"
     """The last page of a form of several pages."""
 
 
 class Layout(StrEnum):
-    """Where a page's parts are."""
+    """The arrangement of a page's parts."""
 
     TOP = "top"
     """The navigation runs along the top."""
@@ -106,38 +106,38 @@ class Layout(StrEnum):
     SPLIT = "split"
     """A narrow head, the navigation at the right."""
     STACKED = "stacked"
-    """A line with the user, the name of the website, and the navigation below in the accent's colour."""
+    """A line with the user, the website's name, and below it the navigation in the accent colour."""
     NARROW = "narrow"
     """A narrow column in the middle."""
     FULL = "full"
     """As wide as the window, the navigation in the head."""
     PANES = "panes"
-    """The navigation and the page stand beside each other as sheets."""
+    """Navigation and page are sheets beside each other."""
     RAIL = "rail"
     """A dark strip at the left with the navigation, the user above the page."""
 
 
 class Ground(StrEnum):
-    """What a page's content lies on."""
+    """The background of a page's content."""
 
     PAGE = "page"
     """On the page itself."""
     SHEET = "sheet"
     """On one sheet with a border."""
     RULED = "ruled"
-    """Under a bar in the accent's colour, set in from the left."""
+    """Under a bar in the accent colour, indented from the left."""
     ASIDE = "aside"
-    """Beside a column with hints, which a narrow window does not show."""
+    """Beside a column of hints, which narrow windows hide."""
 
 
 class Foot(StrEnum):
-    """What is at the end of a page."""
+    """A page's footer."""
 
     NOTHING = "nothing"
     LINE = "line"
     """The name of the website and the year."""
     COLUMNS = "columns"
-    """Three columns: the name, the opening hours, and where to ask."""
+    """Three columns: the name, the opening hours, and a contact."""
 
 
 class Listing(StrEnum):
@@ -146,20 +146,20 @@ class Listing(StrEnum):
     TABLE = "table"
     CARDS = "cards"
     ITEMS = "items"
-    """A list, each item with its title and a line of facts."""
+    """A list of items, each with a title and a line of facts."""
 
 
 class Block(StrEnum):
-    """A part of the first page; none says what a row holds, or how many there are."""
+    """A block of the home page; no block shows a row's values or a number of rows."""
 
     CARDS = "cards"
     """A card for each view."""
     LINKS = "links"
     """A list of the views."""
     TABLE = "table"
-    """A table of the views and what they show."""
+    """A table of the views and their contents."""
     SECTIONS = "sections"
-    """A section for each view, with a list of what it shows."""
+    """A section for each view, with a list of its contents."""
     COLUMNS = "columns"
     """The views beside the forms for new rows."""
     TOPICS = "topics"
@@ -167,9 +167,9 @@ class Block(StrEnum):
     TILES = "tiles"
     """A tile with an icon for each view."""
     TEASERS = "teasers"
-    """A row for each view, with a drawn picture beside what it is for."""
+    """A row for each view, with a drawn picture and its purpose."""
     DIRECTORY = "directory"
-    """The views as terms, each with what it is for."""
+    """The views as terms with descriptions."""
     SHORTCUTS = "shortcuts"
     """Links to the forms for new rows."""
     WELCOME = "welcome"
@@ -177,29 +177,29 @@ class Block(StrEnum):
     BANNER = "banner"
     """A coloured field with a heading."""
     SEARCH = "search"
-    """The search of the first view that has one."""
+    """The search of the first view that has a search."""
     NOTICE = "notice"
     """A sentence for everyone."""
     STEPS = "steps"
     """Numbered steps that say how the website is used."""
     QUESTIONS = "questions"
-    """Questions with answers that open."""
+    """Questions with answers that expand."""
     ACCOUNT = "account"
-    """Who is signed in, and where."""
+    """The signed-in user and the website."""
     QUOTE = "quote"
     """A saying."""
     WEEK = "week"
     """The hours of each day of the week."""
     HERO = "hero"
-    """A drawn picture beside a heading and what can be begun."""
+    """A drawn picture beside a heading and links to begin with."""
     CHART = "chart"
     """A drawn chart without numbers."""
     MONTH = "month"
-    """The days of the month, without anything on them."""
+    """The days of the month, without entries."""
     NEWS = "news"
-    """What is new of the website itself, each with a drawn picture."""
+    """News about the website itself, each with a drawn picture."""
     PROGRESS = "progress"
-    """What is left to be set up, with a bar."""
+    """The remaining set-up steps, with a progress bar."""
     STATUS = "status"
     """Whether the website's parts are up."""
     PARTNERS = "partners"
@@ -209,69 +209,69 @@ class Block(StrEnum):
 
 
 class Stage(StrEnum):
-    """How the blocks of the first page lie."""
+    """The arrangement of the home page's blocks."""
 
     STACK = "stack"
     """One below another."""
     SIDEBAR = "sidebar"
-    """The ways to the views, and the others in a column beside them."""
+    """The blocks with links to views, and the others in a column beside them."""
     GRID = "grid"
-    """Beside each other, as many as there is room for."""
+    """In a grid, as many columns as fit."""
     COLUMNS = "columns"
-    """In columns of text, each as high as its blocks."""
+    """In text columns, each as high as its blocks."""
 
 
 class Heading(StrEnum):
-    """How pages' headings look."""
+    """The style of pages' headings."""
 
     PLAIN = "plain"
     LARGE = "large"
     LIGHT = "light"
     """Large and thin."""
     BARRED = "barred"
-    """After a bar in the accent's colour."""
+    """After a bar in the accent colour."""
     UNDERLINED = "underlined"
-    """Over a line in the accent's colour."""
+    """Over a line in the accent colour."""
 
 
 class Look(Record):
-    """How a website looks."""
+    """A website's appearance."""
 
     kit: Name
-    """The front-end kit whose files pages use."""
+    """The front-end kit whose files the pages load."""
     layout: Layout
-    """Where a page's parts are."""
+    """The arrangement of a page's parts."""
     listing: Listing
     """How a view shows its rows."""
     ground: Ground = Ground.PAGE
-    """What a page's content lies on."""
+    """The background of a page's content."""
     foot: Foot = Foot.LINE
-    """What is at the end of a page."""
+    """The footer."""
     accent: str = Field(pattern=_COLOUR)
-    """The colour of what can be acted on, as `#1a2b3c`."""
+    """The colour of interactive elements, as `#1a2b3c`."""
     surface: str = Field(pattern=_COLOUR)
-    """The colour of the page's ground."""
+    """The background colour of the page."""
     dark: bool = False
-    """Whether the kit's dark colours are used."""
+    """Whether the kit's dark theme is used."""
     dense: bool = False
-    """Whether there is less room between things."""
+    """Whether spacing is reduced."""
     home: tuple[Block, ...] = (Block.CARDS,)
-    """The blocks of the first page, from the top."""
+    """The blocks of the home page, from the top."""
     stage: Stage = Stage.STACK
-    """How the blocks of the first page lie."""
+    """The arrangement of these blocks."""
     heading: Heading = Heading.PLAIN
-    """How pages' headings look."""
+    """The style of headings."""
     marked: bool = False
-    """Whether a drawn mark stands beside the website's name."""
+    """Whether a drawn logo stands beside the website's name."""
     portrait: bool = False
-    """Whether a drawn face stands beside the name of who is signed in."""
+    """Whether a drawn face stands beside the signed-in user's name."""
     icons: bool = False
     """Whether an icon stands before each link of the navigation."""
     pictures: bool = False
     """Whether rows that have pictures show them, on cards and on their own pages."""
     right_to_left: bool = False
-    """Whether pages run from right to left, as languages do that are written so."""
+    """Whether pages run from right to left, for languages written that way."""
     font: str
     """The CSS font family of all text."""
     radius: int = Field(ge=0, le=24)
-    """Of corners, CSS px."""
+    """The corner radius in CSS px."""

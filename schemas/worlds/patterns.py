@@ -1,6 +1,6 @@
-"""The patterns of worlds: shapes of views, and what entities have to do with each other, by names of a specification.
+"""The patterns of worlds: shapes of views and relations between entities, by their names in the specification.
 
-Nothing here knows whether what it names is there; `schemas/worlds/world.py` checks that.
+`schemas/worlds/world.py` checks that the names exist.
 """
 
 from enum import StrEnum
@@ -11,33 +11,33 @@ from pydantic import Field
 from schemas.base import Record
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-"""The name of a table, a column or a view: it is never shown."""
+"""The name of a table, column or view. Pages never show it."""
 
 Label = Annotated[str, Field(min_length=1, max_length=80)]
-"""Words that a page shows."""
+"""A text that pages show."""
 
 
 class Shape(StrEnum):
-    """What a view is."""
+    """The shape of a view."""
 
     LIST = "list"
     """A list of rows, a page at a time."""
     BOARD = "board"
-    """All rows as cards, in a column for each state of their workflow; a step moves a card, and so does dragging it."""
+    """All rows as cards, in a column for each workflow state; a step or a drag moves a card."""
     CALENDAR = "calendar"
     """The days of a month, each with its rows."""
     GRID = "grid"
-    """A list as a dense table, in which a cell becomes a field where it stands."""
+    """A dense table whose cells are edited in place."""
     MAP = "map"
-    """The rows as places, where they are; titles end in them, as `4C` for the third place of the fourth row."""
+    """A map of places; titles end in the position, as `4C` for the third place of the fourth row."""
     CART = "cart"
-    """What was chosen of an entity's rows, on the way to an order."""
+    """The cart's content, with the check-out."""
     SETTINGS = "settings"
-    """The form of the only row that its entity has."""
+    """The form of an entity that has exactly one row."""
 
 
 class Section(Record):
-    """Fields that stand together under a heading of their own, in forms."""
+    """Form fields under a common heading."""
 
     label: Label
     """The heading."""
@@ -46,22 +46,22 @@ class Section(Record):
 
 
 class Thread(Record):
-    """The messages on the page of each row of an entity, in the order of their days, with a field to write one.
+    """The messages on each row's page, by date, with a field to write one.
 
-    A message is a row that nothing else makes. What is written gets the number of its row as title.
+    Only this field adds messages. A new message has the number of its row as title.
     """
 
     entity: Name
-    """Whose rows have messages."""
+    """The entity whose rows have messages."""
     messages: Name
     """The entity of the messages."""
     link: Name
-    """Its link to the row that a message belongs to."""
+    """The messages' link to the row."""
     text: Name
-    """Its text of several lines, which is asked for."""
+    """The messages' text, a long text, which the form asks for."""
     author: Name
-    """Its text that names who wrote it: who is signed in."""
+    """The messages' text field with the author's name: the signed-in user."""
     day: Name
-    """Its date, which is the world's day."""
+    """The messages' date: the world's date."""
     reply: Label
     """The button that sends a message."""

@@ -1,7 +1,7 @@
-"""What is reserved to one role on a website, and how others ask for it.
+"""Acts reserved to one role of a website, and how other roles request them.
 
-What is reserved concerns the rows of one entity: deleting them, changing them, or a step of their workflow; all of
-them, or those whose number is above a limit.
+Reserved acts concern the rows of one entity: deleting, editing, or a step of the workflow; on all rows, or on those
+whose number exceeds a limit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,33 +15,33 @@ from schemas.worlds.patterns import Label, Name
 
 
 class Act(StrEnum):
-    """What may be reserved."""
+    """An act that can be reserved."""
 
     EDIT = "edit"
-    """Changing a row by its form, or by what is done to several rows."""
+    """Editing a row by its form or by a bulk action."""
     DELETE = "delete"
-    """Deleting it."""
+    """Deleting the row."""
     STEP = "step"
-    """Taking one step of its workflow."""
+    """Taking one step of the workflow."""
 
 
 class Reserved(Record):
-    """Something that one role alone may do with a row."""
+    """An act on a row that only one role may perform."""
 
     act: Act
-    """What it is."""
+    """The act."""
     step: Name | None = None
-    """The step of the workflow; None for other acts."""
+    """The workflow step; None for other acts."""
     above: Name | None = None
-    """The number or amount that has to be above `limit`; None: it is reserved on all rows."""
+    """The number or amount that must exceed `limit`; None: the act is reserved on all rows."""
     limit: int = 0
-    """The largest number with which everybody may do it."""
+    """The largest number at which every role may perform the act."""
     hidden: bool = True
-    """Whether pages have no button for it; else the button leads to a page that says who may."""
+    """Whether pages omit the button; otherwise the button leads to a page that names the allowed role."""
 
     @property
     def name(self) -> str:
-        """Its part of the address at which it is asked for."""
+        """The act's part of the URL of its request."""
         return self.act.value if self.step is None else f"do-{self.step}"
 
     @model_validator(mode="after")
@@ -52,36 +52,36 @@ class Reserved(Record):
 
 
 class Requests(Record):
-    """The entity of what was asked for: a row is added by a button, and by nothing else."""
+    """The entity of requests; only the request button adds rows."""
 
     entity: Name
-    """The entity; what is added has the number of its row as title."""
+    """The entity. A new row has its row number as title."""
     act: Name
-    """Its choice of what is asked for, in the words of the button."""
+    """The choice field with the requested act, in the words of the act's button."""
     link: Name
-    """Its link to the row that it is about."""
+    """The link to the row concerned."""
     author: Name
-    """Its text that names who asks: who is signed in."""
+    """The text field with the requester's name: the signed-in user."""
     day: Name
-    """Its date, which is the world's day."""
+    """The date field: the world's date."""
     ask: Label
-    """The words of the button, before those of what is asked for."""
+    """The first words of the request button; those of the act follow."""
 
 
 class Permissions(Record):
-    """What a website reserves to one role."""
+    """Acts that a website reserves to one role."""
 
     entity: Name
-    """Whose rows."""
+    """The entity whose rows are concerned."""
     leader: Label
     """The role that may do everything."""
     reserved: tuple[Reserved, ...] = Field(min_length=1)
-    """What nobody else may do."""
+    """The acts that no other role may perform."""
     requests: Requests | None = None
-    """What others ask with; None: pages do not offer to ask."""
+    """How other roles request such an act; None: pages do not offer requests."""
 
     def problems(self, fields: Mapping[str, Mapping[str, DataField]]) -> Iterator[str]:
-        """Yield what refers to nothing; `fields` are those of each entity, by their names."""
+        """Yield each dangling reference as a sentence; `fields` has the fields of each entity by name."""
         if self.entity not in fields:
             yield f"permissions: there is no entity '{self.entity}'"
             return

@@ -1,6 +1,6 @@
-"""What a website writes down about its own rows: procedures to follow, and changes of the past.
+"""A website's records about its own rows: procedures to follow, and past changes.
 
-Both are entities of the specification, whose rows nobody adds or changes.
+Both are entities of the specification. Their rows cannot be added or changed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,45 +12,45 @@ from schemas.worlds.field import DataField, Kind, broken_columns
 from schemas.worlds.patterns import Label, Name
 
 Fields = Mapping[str, Mapping[str, DataField]]
-"""The fields of each entity, by their names."""
+"""The fields of each entity by name."""
 
 
 class Put(Record):
-    """A value that a procedure gives a field."""
+    """A value that a procedure assigns to a field."""
 
     field: Name
     """The field."""
     value: str | int
-    """What it is to hold."""
+    """The value."""
 
 
 class Procedure(Record):
-    """What is done with a row: values, then a step of its workflow, then a message under it."""
+    """The parts of a procedure for a row: assign values, take a workflow step, write a message."""
 
     title: Label
-    """What it is called."""
+    """Its name."""
     entity: Name
-    """Whose rows."""
+    """The entity whose rows it applies to."""
     puts: tuple[Put, ...] = Field(min_length=1)
-    """The values."""
+    """The assigned values."""
     step: Name | None = None
-    """The step; None: none."""
+    """The workflow step; None: no step."""
     message: str = ""
-    """The message's words; empty: none is written."""
+    """The text of the message; empty: no message."""
 
 
 class Manual(Record):
-    """The entity of written procedures: a row for each, in their order."""
+    """The entity of written procedures, with one row for each, in order."""
 
     entity: Name
     """The entity."""
     text: Name
-    """Its text of several lines, which says what is done."""
+    """The long text with the instructions."""
     procedures: tuple[Procedure, ...] = Field(min_length=1)
     """The procedures."""
 
     def problems(self, fields: Fields) -> Iterator[str]:
-        """Yield what refers to nothing."""
+        """Yield each dangling reference as a sentence."""
         held = fields.get(self.entity, {}).get(self.text)
         if held is None or held.kind is not Kind.LONG_TEXT:
             yield f"manual: '{self.entity}' has no long_text '{self.text}'"
@@ -61,27 +61,27 @@ class Manual(Record):
 
 
 class History(Record):
-    """The entity of past changes of another entity's rows, which their pages show by day."""
+    """The entity of past changes of another entity's rows; a row's page lists them by date."""
 
     entity: Name
-    """Whose rows were changed."""
+    """The entity whose rows were changed."""
     changes: Name
     """The entity of the changes."""
     link: Name
-    """Its link to the row."""
+    """The link to the changed row."""
     field: Name
-    """Its choice of the field's label."""
+    """The choice field with the changed field's label."""
     before: Name
-    """Its text of what the field held before, as pages write it."""
+    """The text field with the earlier value, as pages display it."""
     after: Name
-    """Its text of what it held then."""
+    """The text field with the new value."""
     author: Name
-    """Its text that names who changed it."""
+    """The text field with the author's name."""
     day: Name
-    """Its date."""
+    """The date field."""
 
     def problems(self, fields: Fields) -> Iterator[str]:
-        """Yield what refers to nothing."""
+        """Yield each dangling reference as a sentence."""
         needed = (
             (self.link, Kind.LINK),
             (self.field, Kind.CHOICE),

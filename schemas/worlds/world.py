@@ -1,9 +1,8 @@
-"""A world: one made website, from its specification alone.
+"""A world: one generated website, fully determined by its specification.
 
-A specification is a frozen record: the same record is the same website, byte for byte, with the same data
-and the same tasks. It says which entities there are and what their fields hold, who is signed in, which
-views show them, by which words everything is called and how all of it looks. Nothing here is drawn; what
-draws a specification from a seed is in `generators/worlds`.
+A specification is a frozen record: equal records give the same website, byte for byte, with the same data and the
+same tasks. It holds entities and fields, the signed-in user, views, labels and appearance. `generators/worlds` draws
+a specification from a seed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,14 +25,14 @@ SITE = "worlds"
 
 
 CELLS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.MONEY, Kind.CHOICE, Kind.FLAG})
-"""What cells of a grid that can be changed hold."""
+"""The kinds of fields that grid cells can edit."""
 
 
 class Picture(StrEnum):
-    """What the pictures of an entity's rows show."""
+    """The subject of the pictures of an entity's rows."""
 
     THING = "thing"
-    """Something that is sold, lent or used."""
+    """An object that is sold, lent or used."""
     PERSON = "person"
     PLACE = "place"
     PAPER = "paper"
@@ -41,32 +40,32 @@ class Picture(StrEnum):
 
 
 class Entity(Record):
-    """A kind of thing that the website is about: a table."""
+    """An entity of the website: a table."""
 
     name: Name
-    """Its table."""
+    """The table's name."""
     one: Label
-    """What pages call one of them."""
+    """Its singular on pages."""
     many: Label
-    """What pages call several."""
+    """Its plural on pages."""
     fields: tuple[DataField, ...] = Field(min_length=1, max_length=30)
-    """Its columns, beside `id`; the first is a text that names a row, and no two rows share it."""
+    """The columns, beside `id`; the first is a text that names a row, and no two rows share it."""
     rows: int = Field(ge=0, le=5_000)
-    """How many there are in the beginning; none of what lies in a cart alone."""
+    """The number of initial rows; 0 only for the cart's content."""
     can_add: bool = True
-    """Whether pages offer to make one."""
+    """Whether pages offer to add a row."""
     can_edit: bool = True
-    """Whether pages offer to change one."""
+    """Whether pages offer to edit a row."""
     can_delete: bool = True
-    """Whether pages offer to delete one."""
+    """Whether pages offer to delete a row."""
     picture: Picture | None = None
-    """What pictures of its rows show (`generators/worlds/rendering/pictures.py`); None: they have none."""
+    """The subject of the rows' pictures (`generators/worlds/rendering/pictures.py`); None: no pictures."""
     sections: tuple[Section, ...] = ()
-    """The parts of its forms; fields that are in none stand before them."""
+    """The sections of its forms; fields in no section come first."""
     wizard: bool = False
-    """Whether the form for a new row asks for one part after another, and shows all before it is saved."""
+    """Whether the form for a new row is a wizard: one section per page, then a summary before saving."""
     apart: tuple[Name, ...] = ()
-    """The fields, a date among them, of which no two rows may have all values alike; empty: rows may be alike."""
+    """Fields, a date among them, whose values together are unique; empty: no such constraint."""
 
     @property
     def title(self) -> DataField:
@@ -77,7 +76,7 @@ class Entity(Record):
         """Return a field.
 
         Raises:
-            KeyError: there is none of that name.
+            KeyError: no field has this name.
         """
         for field in self.fields:
             if field.name == name:
@@ -86,113 +85,113 @@ class Entity(Record):
 
 
 class Transition(Record):
-    """A step of a workflow: a button that changes a row's choice."""
+    """A step of a workflow: a button that changes a row's state."""
 
     name: Name
-    """Its part of the address."""
+    """Its part of the URL."""
     label: Label
-    """The button's words."""
+    """The button's text."""
     before: tuple[Label, ...] = Field(min_length=1)
-    """The values from which it may be taken."""
+    """The states in which it can be taken."""
     after: Label
-    """The value that it leads to."""
+    """The state that it leads to."""
 
 
 class Workflow(Record):
-    """The states that rows of an entity go through. Forms do not ask for a workflow's field."""
+    """The states of an entity's rows. Forms do not contain a workflow's field."""
 
     entity: Name
-    """Whose rows."""
+    """The entity whose rows have states."""
     field: Name
-    """The choice that holds the state."""
+    """The choice field with the state."""
     transitions: tuple[Transition, ...] = Field(min_length=1)
-    """The ways from one to another."""
+    """The transitions between states."""
 
 
 class View(Record):
-    """A page that shows rows of an entity; those of a list lead to pages of their own."""
+    """A page that shows rows of an entity; the rows of a list link to their own pages."""
 
     name: Name
-    """Its part of the address."""
+    """Its part of the URL."""
     label: Label
     """Its heading, and its link in the navigation."""
     entity: Name
-    """Whose rows."""
+    """The entity whose rows it shows."""
     columns: tuple[Name, ...] = Field(min_length=1)
-    """The fields that a row of the list shows, the title first; the row's own page shows all."""
+    """The fields in a list's row, the title first; the row's own page shows all fields."""
     searched: bool = True
     """Whether it has a search over the title."""
     filters: tuple[Name, ...] = ()
-    """The choices that it can be narrowed by."""
+    """The choice fields that filter it."""
     sorts: tuple[Name, ...] = ()
-    """The fields that it can be sorted by; without a choice rows go by id."""
+    """The fields that sort it; the default order is by id."""
     page_size: int = Field(default=10, ge=3, le=200)
-    """Rows a page."""
+    """Rows per page."""
     shape: Shape = Shape.LIST
-    """What it is; what is said above of lists holds for those and for grids alone."""
+    """Its shape; the fields above that describe lists apply to lists and grids only."""
     day: Name | None = None
-    """The date that a calendar shows rows at; None for other shapes."""
+    """The date field that places rows in a calendar; None for other shapes."""
     free: Label | None = None
-    """The state of places of a map that can be taken; None for other shapes."""
+    """The state of free places on a map; None for other shapes."""
     bulk: bool = False
-    """Whether rows can be ticked, and something be done to all that are."""
+    """Whether rows can be ticked for bulk actions."""
 
 
 class World(Record):
     """The specification of one website."""
 
     family: Name
-    """What kind of website it is."""
+    """The kind of website."""
     seed: int = Field(ge=0)
-    """What it was drawn from within its family."""
+    """The seed within its family."""
     title: Label
     """The website's name."""
     host: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,50}\.localhost$")
-    """Of its origin, `http://HOST`."""
+    """The host of its origin, `http://HOST`."""
     locale: str = "en_US"
-    """Of its data and formats, as the library of contents names it."""
+    """The locale of data and formats, as Faker names it."""
     currency: str = "$"
-    """What stands beside amounts."""
+    """The currency symbol beside amounts."""
     amounts: Amounts = Amounts.POINT
-    """How pages write amounts."""
+    """The format of amounts."""
     days: Days = Days.ISO
-    """How pages write days."""
+    """The format of days."""
     at: AwareDatetime
-    """When its clock stands still."""
+    """The fixed time of its clock."""
     user: Label
-    """Who is signed in."""
+    """The signed-in user's name."""
     role: str = Field(default="", max_length=80)
-    """What pages show beside the name as the role of who is signed in; empty: none."""
+    """The signed-in user's role, which pages show beside the name; empty: no role."""
     entities: tuple[Entity, ...] = Field(min_length=1, max_length=20)
-    """What it is about."""
+    """The entities."""
     workflows: tuple[Workflow, ...] = ()
-    """The states that rows go through, at most one for each entity."""
+    """The workflows, at most one for each entity."""
     views: tuple[View, ...] = Field(min_length=1, max_length=20)
     """The views in the order of the navigation."""
     threads: tuple[Thread, ...] = ()
-    """The messages that rows have, at most one kind for each entity."""
+    """The messages on rows' pages, at most one thread for each entity."""
     cart: Cart | None = None
-    """What rows are put in to be ordered together; None: nothing."""
+    """The cart; None: the website has no cart."""
     permissions: Permissions | None = None
-    """What one role alone may do; None: everybody may do everything."""
+    """Acts reserved to one role; None: every role may do everything."""
     manual: Manual | None = None
-    """The procedures that it has in writing; None: none."""
+    """The written procedures; None: there are no procedures."""
     history: History | None = None
-    """The past changes of an entity's rows; None: none are shown."""
+    """The past changes of an entity's rows; None: pages show no changes."""
     words: Words = Words()
-    """What it calls what it offers everywhere."""
+    """The labels of elements that every website has."""
     look: Look
-    """How it looks."""
+    """The appearance."""
     behaviour: Behaviour = Behaviour()
-    """How its pages behave."""
+    """How pages behave."""
     noise: Noise = Noise()
-    """What stands in the way."""
+    """The distractions."""
     packages: tuple[str, ...] = ()
-    """The packages whose files its pages load, as `bootstrap@5.3.9`; a missing one is an error."""
+    """The packages whose files pages load, as `bootstrap@5.3.9`; a missing package is an error."""
 
     @property
     def origin(self) -> str:
-        """Its origin, which has no port."""
+        """The origin, which has no port."""
         return f"http://{self.host}"
 
     @property
@@ -204,7 +203,7 @@ class World(Record):
         """Return an entity.
 
         Raises:
-            KeyError: there is none of that name.
+            KeyError: no entity has this name.
         """
         for entity in self.entities:
             if entity.name == name:
@@ -212,20 +211,20 @@ class World(Record):
         raise KeyError(name)
 
     def workflow(self, entity: str) -> Workflow | None:
-        """Return the workflow of an entity's rows; None: they have none."""
+        """Return the workflow of an entity's rows, or None."""
         return next((one for one in self.workflows if one.entity == entity), None)
 
     def view_of(self, entity: str) -> View | None:
-        """Return the first list of an entity's rows; None: they have none."""
+        """Return the first list of an entity's rows, or None."""
         lists = (one for one in self.views if one.shape is Shape.LIST)
         return next((one for one in lists if one.entity == entity), None)
 
     def thread(self, entity: str) -> Thread | None:
-        """Return the messages that an entity's rows have; None: none."""
+        """Return the thread of an entity's rows, or None."""
         return next((one for one in self.threads if one.entity == entity), None)
 
     def cells(self, view: View) -> tuple[DataField, ...]:
-        """Return the fields of a grid whose cells can be changed, in the order of its columns."""
+        """Return the editable fields of a grid, in column order."""
         entity, flow = self.entity(view.entity), self.workflow(view.entity)
         state = flow.field if flow is not None else None
         fields = [entity.field(name) for name in view.columns[1:] if name != state]
@@ -238,7 +237,7 @@ class World(Record):
         return self
 
     def _problems(self) -> Iterator[str]:
-        """Yield what refers to nothing, or is there twice."""
+        """Yield a sentence for each dangling reference and duplicate."""
         names = [entity.name for entity in self.entities]
         for kind, each in (("entity", names), ("view", [view.name for view in self.views])):
             yield from (
@@ -364,12 +363,12 @@ class World(Record):
 
 
 def is_cell(field: DataField) -> bool:
-    """Return whether cells of a grid can hold a field and change it, unless it is a state or a title."""
+    """Return whether grid cells can edit a field that is neither a state nor a title."""
     return field.editable and field.kind in CELLS
 
 
 def _broken_steps(flow: Workflow, states: set[str]) -> Iterator[str]:
-    """Yield what of a workflow's steps leads nowhere, and the states that no step has to do with."""
+    """Yield a sentence for each useless or duplicate step, and for each state that no step uses."""
     place, names = f"workflow of '{flow.entity}'", [step.name for step in flow.transitions]
     for step in flow.transitions:
         if names.count(step.name) > 1:

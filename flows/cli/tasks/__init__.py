@@ -1,1 +1,1 @@
-"""`stepmill tasks`: list the tasks there are, show one, check a policy on many."""
+"""`stepmill tasks`: list tasks, show one, validate a file, check a policy."""

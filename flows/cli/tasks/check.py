@@ -1,4 +1,4 @@
-"""`stepmill tasks check`: how good a policy is at each template, and whether replays agree."""
+"""`stepmill tasks check`: a policy's success at each template, and the agreement of replays."""
 
 import argparse
 import contextlib
@@ -35,7 +35,7 @@ from schemas.episodes.episode import Episode
 from schemas.tasks.task import Task
 
 LINE_SECONDS = 10.0
-"""Between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 _MAX_PROBLEMS = 3
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
-    """Yield what the flags set, over everything else."""
+    """Yield the settings of flags, which override all others."""
     if args.policy is not None:
         yield f"--policy {args.policy}", {"policy": {"name": args.policy}, "policies": []}
     if args.seeds is not None or args.first_seed is not None:
@@ -106,7 +106,7 @@ async def _check(
 
 @contextlib.contextmanager
 def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
-    """Show the progress on standard error: a bar on a terminal, a line now and then elsewhere."""
+    """Show the progress on standard error: a bar on a terminal, lines elsewhere."""
     if sys.stderr.isatty():
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("episodes", total=episodes)
@@ -116,7 +116,7 @@ def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
 
 
 class _ProgressLines:
-    """Prints the progress where there is no terminal."""
+    """Prints the progress without a terminal."""
 
     def __init__(self, episodes: int) -> None:
         self._episodes = episodes
@@ -157,7 +157,7 @@ def _lines(report: PolicyEvaluation) -> Iterator[str]:
 
 
 def _gate_lines(held: Sequence[TaskGates]) -> Iterator[str]:
-    """Yield which tasks fail which gates, and how many pass all of them."""
+    """Yield the failed gates of tasks, and the number of tasks that pass all."""
     if not held:
         return
     yield ""
@@ -189,7 +189,7 @@ def _totals(report: PolicyEvaluation) -> Iterator[str]:
 
 
 def _percent(share: float | None) -> str:
-    """Return a share for people; never rounded up to all of it."""
+    """Return a share in per cent, never rounded up to 100."""
     return "–" if share is None else f"{int(share * 1_000) / 10:.1f} %"
 
 

@@ -1,4 +1,4 @@
-"""`stepmill tasks list`: templates from the shipped catalogue, or the tasks of a file or a run; no browser."""
+"""`stepmill tasks list`: templates of the shipped catalogue, or the tasks of a file or a run; no browser."""
 
 import argparse
 import os
@@ -61,7 +61,7 @@ def _list_templates(args: argparse.Namespace) -> int:
 
 
 def _notes(names: Sequence[str]) -> Iterator[str]:
-    """Yield each remark once, with the templates it is about."""
+    """Yield each note once, with its templates."""
     about: dict[str, list[str]] = {}
     for name in names:
         note = catalogue()[name].note
@@ -122,7 +122,7 @@ def _list_tasks(args: argparse.Namespace) -> int:
 
 
 def _columns(items: Sequence[_Line], keys: Sequence[str]) -> Iterator[str]:
-    """Yield a head and a line for each item, aligned, no wider than a terminal that shows them."""
+    """Yield a header and a line for each item, aligned and cut to the terminal's width."""
     rows = [tuple(keys), *(tuple(_cell(item[key]) for key in keys) for item in items)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(keys))]
     width_limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None

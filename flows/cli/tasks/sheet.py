@@ -1,7 +1,7 @@
-"""A contact sheet: the first and the final picture of a template each, side by side, for looking at.
+"""A contact sheet: the first and the final picture of one episode of each template, side by side.
 
-No count says whether a picture shows the task and its outcome, so people look. The sheet holds one
-episode of each template, named by template, seed and reward.
+No count says whether a picture shows the task and its outcome, so people look. Each episode is labelled with template,
+seed and reward.
 """
 
 import io
@@ -15,28 +15,28 @@ from schemas.errors import Unwritable
 from schemas.tasks.task import Task
 
 SIZE = 160, 224
-"""Of a picture on the sheet at most, px."""
+"""Maximum width and height of a picture on the sheet, px."""
 
 COLUMNS = 8
-"""Episodes in a row."""
+"""Episodes per row."""
 
 FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
-"""The formats in which pictures are saved, by the ends of file names."""
+"""The formats of pictures by file name suffix."""
 
 _LINE, _GAP = 14, 6
 
 
 def check_picture_path(flag: str, path: Path) -> Path:
-    """Return where a picture is to be saved, after looking whether that can be.
+    """Return the path of a picture after checking that it can be written.
 
     Raises:
-        Unwritable: it cannot; the error names the flag.
+        Unwritable: it cannot be; the error names the flag.
     """
     if path.suffix.lower() not in FORMATS:
         raise Unwritable(f"{flag} {path}: pictures are written as {', '.join(FORMATS)}")
     try:
         possible = not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK)
-    except (OSError, ValueError):  # its name is too long, or none
+    except (OSError, ValueError):  # the name is too long or invalid
         possible = False
     if not possible:
         raise Unwritable(f"{flag} {path}: no file can be written there")
@@ -50,7 +50,7 @@ class ContactSheet:
         self._pictures: dict[str, tuple[str, Image.Image, Image.Image]] = {}
 
     def add(self, task: Task, episode: Episode) -> None:
-        """Add an episode's first and final picture, unless its template has some or it has none."""
+        """Add an episode's first and final picture, unless its template has an episode or this one has no steps."""
         if task.template_id in self._pictures or not episode.steps:
             return
         reward = "–" if episode.reward is None else f"{episode.reward:g}"
@@ -80,7 +80,7 @@ class ContactSheet:
 
 
 def shrink(picture: bytes, size: tuple[int, int]) -> Image.Image:
-    """Return a picture no larger than `size`, px; of one that does not decode, an empty frame."""
+    """Return a picture no larger than `size`, px; an empty frame if it cannot be decoded."""
     try:
         with Image.open(io.BytesIO(picture)) as whole:
             small = whole.convert("RGB")

@@ -27,7 +27,7 @@ _TEXT_CHARS = 40
 
 
 class TaskPage(Record):
-    """What a task's page showed."""
+    """The page of a task."""
 
     goal: str
     """The goal as the page states it."""

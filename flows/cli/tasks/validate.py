@@ -1,4 +1,4 @@
-"""`stepmill tasks validate`: every defect of a task file, with its place, and what the file holds."""
+"""`stepmill tasks validate`: every defect of a task file with its place, and a summary of the file."""
 
 import argparse
 import os
@@ -51,7 +51,7 @@ def _as_json(file: TaskFile, sites: Mapping[str, SiteOffer]) -> JsonObject:
 
 
 def _lines(file: TaskFile, sites: Mapping[str, SiteOffer]) -> Iterator[str]:
-    """Yield every defect, then the counts, then a sentence about all of it."""
+    """Yield every defect, then the counts, then a summary."""
     yield from file.mistakes
     yield from file.unmapped
     if file.mistakes or file.unmapped:
@@ -64,9 +64,9 @@ def _lines(file: TaskFile, sites: Mapping[str, SiteOffer]) -> Iterator[str]:
         if (refusal := sites[site].obstacle) is not None:
             yield f"refused  {count} tasks of {site} cannot be attempted: {refusal}"
     for name, count in sorted(file.fields_left_out.items()):
-        yield f"unused   nothing is made of the field {name}, which {count} rows have"
+        yield f"unused   the field {name} of {count} rows is ignored"
     if file.unmapped:
-        yield f"unmapped {len(file.unmapped)} rows give no task; a run leaves them out"
+        yield f"unmapped {len(file.unmapped)} rows give no task; a run skips them"
     kind = "" if file.format is FileFormat.STEPMILL else f"; in the format of {file.format}"
     sites_named = len({site for site, _, _ in counts})
     yield (

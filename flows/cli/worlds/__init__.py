@@ -1,1 +1,1 @@
-"""`stepmill worlds`: the families there are, one world in words, in a picture or in a browser, and checks of many."""
+"""`stepmill worlds`: families, one world in words, as a picture or in a browser, and checks of many."""

@@ -1,4 +1,4 @@
-"""`stepmill worlds check`: hold worlds of all families, and their tasks, to their gates."""
+"""`stepmill worlds check`: check worlds of all families, and their tasks, with their gates."""
 
 import argparse
 from collections import Counter
@@ -69,6 +69,6 @@ def _lines(checks: Sequence[WorldCheck]) -> Iterator[str]:
     for gate, count in sorted(gates.items()):
         yield f"{gate}: {count} times"
     again = sum(one.again > 0 for one in checks)
-    yield f"{again} of {len(checks)} seeds were drawn again, as what they drew first made no valid world"
+    yield f"{again} of {len(checks)} seeds took more than one draw to make a valid world"
     passed = sum(not one.failing for one in checks)
     yield f"{passed} of {len(checks)} worlds pass all gates"

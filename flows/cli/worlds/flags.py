@@ -1,6 +1,6 @@
-"""The flags of `stepmill worlds`. A world is named by its family and its seed, as `shop/7`, wherever it is named.
+"""The flags of `stepmill worlds`. A world is named by family and seed, as `shop/7`.
 
-Help needs them, so nothing heavy is loaded here.
+Help imports this module, so it loads nothing heavy.
 """
 
 import argparse
@@ -8,10 +8,10 @@ import argparse
 from flows.cli.flags import Commands, add_commands, json_flag, seed_number, whole_number
 
 COUNT = 200
-"""Worlds on a sheet."""
+"""The default number of worlds on a sheet."""
 
 CHECKED = 10
-"""Worlds that are checked."""
+"""The default number of worlds to check."""
 
 
 def worlds_flags(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def worlds_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _world(text: str) -> tuple[str, int]:
-    """Return the family and the seed of a world's name."""
+    """Parse a world's name into family and seed."""
     family, slash, seed = text.partition("/")
     if not family or not slash:
         raise argparse.ArgumentTypeError(
@@ -69,12 +69,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
 WORLDS: Commands = {
     "list": (
         json_flag,
-        "list the families of worlds with what they may have, and their kinds of tasks",
+        "list the families of worlds, with counts of their contents and kinds of tasks",
         "stepmill worlds list",
     ),
     "show": (
         _show,
-        "say what one world is, and save a picture of its first page",
+        "describe one world in words, and save a picture of its first page",
         "stepmill worlds show shop/7 --to page.png",
     ),
     "sheet": (
@@ -89,7 +89,7 @@ WORLDS: Commands = {
     ),
     "check": (
         _check,
-        "hold worlds of all families and their tasks to the gates: links, forms, origins, looks, leaks, shortcuts",
+        "check worlds of all families and their tasks with the gates: links, forms, origins, looks, leaks, shortcuts",
         "stepmill worlds check --worlds 20",
     ),
 }

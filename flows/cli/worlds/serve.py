@@ -1,7 +1,7 @@
 """`stepmill worlds serve`: one world in the user's own browser, until interrupted.
 
-Whoever opens the address is in one and the same visit; what is changed there is gone with the command. The
-address is the one line of standard output.
+All browsers that open the URL share one visit, which ends with the command. The URL is the only line of standard
+output.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""`stepmill worlds sheet`: the first pages of many worlds on one picture, for looking at.
+"""`stepmill worlds sheet`: the home pages of many worlds on one picture.
 
-Families take turns, and each turn takes the next seed, so that every stretch of the sheet shows all of them.
+Families take turns with rising seeds, so that every stretch of the sheet shows all families.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from schemas.errors import Unwritable
 from schemas.worlds.world import World
 
 COLUMNS = 10
-"""Pages in a row."""
+"""Pages per row."""
 
 TILE = 256, 192
-"""Of a page on the sheet at most, px."""
+"""Maximum width and height of a page on the sheet, px."""
 
 _LINE, _GAP = 14, 6
 _SAID = 20
-"""Pages between two lines of progress where there is no terminal."""
+"""Number of pages between two lines of progress without a terminal."""
 
 
 def run(args: argparse.Namespace) -> int:

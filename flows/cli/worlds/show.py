@@ -1,4 +1,4 @@
-"""`stepmill worlds show`: what one world is, in words, and its first page as a picture."""
+"""`stepmill worlds show`: one world in words, and its home page as a picture."""
 
 import argparse
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _entity(world: World, entity: Entity) -> tuple[str, ...]:
 
 
 def _look_of(look: Look) -> str:
-    """Return a look in words: what is chosen by its name, what is so or not so by whether it is."""
+    """Return a look in words: options by name and value, flags by name if set."""
     parts = list[str]()
     for name, value in look.model_dump(mode="json").items():
         if isinstance(value, bool):

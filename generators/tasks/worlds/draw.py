@@ -1,4 +1,4 @@
-"""Tasks of a world, drawn from a seed: evenly over the kinds that the world can have.
+"""Draws tasks of a world from a seed, evenly over the kinds that the world supports.
 
 The same world, rows, seed and count give the same tasks in every process.
 """
@@ -26,19 +26,19 @@ from schemas.tasks.task import Task
 from schemas.worlds.world import SITE, World
 
 _WORLDS = 20
-"""Worlds of one seed that are tried for a kind."""
+"""Maximum number of worlds tried for a kind and seed."""
 
 _FURTHER = 2**40
-"""How far apart their seeds are: further than seeds that anybody asks for."""
+"""The distance between the seeds of these worlds, larger than seeds in use."""
 
 _TRIES = 90
-"""Draws in a row that make no new task, after which a kind has no more."""
+"""Maximum number of consecutive draws without a new task before a kind counts as exhausted."""
 
 
 def draw_tasks(world: World, rows: Rows, seed: int, count: int) -> list[WorldTask]:
-    """Return tasks of a world, no two with one goal; fewer than `count` where it has no more.
+    """Return tasks of a world with different goals; fewer than `count` if the world has no more.
 
-    Kinds take turns, in a drawn order.
+    Kinds take turns, in random order.
     """
     setting, name = Setting(world, rows), world.sha256
     order = Random(f"kinds {name} {seed}").sample(sorted(KINDS), len(KINDS))
@@ -60,12 +60,12 @@ def kinds_of(family: str) -> list[str]:
 
 
 def draw_task(template_id: str, seed: int) -> Task:
-    """Return the first task of a kind in the world of a seed, or in a further world if that has no such task.
+    """Return a kind's first task in the world of a seed, or in a further world if that has no such task.
 
-    `template_id` is the world's family and the kind, as `shop/find`.
+    `template_id` is the family and the kind, as `shop/find`.
 
     Raises:
-        BadTasks: none of many worlds has one.
+        BadTasks: none of the worlds tried has such a task.
     """
     family, kind = template_id.split("/")
     for attempt in range(_WORLDS):
@@ -80,7 +80,7 @@ def draw_task(template_id: str, seed: int) -> Task:
 
 
 def is_in_further_world(task: Task) -> bool:
-    """Return whether a task is set in another world than that of its seed, which has no task of its kind."""
+    """Return whether a task is set in another world than its seed's, because that has no task of its kind."""
     return task.site == SITE and task.parameters.get("world") != task.seed
 
 
@@ -91,9 +91,9 @@ def _world_and_setting(family: str, seed: int) -> tuple[World, Setting]:
 
 
 def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldTask]:
-    """Yield tasks of a kind; `name` is the world's in the draws.
+    """Yield tasks of a kind; `name` seeds the draws.
 
-    A task with few distractors is left out as long as there may be others.
+    Tasks with few distractors are skipped until a third of the consecutive draws have failed.
     """
     goals: set[str] = set()
     number = failed = 0
@@ -123,7 +123,7 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
 
 
 def is_earned(setting: Setting, task: WorldTask) -> bool:
-    """Return whether a task gives its answer neither away nor to whoever answers without looking."""
+    """Return whether a task neither reveals its answer nor rewards a shortcut."""
     given_away = leak_gates(to_task(setting.world, task), _start_words(setting.world))
     return (
         next(given_away, None) is None
@@ -135,7 +135,7 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
 def _word_task(
     setting: Setting, draft: Draft, kind: str, seed: int, *, random: Random, way: Steps
 ) -> WorldTask:
-    """Return the task that a draft makes; `way` is how its reference goes about it."""
+    """Return the task of a draft; `way` is its reference in the drawn style."""
     instruction = word(KINDS[draft.like or kind], draft.words, random, is_twin=bool(draft.like))
     plan = around_noise(setting, draft.reference)
     return WorldTask(
@@ -151,13 +151,13 @@ def _word_task(
 
 
 def _places(setting: Setting) -> set[str]:
-    """Return the words of links that lead to lists and to rows' pages."""
+    """Return the texts of links to lists and to rows' pages."""
     titles = (title for entity in setting.world.entities for title in setting.titles(entity))
     return {*(view.label for view in setting.world.views), *titles}
 
 
 def _start_words(world: World) -> str:
-    """Return the words of the page where tasks begin."""
+    """Return the words of the page on which tasks start."""
     words = [world.title, world.user, world.words.home]
     for view in world.views:
         entity = world.entity(view.entity)

@@ -1,7 +1,7 @@
-"""How pages and instructions of worlds could give an answer away, each way by its name, and shortcuts that answer.
+"""Finds ways in which pages and instructions of worlds give an answer away, and shortcuts that answer a task.
 
-The names are those under which an audit of other generated websites found them. What is looked at are pages that
-nobody had to work for: those of the navigation, and what a search for the instruction's own words shows.
+The names come from an audit of other generated websites. The checks read pages that need no work: pages of the
+navigation, and the results of searches for the instruction's own words.
 """
 
 import itertools
@@ -25,23 +25,25 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
 _MAX_ROW_LINKS = 60
-"""Links to rows on one page."""
+"""Maximum number of links to rows on one page."""
 
 _ECHOED_WORDS = 7
-"""Words in a row that a page and an instruction have in common by chance no more."""
+"""The length of a word sequence shared by a page and an instruction that is no coincidence."""
 
 _PARAGRAPH_WORDS = 12
-"""Words of a page that holds little else than one."""
+"""The minimum number of words on a page that holds more than an answer."""
 
 _KEY_SHARE, _KEY_WORDS = 0.6, 5
-"""The share of an instruction's longer words that a key of a table has, and how many they are at least."""
+"""The share of an instruction's longer words in the key of a table that counts as a match, and their minimum
+number.
+"""
 
 _SORTED_ROWS = 5
 _LONGER = 4
 _AROUND = {"nav", "header", "footer", "aside", "head", "title"}
 _CHOSEN = {"label", "legend", "option", "button", "select", "summary", "a", "th"}
 _JOINED = " · "
-"""Between the facts of a row, or the names of fields, in one line."""
+"""The separator between facts of a row, or names of fields, on one line."""
 
 _SORTED = re.compile(r"\b(sorted|ordered|ranked)\s+by\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -60,46 +62,46 @@ class Leak(StrEnum):
     """A way of giving an answer away."""
 
     PRECOMPUTED_DIFFERENCE = "precomputed_difference"
-    """A page states how far two things that are to be compared lie apart."""
+    """A page states the difference between two values that are to be compared."""
     COUNT_SHOWN = "count_shown"
-    """A page states the number of what is to be counted."""
+    """A page states the number that is to be counted."""
     WORDING_ECHOED = "wording_echoed"
     """A page repeats the words of the task."""
     BUNDLED_SENTENCE = "bundled_sentence"
-    """One sentence has what is asked about and the answer."""
+    """One sentence contains the subject of the question and the answer."""
     PINNED_ANSWER = "pinned_answer"
-    """The answer stands before rows that a list shows first otherwise."""
+    """The answer stands before rows that would otherwise come first in a list."""
     LIST_ENDS_WITH_COUNT = "list_ends_with_count"
-    """A list's end states how many it has."""
+    """A list ends with the number of its rows."""
     ONE_PARAGRAPH_PAGE = "one_paragraph_page"
-    """A page holds little else than the answer."""
+    """A page contains little beside the answer."""
     OPERAND_SEARCH = "operand_search"
     """A search for the words of the task finds the answer."""
     ANCHOR_FLOOD = "anchor_flood"
-    """A page links to more rows than anybody would list."""
+    """A page links to an unreasonable number of rows."""
     SORTED_BY_TEXT = "sorted_by_text"
-    """A text says by what rows are sorted."""
+    """A text names the order of rows."""
     SORT_PUTS_ANSWER_FIRST = "sort_puts_answer_first"
-    """A list is sorted by what is asked for before anybody has sorted it."""
+    """A list is sorted by the field in question before the user sorts it."""
     LOOKUP_TABLE = "lookup_table"
-    """A table has words like the task's on one side and the answer on the other."""
+    """A table has words like the task's in one column and the answer in the other."""
     CONSTRAINT_IN_NAMES = "constraint_in_names"
-    """The name that is the answer has the values that the task asks for."""
+    """The name that is the answer contains values that the task states."""
 
 
 class Looked(NamedTuple):
-    """What can be seen without any work."""
+    """Pages that need no work."""
 
     pages: Mapping[str, str]
     """HTML by address."""
     searches: Mapping[str, tuple[str, str]] = {}
-    """By address, what a search for the instruction's own words shows, and what one shows there that finds nothing."""
+    """By URL: the results of a search for the instruction's own words, and those of a search without matches."""
 
 
 def operand_searches(setting: Setting, task: WorldTask) -> list[tuple[str, str]]:
-    """Return the views that can be searched, each with the task's own words, and with all that it quotes.
+    """Return the searchable views with queries: the task's own words, and all its quotations.
 
-    A single quoted title is what people search for, and no leak.
+    A single quoted title is a legitimate search and no leak.
     """
     operands = _QUOTED.findall(task.instruction)
     queries = (task.instruction, *((" ".join(operands),) if len(operands) > 1 else ()))
@@ -109,7 +111,7 @@ def operand_searches(setting: Setting, task: WorldTask) -> list[tuple[str, str]]
 
 
 def find_leaks(setting: Setting, task: WorldTask, looked: Looked) -> Iterator[tuple[Leak, str]]:
-    """Yield how a task's answer is given away, each with where."""
+    """Yield each leak of a task's answer, with its place."""
     for address, html in looked.pages.items():
         page = _read(html)
         chunks = [one for one in page.chunks if "title" not in one.tags]
@@ -134,7 +136,7 @@ def find_leaks(setting: Setting, task: WorldTask, looked: Looked) -> Iterator[tu
 
 
 def constraint_in_answer(setting: Setting, task: WorldTask) -> str:
-    """Return a value that a task states and its answer contains; empty: none. Rows and fields that it names are none."""
+    """Return a value that a task states and its answer contains, apart from names of rows and fields; empty: none."""
     answer = _answer(task) or ""
     labels = {field.label for entity in setting.world.entities for field in entity.fields}
     stated = (one for one in _QUOTED.findall(task.instruction) if one not in {answer, *labels})
@@ -142,7 +144,7 @@ def constraint_in_answer(setting: Setting, task: WorldTask) -> str:
     return next(told, "")
 
 
-@lru_cache(maxsize=256)  # a world's pages are held against each of its tasks
+@lru_cache(maxsize=256)  # a world's pages are checked for each of its tasks
 def _read(html: str) -> PageReader:
     return PageReader(html)
 
@@ -150,7 +152,7 @@ def _read(html: str) -> PageReader:
 def _of_world(
     setting: Setting, page: PageReader, chunks: Sequence[Chunk]
 ) -> Iterator[tuple[Leak, str]]:
-    """Yield the leaks that need no task."""
+    """Yield leaks that concern no particular task."""
     names = "|".join(re.escape(entity.name) for entity in setting.world.entities)
     labels = "\n".join(field.label for entity in setting.world.entities for field in entity.fields)
     rows = [link for link in page.links if re.fullmatch(rf"/({names})/\d+", link)]
@@ -248,12 +250,12 @@ def _keys(task: WorldTask, answer: str, chunks: Sequence[Chunk]) -> Iterator[tup
 
 
 def _begins(address: str) -> bool:
-    """Return whether a page shows a list from its beginning, or a calendar as it opens, as nobody has sorted it."""
+    """Return whether a URL shows a list from its start, or a calendar as it opens, unsorted."""
     return not {"page", "sort", "month"} & parse_qs(urlsplit(address).query).keys()
 
 
 def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tuple[Leak, str]]:
-    """Yield what the order of a list says about the answer."""
+    """Yield leaks by the order of a list."""
     answer = _answer(task)
     if answer is None or task.answer_kind != "computed":
         return
@@ -281,7 +283,7 @@ def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tup
 
 
 def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, str]]:
-    """Yield the answers that cost no look at the row that is asked about, each with how it was come by."""
+    """Yield answers that need no look at the row in question, each with its origin."""
     for value in dict.fromkeys((instruction, *_QUOTED.findall(plain_part(instruction)))):
         if value != IMPOSSIBLE:
             yield "the instruction's own words", value
@@ -305,7 +307,7 @@ def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, 
 
 
 def shortcut_that_pays(setting: Setting, task: WorldTask) -> str:
-    """Return the first shortcut that a task's expectation takes for an answer; empty: none."""
+    """Return the first shortcut that a task's expectation accepts; empty: none."""
     expected = task.expect.answer
     changes = (*task.expect.added, *task.expect.changed, *task.expect.removed, *task.expect.values)
     if expected is None or changes:
@@ -348,5 +350,5 @@ def _plain_words(text: str) -> list[str]:
 
 
 def _has(text: str, words: str) -> bool:
-    """Return whether a text has words, as whole ones."""
+    """Return whether a text contains the given words as whole words."""
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,1 +1,1 @@
-"""A world looked through as a visitor may: every page, link and form."""
+"""Crawls a world as a visitor can: every page, link and form."""

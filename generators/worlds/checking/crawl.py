@@ -1,8 +1,7 @@
-"""What a world is held to before tasks are made of it, as far as that needs no browser.
+"""Checks a world without a browser, before tasks are made from it.
 
-Its pages are asked for in the same process, as the gateway does: kind after kind of page, a few of each kind.
-A visit in which every form was sent once, empty, and one in which every button was pressed once, end in states
-that no task may be rewarded for.
+Its pages are requested in the same process, as the gateway does: a few pages of each kind. Two more visits submit
+every form empty and press every button; no task may be rewarded for the resulting states.
 """
 
 import re
@@ -27,13 +26,13 @@ from schemas.worlds.world import World
 
 _COOKIE = "visit"
 _EACH = 3
-"""Pages of one kind that are read; all that they lead to is asked for."""
+"""Maximum number of pages of one kind that are read; all their links are requested."""
 
 _PAGES = 80
-"""Pages that are read at most."""
+"""Maximum number of pages that are read."""
 
 _RAISED = "raised"
-"""In place of the media type of an answer: the server raised what its body says."""
+"""The media type of an answer whose request raised an error; its body is the error."""
 
 _REDIRECTS = 5
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
@@ -42,72 +41,72 @@ _NUMBER = re.compile(r"\d+")
 
 
 class WorldGate(StrEnum):
-    """What a world is held to."""
+    """The gates of a world."""
 
     LIVE = "live"
-    """Every link leads to a page, and every form is answered without an error of the server."""
+    """Every link leads to a page, and every form is answered without a server error."""
     NETWORK_POLICY = "network_policy"
-    """Nothing that a page loads, links or sends to is at another origin."""
+    """No page loads from, links to or sends to another origin."""
     EPISODE_ISOLATION = "episode_isolation"
-    """What one visit changes is in no other."""
+    """A visit's changes do not appear in another visit."""
     EPISODE_DETERMINISM = "episode_determinism"
-    """Two visits find the same pages, byte for byte."""
+    """Two visits get the same pages, byte for byte."""
     SEED_CONTROL = "seed_control"
-    """The same seed makes the same world in another process, time zone, locale and with other hashes."""
+    """Another process, time zone, locale and hash seed give the same world."""
     USABLE = "usable"
-    """At its viewport nothing that is shown is cut off, covered or wider than the page."""
+    """At the viewport's size nothing visible is cut off, covered or wider than the page."""
 
 
 class Broken(NamedTuple):
-    """A gate that a world does not pass."""
+    """A gate that a world fails."""
 
     gate: WorldGate
-    """Which gate."""
+    """The gate."""
     because: str
-    """What was found, with the page where it was found."""
+    """The finding, with its page."""
 
 
 class Answer(NamedTuple):
-    """What a server answered."""
+    """A server's answer."""
 
     status: int
     """The HTTP status."""
     kind: str
     """The media type."""
     location: str
-    """Where it leads; empty: nowhere."""
+    """The target of a redirect; empty: no redirect."""
     body: bytes
-    """What it holds."""
+    """The content."""
 
     @property
     def text(self) -> str:
-        """Its text."""
+        """The content as text."""
         return self.body.decode(errors="replace")
 
     @property
     def said(self) -> str:
-        """Its status, with what the server raised where it did."""
+        """The status, with the error if the server raised one."""
         return f"{self.status}: {self.text}" if self.kind == _RAISED else str(self.status)
 
 
 @dataclass
 class Crawl:
-    """What a visit found."""
+    """The results of a crawl."""
 
     pages: dict[str, str] = field(default_factory=dict)
-    """The HTML of the pages that were read, by address, in their order."""
+    """The HTML of the pages that were read, by URL, in order."""
     asked: int = 0
-    """Addresses that were asked for."""
+    """The number of requested URLs."""
     sent: int = 0
-    """Forms that were sent."""
+    """The number of submitted forms."""
     broken: list[Broken] = field(default_factory=list)
-    """What is wrong."""
+    """The defects."""
     ends: dict[str, JsonValue] = field(default_factory=dict)
-    """States that no task is done in, by what was done: forms sent empty, buttons pressed."""
+    """States in which no task is done, by action: forms sent empty, buttons pressed."""
 
 
 class Opened:
-    """A world's visit, which asks for pages: as a browser does that follows a link of the page before."""
+    """An open visit of a world; requests look like those of a browser that follows links."""
 
     def __init__(self, application: ASGIApp, world: World, token: str) -> None:
         """`token` names the visit to the application."""
@@ -118,9 +117,9 @@ class Opened:
     async def ask(
         self, address: str, body: bytes | None = None, *, is_first: bool = False
     ) -> Answer:
-        """Return the answer to a request; with a body it is that of a form.
+        """Return the answer to a request; with a body the request submits a form.
 
-        Where a script draws the pages, it asks for all but the first, which is a shell on some worlds.
+        On worlds whose scripts draw pages, every request but the first has the scripts' header.
         """
         parts = urlsplit(address)
         headers = [
@@ -167,7 +166,7 @@ class Opened:
         return Answer(begun["status"], kind, found.get("location", ""), bytes(out))
 
     async def open(self, address: str) -> tuple[str, Answer]:
-        """Return the answer to a request with what it leads to, and the address of that."""
+        """Return the final URL and answer of a request, following redirects."""
         answer = await self.ask(address)
         for _ in range(_REDIRECTS):
             if not answer.location:
@@ -178,14 +177,14 @@ class Opened:
 
 
 Serve = Callable[[WorldServer], ASGIApp]
-"""Returns what answers in place of the server; tests put a leak or a defect in."""
+"""Returns the application to serve; tests insert leaks or defects."""
 
 
 class Trial:
-    """A world on trial."""
+    """A world under test."""
 
     def __init__(self, world: World, rows: Rows, serve: Serve = lambda server: server) -> None:
-        """`serve` is the server itself but in tests."""
+        """`serve` wraps the server; only tests use it."""
         self.world = world
         self._database = make_database(world, rows)
         self._server = WorldServer(_COOKIE)
@@ -194,7 +193,7 @@ class Trial:
 
     @contextmanager
     def visit(self) -> Iterator[tuple[Opened, Callable[[], JsonValue]]]:
-        """Open a visit, and yield it with what reads its state."""
+        """Open a visit, and yield it with a function that reads its state."""
         self._visits += 1
         token = f"trial-{self._visits}"
         self._server.open(self.world, self._database, token)
@@ -204,7 +203,7 @@ class Trial:
             self._server.close(token)
 
     async def crawl(self) -> Crawl:
-        """Read pages of each kind, ask for all they lead to, and send their forms."""
+        """Read pages of each kind, request all their links, and submit their forms."""
         crawl = Crawl()
         with self.visit() as (opened, _):
             await self._read(opened, crawl)
@@ -249,7 +248,7 @@ class Trial:
                     waiting.append(target)
 
     def _own(self, page: str, address: str, crawl: Crawl) -> str | None:
-        """Return the path of an address of the world; None: it is no page, or at another origin."""
+        """Return the path of a URL within the world; None: not a page, or at another origin."""
         if address.startswith(("data:", "#", "mailto:", "tel:")) or not address:
             return None
         whole = urlsplit(urljoin(f"{self.world.origin}{page}", address))
@@ -268,7 +267,7 @@ class Trial:
         is_empty: bool = False,
         gone: frozenset[int] = frozenset(),
     ) -> None:
-        """Send a form by each of its buttons; an error of the server, or a status of `gone`, is noted."""
+        """Submit a form with each of its buttons; record server errors and statuses in `gone`."""
         for name, value, action in form.buttons or [("", "", "")]:
             target = self._own(page, action or form.action or page, crawl)
             if target is None:
@@ -285,7 +284,7 @@ class Trial:
                 crawl.broken.append(Broken(WorldGate.LIVE, because))
 
     async def gates(self, crawl: Crawl) -> AsyncIterator[Broken]:
-        """Yield what is wrong with a world that was crawled, as far as that shows without a browser."""
+        """Yield the gates that a crawled world fails, as far as they need no browser."""
         for one in dict.fromkeys(crawl.broken):
             yield one
         with self.visit() as (opened, _), self.visit() as (other, others):
@@ -303,14 +302,14 @@ class Trial:
 
 
 def _kind(address: str) -> str:
-    """Return what an address has in common with those of like pages: no numbers, and no values."""
+    """Return the kind of a page: its URL without numbers and values."""
     parts = urlsplit(address)
     names = sorted(pair.partition("=")[0] for pair in parts.query.split("&") if pair)
     return f"{_NUMBER.sub('0', parts.path)}?{'&'.join(names)}"
 
 
 def _addresses(answer: Answer) -> Iterator[str]:
-    """Yield the addresses that an answer names."""
+    """Yield the URLs in an answer."""
     if answer.kind == "text/html":
         page = PageReader(answer.text)
         yield from (*page.links, *page.loaded)

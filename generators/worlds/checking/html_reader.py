@@ -1,4 +1,4 @@
-"""What the HTML of a world's page holds, as a browser without scripts would find it: addresses, forms and texts."""
+"""Reads a page's HTML as a browser without scripts does: URLs, forms and texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _UNSENT = {"button", "reset", "image", "file", "checkbox", "radio"}
 """Types of inputs that send nothing unless they are checked."""
 
 _LOADED = {"src", "poster", "data", "srcset"}
-"""Attributes whose addresses a page loads by itself."""
+"""Attributes whose URLs a page loads by itself."""
 
 
 class Chunk(NamedTuple):
@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
     text: str
     """Its words, with single spaces."""
     tags: tuple[str, ...]
-    """The elements that it stands in, from the outermost."""
+    """The enclosing elements, from the outermost."""
 
 
 @dataclass
@@ -44,27 +44,27 @@ class Form:
     method: str
     """`get` or `post`."""
     action: str
-    """The address that it is sent to; empty: the page's own."""
+    """The URL that it is sent to; empty: the page's own."""
     fields: list[tuple[str, str]] = field(default_factory=list)
-    """What it sends where nobody changes anything, by names."""
+    """The names and values that it sends when unchanged."""
     buttons: list[tuple[str, str, str]] = field(default_factory=list)
-    """The name, the value and the address of its own of each button that sends it; each may be empty."""
+    """Name, value and own URL of each submit button; each may be empty."""
 
 
 class PageReader(HTMLParser):
-    """Reads a page."""
+    """A parser of pages."""
 
     def __init__(self, html: str) -> None:
         """Read the whole page."""
         super().__init__()
         self.links: list[str] = []
-        """The addresses of its links, each once."""
+        """The URLs of its links, without duplicates."""
         self.loaded: list[str] = []
-        """The addresses of what it loads by itself, each once."""
+        """The URLs that it loads by itself, without duplicates."""
         self.forms: list[Form] = []
         """Its forms."""
         self.chunks: list[Chunk] = []
-        """Its texts, in their order; neither scripts nor styles."""
+        """Its texts in order, without scripts and styles."""
         self._open: list[tuple[str, dict[str, str]]] = []
         self._select: tuple[str, list[tuple[str, bool]]] | None = None
         self.feed(html)
@@ -87,7 +87,7 @@ class PageReader(HTMLParser):
             self._part(self.forms[-1], tag, found)
 
     def _part(self, form: Form, tag: str, found: dict[str, str]) -> None:
-        """Note what an element of a form sends."""
+        """Record the field or button of a form."""
         name, kind = found.get("name", ""), found.get("type", "")
         if (tag == "button" and kind in {"", "submit"}) or (tag == "input" and kind == "submit"):
             form.buttons.append((name, found.get("value", ""), found.get("formaction", "")))

@@ -1,1 +1,1 @@
-"""Worlds drawn by a seed from the file of a family: the specification and its rows."""
+"""Draws worlds from a family's file and a seed: the specification and its rows."""

@@ -1,4 +1,4 @@
-"""How the pages of worlds behave: what is drawn of it, and which part of a page holds what."""
+"""Draws how a world's pages behave and which distractions they have."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -76,7 +76,7 @@ _SHARES: dict[StrEnum, float] = {
     Told.MESSAGE: 0.3,
     Told.TOAST: 0.3,
 }
-"""How often worlds have each, in proportion to the others that they could have in its place."""
+"""The relative frequency of each option among its alternatives."""
 
 _TIPS, _TRAIL = 0.35, 0.4
 _MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08, 0.3, 0.35, 0.3
@@ -84,7 +84,7 @@ _FEWEST_IN_MENUS = 3
 
 
 def draw_behaviour(draft: WorldDraft, how: Random, noise: Random) -> None:
-    """Give a world the behaviour and the noise that two sources of randomness draw for it."""
+    """Draw the behaviour of a world from `how`, and its distractions from `noise`."""
     draft.behaviour = _behaviour(draft, how, Random(f"signs {draft.family} {draft.seed}"))
     draft.noise = _noise(draft, noise)
 
@@ -117,7 +117,7 @@ def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
 
 
 def _noise(draft: WorldDraft, rng: Random) -> Noise:
-    """Return what stands in the way, on most worlds nothing."""
+    """Return the distractions; most worlds have none."""
     if rng.random() >= _NOISY:
         return Noise()
     cookies = rng.choice((Cookies.NONE, Cookies.NONE, Cookies.BAR, Cookies.COVERING))
@@ -140,11 +140,11 @@ def _noise(draft: WorldDraft, rng: Random) -> Noise:
 
 
 def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple[MenuGroup, ...]:
-    """Return one or two menus of views that stand side by side; what is left over is in none."""
+    """Return one or two menus of adjacent views; the remaining views are in no menu."""
     labels = [word for word in _MENUS if word.casefold() not in taken]
     count = min(len(labels), rng.randint(1, 2))
     size = max(2, len(views) // (count + rng.randint(0, 1))) if count else 0
-    names = [view.name for view in views if view.shape is not Shape.CART]  # its count is to be seen
+    names = [view.name for view in views if view.shape is not Shape.CART]  # must stay visible
     held = [tuple(names[at * size : (at + 1) * size]) for at in range(count)]
     return tuple(
         MenuGroup(label=label, views=names)

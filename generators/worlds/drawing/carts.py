@@ -1,4 +1,4 @@
-"""Carts of worlds: what the file of a family says of them, and what a seed draws of it."""
+"""Carts of worlds: the `[cart]` table of a family's file, and the cart drawn from it."""
 
 from collections.abc import Iterator, Mapping
 from random import Random
@@ -13,7 +13,7 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View
 
 LYING = "cart"
-"""The entity of what lies in a cart, and its view."""
+"""The name of the entity and of the view of a cart's content."""
 
 _NUMBER = "number"
 _CALLED = (
@@ -24,7 +24,7 @@ _CALLED = (
     ("Basket line", "Shopping basket"),
     ("Trolley line", "Trolley"),
 )
-"""What a line and the whole may be called; the last word of the whole is in the words of buttons."""
+"""Labels of a cart line and of the cart; the last word of the latter is used on buttons."""
 
 _ADD = ("Add to {cart}", "Put into {cart}", "Into the {cart}", "Add to the {cart}")
 _CHECK_OUT = ("Check out", "Place the order", "Order now", "Send the order", "Order all of this")
@@ -38,10 +38,10 @@ class FamilyCart(CartTables):
     """The cart that worlds of a family may have."""
 
     chance: Annotated[float, Field(gt=0, le=1)] = 1
-    """How likely a world has one."""
+    """The probability that a world has a cart."""
 
     def needs(self) -> Iterator[tuple[str, str, Kind]]:
-        """Yield the fields that it needs: the entity, the name and the kind of each."""
+        """Yield the entity, name and kind of each field that a cart needs."""
         yield self.things, self.price, Kind.MONEY
         yield self.lines, self.order, Kind.LINK
         yield self.lines, self.thing, Kind.LINK
@@ -49,7 +49,7 @@ class FamilyCart(CartTables):
 
 
 def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> None:
-    """Give a world the cart that it has, if any; `random` is what all about it is drawn from."""
+    """Add a cart to a world, if the family and the chance allow one; `random` decides everything about it."""
     called = None if cart is None else world.draw_pair(_CALLED, random)
     if cart is None or called is None or random.random() >= cart.chance:
         return
@@ -98,7 +98,7 @@ def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> Non
 def cart_problems(
     cart: FamilyCart, entities: Mapping[str, Mapping[str, tuple[Kind, float]]]
 ) -> Iterator[str]:
-    """Yield what a family's cart needs and has not in every world; entities are their fields' kinds and chances."""
+    """Yield the fields that a cart needs and some world lacks; `entities` has each field's kind and chance."""
     if LYING in entities:
         yield f"entities.{LYING}: this name is that of what lies in a cart"
     if cart.orders not in entities:

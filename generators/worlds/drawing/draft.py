@@ -1,4 +1,4 @@
-"""A world in the making: each part of its drawing adds to it, and it is checked once, when it is whole."""
+"""A world under construction: each stage of drawing adds to it, and `finish` validates it once."""
 
 from collections.abc import Sequence
 from random import Random
@@ -9,22 +9,22 @@ from schemas.worlds.world import Entity, View, World
 
 
 class WorldDraft(World):
-    """A world that can be changed; made by `model_construct`, which checks nothing."""
+    """A mutable world, made by `model_construct` without validation."""
 
     model_config = ConfigDict(frozen=False)
 
     def add_table(self, entity: Entity, view: View, at: int | None = None) -> None:
-        """Add an entity and the view of its rows; `at` is the view's place in the navigation, None: the last."""
+        """Add an entity and its view; `at` is the view's position in the navigation, None: the last."""
         place = len(self.views) if at is None else at
         self.entities = (*self.entities, entity)
         self.views = (*self.views[:place], view, *self.views[place:])
 
     def draw_place(self, random: Random) -> int:
-        """Return a place in the navigation that is not the first."""
+        """Return a position in the navigation other than the first."""
         return random.randint(1, len(self.views))
 
     def names(self) -> set[str]:
-        """Return the words that name things on pages, in small letters."""
+        """Return all labels in use on pages, case-folded."""
         of_entities = (
             word
             for entity in self.entities
@@ -43,13 +43,13 @@ class WorldDraft(World):
         return {word.casefold() for word in named}
 
     def draw_words(self, among: Sequence[str], random: Random) -> str:
-        """Return some words that name nothing yet; the first where all do."""
+        """Return a label that is not in use, or the first if all are."""
         names = self.names()
         free = [words for words in among if words.casefold() not in names]
         return random.choice(free) if free else among[0]
 
     def draw_pair(self, pairs: Sequence[tuple[str, str]], random: Random) -> tuple[str, str] | None:
-        """Return what one and several of a further entity are called; None: all words name something else."""
+        """Return an unused pair of singular and plural for a further entity; None: all are in use."""
         names = self.names()
         free = [pair for pair in pairs if not names & {one.casefold() for one in pair}]
         return random.choice(free) if free else None
@@ -58,6 +58,6 @@ class WorldDraft(World):
         """Return the world.
 
         Raises:
-            ValidationError: it is none.
+            ValidationError: the specification is invalid.
         """
         return World.model_validate_json(self.model_dump_json())

@@ -1,4 +1,4 @@
-"""Specifications of worlds, drawn by a seed from what the file of a family allows."""
+"""Draws specifications of worlds from a family's file and a seed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,30 +41,30 @@ from schemas.worlds.patterns import Section, Shape, Thread
 from schemas.worlds.world import Entity, Transition, Workflow, World
 
 FOLDER = Path(__file__).with_name("families")
-"""Where the families' files are."""
+"""The folder of the families' files."""
 
 MAX_WORLDS = 2_000
-"""Worlds that a command looks at; a JPEG with the pictures of more would be higher than one can be."""
+"""Maximum number of worlds for one command: more would exceed the maximum height of a JPEG contact sheet."""
 
 FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 """The names of all families."""
 
 
 _FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
-"""When the clocks of worlds stand still: on one of so many days."""
+"""The first day on which a world's clock may stand, and the number of days from it."""
 
 _WORKING_HOURS = (8 * 60, 18 * 60)
-"""The minutes of a day between which they do."""
+"""The minutes of the day between which a world's clock stands."""
 
 _DRAWS = 20
-"""How often a seed is drawn until it makes a valid world."""
+"""Maximum number of draws per seed until a world is valid."""
 
 
 class _Fullest(Random):
-    """Draws the world that has everything there can be, in the words that come first."""
+    """A source of randomness that takes every option and always the first alternative."""
 
     def random(self) -> float:
-        """Return the smallest number: every chance is taken, and the first of each choice."""
+        """Return 0, so that every chance is taken."""
         return 0.0
 
 
@@ -72,38 +72,38 @@ class Drawn(NamedTuple):
     """A world of a seed with its rows."""
 
     world: World
-    """The first valid one of those that the seed draws."""
+    """The first valid world that the seed draws."""
     rows: Rows
-    """What its tables hold in the beginning; nobody may change them."""
+    """The initial rows of its tables; callers must not change them."""
     again: int
-    """How often the seed was drawn again, as what it drew before made no valid world."""
+    """The number of invalid draws before it."""
 
 
 def draw_world(family: str, seed: int) -> World:
     """Return the world of a seed.
 
     Raises:
-        BadTasks: there is no such family, or its file allows no world.
+        BadTasks: the family does not exist, or its file allows no valid world.
     """
     return draw_whole(family, seed)[0]
 
 
 def draw_whole(family: str, seed: int) -> tuple[World, Rows]:
-    """Return the world of a seed and its rows, which nobody may change.
+    """Return the world of a seed and its rows, which callers must not change.
 
     Raises:
-        BadTasks: there is no such family, or its file allows no world.
+        BadTasks: the family does not exist, or its file allows no valid world.
     """
     drawn = draw(family, seed)
     return drawn.world, drawn.rows
 
 
-@lru_cache(maxsize=64)  # its tasks are drawn, then attempted and replayed
+@lru_cache(maxsize=64)  # a world's tasks are drawn, then attempted and replayed
 def draw(family: str, seed: int) -> Drawn:
-    """Return the world of a seed, its rows, and how often it was drawn again.
+    """Return the world of a seed, its rows, and the number of invalid draws before it.
 
     Raises:
-        BadTasks: there is no such family, or its file allows no world.
+        BadTasks: the family does not exist, or its file allows no valid world.
     """
     if family not in FAMILIES:
         raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
@@ -111,10 +111,10 @@ def draw(family: str, seed: int) -> Drawn:
 
 
 def worlds_in_turn(count: int, *, first_seed: int) -> list[tuple[str, int]]:
-    """Return the families and seeds of `count` worlds: of all families in turn, each turn with the next seed.
+    """Return family and seed of `count` worlds, cycling through all families and raising the seed each cycle.
 
     Raises:
-        BadTasks: a seed is too large, or they are too many to be looked at.
+        BadTasks: a seed or `count` is too large.
     """
     if count > MAX_WORLDS:
         raise BadTasks(f"{count:,} worlds: expected at most {MAX_WORLDS:,} at once")
@@ -129,7 +129,7 @@ def draw_valid(family: Family, name: str, seed: int) -> Drawn:
     """Return the first valid world that a seed draws from a family of the given name.
 
     Raises:
-        BadTasks: none of several is valid; the message has the reason of the last.
+        BadTasks: all `_DRAWS` draws are invalid; the message has the last reason.
     """
     reason = ""
     for again in range(_DRAWS):
@@ -144,12 +144,12 @@ def draw_valid(family: Family, name: str, seed: int) -> Drawn:
 
 
 def split_of(family: str) -> str:
-    """Return the split in which tasks of a shipped family's worlds are published."""
+    """Return the split in which tasks of a shipped family are published."""
     return _parse_shipped(family).split
 
 
 def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
-    """Return whether worlds of a shipped family can have views of a shape, or messages under rows."""
+    """Return whether worlds of a shipped family can have views of a shape, a cart, or threads."""
     shipped = _parse_shipped(family)
     if pattern is Shape.CART:
         return shipped.cart is not None
@@ -160,7 +160,7 @@ def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
 
 @cache
 def _parse_shipped(name: str) -> Family:
-    """Return a shipped family as its file says it, without trying what it would draw: every command asks for all."""
+    """Return a shipped family without a trial draw, because every command reads all families."""
     return parse_family(FOLDER / f"{name}.toml")
 
 
@@ -170,10 +170,10 @@ def _read_shipped(name: str) -> Family:
 
 
 def read_family(path: Path) -> Family:
-    """Return the family that a file describes, from which every seed draws a world with rows.
+    """Return the family that a file describes, after a trial draw with all options taken.
 
     Raises:
-        BadTasks: it is none; the message is one line with the file, the place and the reason.
+        BadTasks: the file is invalid; the message is one line with the file, the place and the reason.
     """
     family = parse_family(path)
     with _refuse(f"{path.name}: title"):
@@ -191,7 +191,7 @@ def read_family(path: Path) -> Family:
 
 @contextmanager
 def _refuse(where: str) -> Iterator[None]:
-    """Refuse what is wrong with a value or a record, and say where it is."""
+    """Raise `BadTasks` with the place for an invalid value or record."""
     try:
         yield
     except ValueError as error:
@@ -200,10 +200,10 @@ def _refuse(where: str) -> Iterator[None]:
 
 
 def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World:
-    """Return the world that a seed draws from a family of the given name, drawn again so often.
+    """Return the world of a seed; `again` is the number of invalid draws before.
 
     Raises:
-        ValidationError: what it draws makes no world.
+        ValidationError: the drawn specification is invalid.
     """
     root = f"{name}/{seed}/again {again}" if again else f"{name}/{seed}"
 
@@ -222,7 +222,7 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
 
 
 def _begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> WorldDraft:
-    """Return what the file of a family says of a world, by the sources of randomness of its parts."""
+    """Return the parts of a world that the family's file describes; `stream` gives each part its randomness."""
     rng = stream("site")
     locale = rng.choice(list(LOCALES))
     formats = LOCALES[locale]
@@ -291,7 +291,7 @@ def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
 
 
 def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[Section, ...]:
-    """Return the sections that have some of the drawn fields."""
+    """Return the sections that contain at least one drawn field."""
     labels = {key: rng.choice(said) for key, said in entity.sections.items()}
     held = {
         key: tuple(name for name in drawn if entity.fields[name].section == key) for key in labels
@@ -300,7 +300,7 @@ def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[
 
 
 def _scale_amounts(entity: Entity, scale: int) -> Entity:
-    """Return an entity whose amounts are so many times as large."""
+    """Return the entity with its amounts multiplied by `scale`."""
     fields = (
         field.model_copy(update={"min": field.min * scale, "max": field.max * scale})
         if field.kind is Kind.MONEY
@@ -331,7 +331,7 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
 
 
 def _drop_loose_dates(draft: WorldDraft) -> None:
-    """Take away the recipes of dates that name a field which the world lacks."""
+    """Clear the recipes of dates that refer to a field which the world lacks."""
     known = {entity.name: {field.name for field in entity.fields} for entity in draft.entities}
 
     def is_loose(entity: Entity, field: DataField) -> bool:
@@ -357,7 +357,7 @@ def _drop_loose_dates(draft: WorldDraft) -> None:
 def _workflow(
     name: str, flow: FamilyWorkflow, entity: FamilyEntity, drawn: Entity, rng: Random
 ) -> Workflow:
-    """Return a workflow over the words that a world's choice has."""
+    """Return a workflow in the labels that the world has drawn for its states."""
     firsts = [choice[0] for choice in entity.fields[flow.field].choices]
     words = dict(zip(firsts, drawn.field(flow.field).choices, strict=True))
     return Workflow(

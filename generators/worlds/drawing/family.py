@@ -1,8 +1,7 @@
-"""A family of worlds: the file that says what a seed may draw.
+"""A family of worlds: the TOML file from which a seed draws.
 
-Words that a world may use in place of each other stand in one text, parted by bars: `Order | Purchase`. The
-first of a choice's words is what a workflow calls it by. Fields other than the title, and views, may be left
-out of a world (`chance`).
+Alternative words stand in one text, separated by bars: `Order | Purchase`. Workflows refer to a choice by the first
+of its alternatives. A world may lack fields other than the title, and views (`chance`).
 """
 
 import re
@@ -27,62 +26,62 @@ def _split(value: object) -> object:
 
 
 Alternatives = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(min_length=1)]
-"""Words that a world may use in place of each other."""
+"""Alternative labels, of which a world uses one."""
 
 Chance = Annotated[float, Field(gt=0, le=1)]
-"""How likely something is in a world; 1: it always is."""
+"""The probability that a world has something; 1: always."""
 
 
 class FamilyField(Record):
-    """A field that worlds may have; see `DataField` for what is not said here."""
+    """A field that worlds may have; see `DataField` for more."""
 
     label: Alternatives
-    """What pages call it."""
+    """Its label on pages."""
     kind: Kind = Kind.TEXT
-    """What it holds."""
+    """Its type."""
     content: str = ""
     """The recipe of its values."""
     choices: tuple[Alternatives, ...] = ()
-    """The values of a choice."""
+    """The values of a choice or of tags."""
     few: int | None = Field(default=None, ge=1)
-    """So many of the choices are in every world; None: all are."""
+    """The minimum number of choices in a world; None: every world has all."""
     target: Name | None = None
-    """The entity that a link leads to."""
+    """The entity that a link points to."""
     min: int = Field(default=0, validation_alias=AliasChoices("min", "least"))
-    """The smallest number, or day before or after the world's."""
+    """The smallest number, or day relative to the world's date."""
     max: int = Field(default=100, validation_alias=AliasChoices("max", "most"))
-    """The largest, likewise. `least` and `most` are read as well."""
+    """The largest, likewise. `least` and `most` are accepted as well."""
     required: bool = True
-    """Whether a form refuses a row without it."""
+    """Whether a form rejects a row without it."""
     editable: bool = True
-    """Whether forms ask for it."""
+    """Whether forms contain it."""
     section: Name | None = None
-    """The section of forms that it stands in; None: in none."""
+    """Its section of forms; None: no section."""
     chance: Chance = 1
-    """How likely a world has it."""
+    """The probability that a world has it."""
 
 
 class FamilyEntity(Record):
     """An entity of every world of the family."""
 
     one: Alternatives
-    """What pages call one of them."""
+    """Its singular on pages."""
     many: Alternatives
-    """What pages call several, in the order of `one`."""
+    """Its plural on pages, in the order of `one`."""
     rows: tuple[int, int]
-    """The fewest and the most rows of a world."""
+    """The minimum and maximum number of initial rows."""
     can_add: bool = True
-    """Whether pages offer to make one."""
+    """Whether pages offer to add a row."""
     can_edit: bool = True
-    """Whether pages offer to change one."""
+    """Whether pages offer to edit a row."""
     can_delete: bool = True
-    """Whether pages offer to delete one."""
+    """Whether pages offer to delete a row."""
     picture: Picture | None = None
-    """What pictures of its rows show; None: they have none."""
+    """The subject of its rows' pictures; None: no pictures."""
     wizard: bool = False
-    """Whether its form for a new row asks for one section after another."""
+    """Whether the form for a new row is a wizard with one page per section."""
     apart: tuple[Name, ...] = ()
-    """The fields of which no two rows have all values alike."""
+    """Fields whose values together are unique."""
     sections: dict[Name, Alternatives] = Field(default_factory=dict)
     """The headings of the sections of its forms."""
     fields: dict[Name, FamilyField] = Field(min_length=1)
@@ -93,18 +92,18 @@ class FamilyStep(Record):
     """A step of a workflow."""
 
     label: Alternatives
-    """The button's words."""
+    """The button's text."""
     before: tuple[str, ...] = Field(min_length=1)
-    """The choices from which it may be taken, by their first words."""
+    """The states in which it can be taken, by their first words."""
     after: str
-    """The choice that it leads to, likewise."""
+    """The state that it leads to, likewise."""
 
 
 class FamilyWorkflow(Record):
-    """The states that rows of an entity go through."""
+    """The states of an entity's rows."""
 
     field: Name
-    """The choice that holds the state."""
+    """The choice field with the state."""
     transitions: dict[Name, FamilyStep] = Field(min_length=1)
     """The steps."""
 
@@ -115,60 +114,60 @@ class FamilyThread(Record):
     messages: Name
     """The entity of the messages."""
     link: Name
-    """Its link to the row that a message belongs to."""
+    """The messages' link to the row."""
     text: Name
-    """Its text of several lines."""
+    """The messages' long text."""
     author: Name
-    """Its text that names who wrote it."""
+    """The messages' text field with the author's name."""
     day: Name
-    """Its date."""
+    """The messages' date field."""
     reply: Alternatives
-    """The button's words."""
+    """The button's text."""
 
 
 class FamilyView(Record):
     """A page that shows rows."""
 
     label: Alternatives
-    """Its heading; `{one}` and `{many}` are what the entity is called."""
+    """Its heading; `{one}` and `{many}` are the entity's singular and plural."""
     entity: Name
-    """Whose rows."""
+    """The entity whose rows it shows."""
     shape: Shape = Shape.LIST
-    """What it is."""
+    """Its shape."""
     day: Name | None = None
-    """The date that a calendar shows rows at."""
+    """The date field that places rows in a calendar."""
     free: str | None = None
-    """The state of places of a map that can be taken, by its first words."""
+    """The state of free places on a map, by its first words."""
     chance: Chance = 1
-    """How likely a world has it."""
+    """The probability that a world has it."""
 
 
 class FamilyRoles(Record):
-    """What roles may be called, each with a consonant first: pages write `a` before them."""
+    """Names of roles, each beginning with a consonant because pages write `a` before them."""
 
     user: Alternatives = ("Clerk", "Trainee")
-    """The role of those who may not do everything."""
+    """The role with restrictions."""
     leader: Alternatives = ("Manager", "Supervisor", "Team lead")
-    """The role of those who may."""
+    """The role without restrictions."""
 
 
 class Family(Record):
-    """What a seed draws a world from."""
+    """The options from which a seed draws a world."""
 
     split: Literal["train", "validation", "test"] = "train"
-    """The split in which tasks of its worlds are published, all of them."""
+    """The split in which all tasks of its worlds are published."""
     title: str
     """The recipe of the website's name."""
     words: dict[str, Alternatives] = Field(default_factory=dict)
-    """What pages call what they offer everywhere; what is not named has its usual words."""
+    """Labels of elements that every website has; missing ones have their defaults."""
     entities: dict[Name, FamilyEntity] = Field(min_length=1)
     """The entities by name."""
     workflows: dict[Name, FamilyWorkflow] = Field(default_factory=dict)
     """The workflows by entity."""
     threads: dict[Name, FamilyThread] = Field(default_factory=dict)
-    """The messages by the entity whose rows have them."""
+    """The threads by the entity whose rows have messages."""
     cart: FamilyCart | None = None
-    """The cart; None: no world has one."""
+    """The cart; None: no world has a cart."""
     roles: FamilyRoles = FamilyRoles()
     """The roles."""
     views: dict[Name, FamilyView] = Field(min_length=1)
@@ -176,7 +175,7 @@ class Family(Record):
 
     @property
     def all_words(self) -> dict[str, tuple[str, ...]]:
-        """All words of pages by their names, with the usual ones where the file names none."""
+        """All labels by name, with defaults where the file has no entry."""
         return {name: self.words.get(name, (usual,)) for name, usual in Words()}
 
     @model_validator(mode="after")
@@ -190,7 +189,7 @@ def parse_family(path: Path) -> Family:
     """Return the family that a file describes.
 
     Raises:
-        BadTasks: it is none; the message is one line with the file, the place and the reason.
+        BadTasks: the file is invalid; the message is one line with the file, the place and the reason.
     """
     try:
         return Family.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -203,7 +202,7 @@ def parse_family(path: Path) -> Family:
 
 
 def _problems(family: Family) -> Iterator[str]:
-    """Yield what is wrong with alternatives and chances; a specification cannot say so, as it has neither."""
+    """Yield mistakes in alternatives and chances, which the validation of a specification cannot find."""
     for name, said in family.words.items():
         if name not in Words.model_fields:
             yield f"words.{name}: no such word; there are {', '.join(Words.model_fields)}"
@@ -230,7 +229,7 @@ def _problems(family: Family) -> Iterator[str]:
 
 
 _PLACES = re.compile(r"\{\d+(\|\d+)*\}\{[A-Z](\|[A-Z])*\}$")
-"""The end of a recipe that makes places."""
+"""The end of a recipe for titles with places."""
 
 
 def _map_problems(family: Family, name: str, view: FamilyView) -> Iterator[str]:
@@ -286,7 +285,7 @@ _SLOTS = {
     "untag": "{tag}",
     "drop": "{field}",
 }
-"""What some words have to hold."""
+"""Placeholders that some words must contain."""
 
 
 def _fits(name: str, text: str) -> bool:
@@ -331,7 +330,7 @@ def _workflow_problems(family: Family) -> Iterator[str]:
 
 
 def _clashes(family: Family) -> Iterator[str]:
-    """Yield the words that two things of one page may have at once, so that they name neither."""
+    """Yield labels that two elements of one page could share, which would make both ambiguous."""
     yield from _same({f"entities.{name}.one": one.one for name, one in family.entities.items()})
     yield from _same({f"entities.{name}.many": one.many for name, one in family.entities.items()})
     words = family.all_words
@@ -357,19 +356,19 @@ def _clashes(family: Family) -> Iterator[str]:
 
 
 def _headings(family: Family, view: FamilyView) -> list[str]:
-    """Return every heading that a view may have; none if there is no such entity."""
+    """Return every heading that a view may have; empty if its entity does not exist."""
     entity = family.entities.get(view.entity)
     pairs = zip(entity.one, entity.many, strict=False) if entity is not None else ()
     return [name_entity(label, one, many) for one, many in pairs for label in view.label]
 
 
 def name_entity(label: str, one: str, many: str) -> str:
-    """Return a view's heading with what its entity is called."""
+    """Return a view's heading with the entity's names filled in."""
     return label.replace("{one}", one).replace("{many}", many)
 
 
 def _same(named: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Yield each text that two names have, in whatever letters."""
+    """Yield each text that two names share, ignoring case."""
     first = dict[str, str]()
     for name, texts in named.items():
         for text in texts:

@@ -1,6 +1,6 @@
-"""Past changes of rows: what is drawn of them, and how they fit to what the rows hold now.
+"""Past changes of rows, consistent with the current rows.
 
-The last change of a field has led to what the row holds, and each earlier one to what a later one has found.
+The last change of a field led to its current value; each earlier change led to the old value of the next.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,11 +33,11 @@ _LABELS = (
 _KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER, Kind.MONEY, Kind.DATE})
 _ROWS, _CHANGES, _FEWEST_FIELDS = (5, 8), (2, 3), 2
 _FIRST_DAY = 60
-"""How many days before the world's the first change may be."""
+"""The earliest day of a change, in days before the world's date."""
 
 
 def draw_history(world: WorldDraft, random: Random) -> None:
-    """Give a world past changes of an entity's rows, if it is to have some and rows can be changed."""
+    """Add past changes of one entity's rows to a world, by chance and if an entity has enough tracked fields."""
     names = world.draw_pair(_NAMES, random)
     places = [
         entity for entity in world.entities if len(tracked_fields(world, entity)) >= _FEWEST_FIELDS
@@ -93,12 +93,12 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
 
 
 def tracked_fields(world: World, entity: Entity) -> list[DataField]:
-    """Return the fields whose changes are kept."""
+    """Return the fields whose changes are recorded."""
     return listed_fields(world, entity, _KINDS)
 
 
 def fill_history(world: World, history: History, rows: Rows) -> None:
-    """Put into the rows of past changes what fits to the rows that they are about; they go by day."""
+    """Fill the rows of past changes, in order of their days."""
     entity, changes = world.entity(history.entity), rows[history.changes]
     random = Random(f"history {world.family} {world.seed}")
     count = max(1, min(len(changes) // _CHANGES[1], len(rows[entity.name])))
@@ -114,7 +114,7 @@ def fill_history(world: World, history: History, rows: Rows) -> None:
 def _backwards(
     world: World, entity: Entity, about: Sequence[Row], rows: Sequence[Row], random: Random
 ) -> Iterator[Row]:
-    """Yield changes without end, from the last to the first: each leads to what its row holds at that time."""
+    """Yield changes without end, from the last to the first, each consistent with the changes after it."""
     held = [{**row} for row in about]
     for then in cycle(held):
         options = [
@@ -134,6 +134,6 @@ def _backwards(
 
 
 def _others(rows: Sequence[Row], field: DataField, row: Row) -> list[Value]:
-    """Return what other rows hold in a field, without what a row holds there."""
+    """Return the values of a field in other rows, without those equal to the row's own."""
     values = {one[field.name] for one in rows} - {row[field.name], None}
     return sorted(values, key=str)

@@ -1,4 +1,4 @@
-"""How the data of each locale is written: its currency, its amounts and its days."""
+"""Formats of each locale: currency, amounts and days."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from schemas.worlds.look import Amounts, Days
 
 
 class Formats(NamedTuple):
-    """How the data of a locale is written."""
+    """The formats of a locale."""
 
     currency: str
     amounts: Amounts
     days: tuple[Days, ...]
-    """One of these."""
+    """The formats of days, of which a world uses one."""
     scale: int = 1
-    """How many of its currency buy what one of a family's file does."""
+    """The factor by which a family's amounts are multiplied."""
 
 
 LOCALES = {
@@ -25,4 +25,4 @@ LOCALES = {
     "ja_JP": Formats("¥", Amounts.WHOLE, (Days.JAPANESE, Days.ISO), 100),
     "ar_DZ": Formats("DA", Amounts.COMMA, (Days.SLASHES, Days.ISO), 100),
 }
-"""The locales of contents; pages are in English."""
+"""The locales of data; pages are in English."""

@@ -1,4 +1,4 @@
-"""How looks of worlds are drawn, and the fonts that they are drawn from; the kits are in `generators/worlds/kits/kit.py`."""
+"""Looks of worlds and their fonts, drawn by a seed; `generators/worlds/kits/kit.py` reads the kits."""
 
 import re
 from collections.abc import Sequence
@@ -20,32 +20,32 @@ FONTS = {
     "roboto-slab": "serif",
     "ibm-plex-mono": "monospace",
 }
-"""The fonts of Latin letters, each a package `@fontsource/NAME`, with what they are."""
+"""The fonts for Latin letters, packages `@fontsource/NAME`, with their generic CSS families."""
 
 _FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabic")}
-"""By language, the fonts of letters that the others lack."""
+"""Fonts for other scripts, by language."""
 
 _SYMBOLS = {
     "noto-sans-symbols-2": "U+25B2, U+25BC, U+25BE, U+25CB, U+2713, U+2717",
     "noto-sans-symbols": "U+2639, U+263A, U+1F610",
     "noto-sans-math": "U+2190-2193, U+21B6, U+21B7, U+22EF",
 }
-"""The fonts of what pages show that is no letter, with those signs of each that the others lack.
+"""Fonts for symbols, with the characters that the other fonts lack.
 
-Every world has them, so they are no part of any's identity; a page loads one where it shows such a sign.
+Every world has these fonts, so they are not part of its identity; a page loads one only for a symbol on it.
 """
 
 _DARK, _DENSE = 0.3, 0.3
 _MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6
-"""The shares of looks that are so."""
+"""The shares of looks with each option."""
 
 _RADII = (0, 2, 4, 6, 8, 12, 16)
 
 _WAYS = 9
-"""How many of the first blocks of a first page lead to every view."""
+"""The number of leading members of `Block` that link to every view."""
 
 _FIRST = {Block.HERO, Block.BANNER}
-"""The blocks that stand before all others."""
+"""The blocks that come before all others."""
 
 _SCOPE = "@fontsource/"
 _WEIGHT = re.compile(r"-(\d+)-normal\.woff2$")
@@ -58,11 +58,11 @@ class Face(NamedTuple):
     weight: str
     address: str
     signs: str | None = None
-    """The range of characters that it is for, as CSS has it; None: all that it has."""
+    """The CSS `unicode-range`; None: all characters of the font."""
 
 
 def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
-    """Return the CSS font family of a world in a locale, and the packages that it needs."""
+    """Return the CSS font family for a world's locale, and the packages that it needs."""
     font = rng.choice(list(FONTS))
     further = _FURTHER.get(locale.partition("_")[0], ())
     names = (font, rng.choice(further)) if further else (font,)
@@ -71,7 +71,7 @@ def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
 
 
 def faces(packages: Sequence[str]) -> list[Face]:
-    """Return the fonts that packages hold, and those of signs; a family is called as its package is."""
+    """Return the fonts of packages and of symbols; each family has its package's name."""
     pinned = (name for name in (*packages, *sign_packages()) if name.startswith(_SCOPE))
     fonts = (read_lock()[name.rpartition("@")[0]] for name in pinned)
     return [
@@ -84,18 +84,18 @@ def faces(packages: Sequence[str]) -> list[Face]:
 
 
 def sign_packages() -> tuple[str, ...]:
-    """Return the packages of the fonts of signs, which every world has beside its own."""
+    """Return the packages of the symbol fonts, which every world has."""
     return tuple(read_lock()[f"{_SCOPE}{name}"].pinned for name in _SYMBOLS)
 
 
 def with_signs(font: str) -> str:
-    """Return a CSS font family with the fonts of signs before its last, which is the machine's own."""
+    """Return a CSS font family with the symbol fonts inserted before its last, the generic family."""
     *own, last = font.split(", ")
     return ", ".join((*own, *_SYMBOLS, last))
 
 
 def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
-    """Return the look of a world whose text has a font; `drawn` draws what is drawn and how first pages lie."""
+    """Return a world's look; `drawn` decides drawings, and the blocks and arrangement of the home page."""
     dark = rng.random() < _DARK
     hue = rng.random()
     brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
@@ -123,7 +123,7 @@ def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
 
 
 def _home(rng: Random) -> tuple[Block, ...]:
-    """Return the blocks of a first page: ways to the views, and others around them."""
+    """Return the blocks of a home page: one or two that link to every view, and others around them."""
     ways = list(Block)[:_WAYS]
     others = rng.sample(list(Block)[_WAYS:], rng.randint(2, 6))
     blocks = [*rng.sample(ways, rng.randint(1, 2)), *others]
@@ -133,7 +133,7 @@ def _home(rng: Random) -> tuple[Block, ...]:
 
 
 def _colour(hue: float, brightness: float, saturation: float) -> str:
-    """Return a colour as `#1a2b3c`; all of its parts go from 0 to 1."""
+    """Return a colour as `#1a2b3c`; all arguments range from 0 to 1."""
     return "#" + "".join(
         f"{round(part * 255):02x}" for part in hls_to_rgb(hue, brightness, saturation)
     )

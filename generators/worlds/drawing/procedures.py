@@ -1,4 +1,4 @@
-"""Procedures that a website has in writing: what is drawn of them, and their words."""
+"""The written procedures of a website, and their texts."""
 
 from collections.abc import Iterator
 from random import Random
@@ -11,7 +11,7 @@ from schemas.worlds.records import Manual, Procedure, Put
 from schemas.worlds.world import Entity, View, World
 
 _HAVING, _STEPPING, _WRITING, _SEARCHED = 0.5, 0.6, 0.6, 0.6
-"""The shares: of worlds that have procedures, of these that have a step and a message, and of lists with a search."""
+"""The shares: of worlds that have procedures, of these with a step and with a message, and of lists with a search."""
 
 _KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER})
 _NAMES = (
@@ -45,7 +45,7 @@ _LAST = (
 
 
 def draw_manual(world: WorldDraft, random: Random) -> None:
-    """Give a world written procedures, if it is to have some and there is what they can be about."""
+    """Add written procedures to a world, by chance and if an entity has enough fields for them."""
     names = world.draw_pair(_NAMES, random)
     entities = [
         one for one in world.entities if len(listed_fields(world, one, _KINDS)) >= _FEWEST_FIELDS
@@ -94,7 +94,7 @@ def draw_manual(world: WorldDraft, random: Random) -> None:
 
 
 def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:
-    """Yield procedures on an entity's rows, each of another topic."""
+    """Yield procedures for an entity's rows, each with another topic."""
     fields, flow = listed_fields(world, entity, _KINDS), world.workflow(entity.name)
     for topic in random.sample(_TOPICS, random.randint(*_EACH)):
         steps = flow is not None and random.random() < _STEPPING
@@ -118,7 +118,7 @@ def _put(field: DataField, random: Random) -> Put:
 
 
 def procedure_text(world: World, procedure: Procedure) -> str:
-    """Return what a procedure says: all that is to be done, in the words of the pages."""
+    """Return the text of a procedure: all instructions, in the words of the pages."""
     entity, flow = world.entity(procedure.entity), world.workflow(procedure.entity)
     thread, way = world.thread(procedure.entity), world.seed
     told = [f"Open the {entity.one}."]

@@ -1,8 +1,8 @@
-"""Recipes of texts, and what a specification's contents are held to before anything is drawn by them.
+"""Recipes of texts and dates, and their validation in a specification.
 
-A recipe is a text with slots in braces. A slot with bars is one of its alternatives, any other one is a source:
-`{Oak|Walnut} desk, {small|large}` or `{first_name} {last_name}`. The recipe of a date is empty, or says which
-date it does not lie before: `after joined`, or, of the row that a link leads to, `after customer.joined`.
+A recipe is a text with slots in braces. A slot with bars is a list of alternatives; any other slot names a source:
+`{Oak|Walnut} desk, {small|large}` or `{first_name} {last_name}`. The recipe of a date is empty or names an earlier
+date: `after joined`, or, in the row that a link points to, `after customer.joined`.
 """
 
 import re
@@ -15,38 +15,38 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, World
 
 NUMBERS = range(1_000, 10_000)
-"""What the source `number` draws from."""
+"""The range of the source `number`."""
 
 SLUG = "slug"
-"""The source that writes the row's title as it stands in addresses of mail: `jane.doe`."""
+"""The source that writes the row's title as in e-mail addresses: `jane.doe`."""
 
 FAKED = (
     *("first_name", "last_name", "company", "phone_number", "isbn13"),
     *("city", "country", "street_address", "sentence", "paragraph"),
 )
-"""The sources that the library of contents knows, by its own names."""
+"""The sources that Faker provides, by Faker's names."""
 
 SOURCES = ("number", SLUG, *FAKED)
-"""Every source there is."""
+"""All sources."""
 
 TEXTS = {Kind.TEXT: "{sentence}", Kind.LONG_TEXT: "{paragraph}"}
-"""The recipe of a text that has none."""
+"""The default recipes of texts."""
 
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _AFTER = re.compile(r"after ([a-z0-9_]+)(?:\.([a-z0-9_]+))?")
 
 
 class Recipe(NamedTuple):
-    """How texts are drawn."""
+    """A parsed recipe of texts."""
 
     literals: tuple[str, ...]
-    """What stands before each slot, and after the last."""
+    """The texts before each slot and after the last."""
     slots: tuple[tuple[str, ...], ...]
-    """The alternatives of each slot, or the one source that fills it."""
+    """The alternatives of each slot, or its only source."""
 
     @property
     def max_texts(self) -> int | None:
-        """How many different texts it makes; None: nobody has counted those of its sources."""
+        """The number of different texts; None: unknown, because a source has no known size."""
         counts = [len(slot) if len(slot) > 1 else _COUNTS.get(slot[0]) for slot in self.slots]
         known = [count for count in counts if count is not None]
         return prod(known) if len(known) == len(counts) else None
@@ -61,10 +61,10 @@ _COUNTS = {"number": len(NUMBERS)}
 
 
 def parse_recipe(text: str) -> Recipe:
-    """Return the recipe that a text states.
+    """Parse a recipe.
 
     Raises:
-        ValueError: a brace lacks its other, a slot is empty, or no source is called like that.
+        ValueError: a brace is unbalanced, an alternative is empty, or a source is unknown.
     """
     pieces = _SLOT.split(text)
     for literal in pieces[::2]:
@@ -89,19 +89,19 @@ def recipe_of(field: DataField) -> Recipe:
 
 
 class Earlier(NamedTuple):
-    """The date that another does not lie before."""
+    """The date that another date must not precede."""
 
     link: str | None
-    """The link to the row that holds it; None: the same row does."""
+    """The link to the row that holds it; None: the same row."""
     field: str
     """Its field."""
 
 
 def earlier_of(field: DataField) -> Earlier | None:
-    """Return which date a date does not lie before; None: its recipe names none.
+    """Return the date that a date must not precede; None: its recipe is empty.
 
     Raises:
-        ValueError: the recipe cannot be read.
+        ValueError: the recipe is invalid.
     """
     if not field.content:
         return None
@@ -115,7 +115,7 @@ def holder_of(world: World, entity: Entity, earlier: Earlier) -> Entity:
     """Return the entity that holds an earlier date.
 
     Raises:
-        ValueError: there is no such link, or it leads to no such date.
+        ValueError: the link or the date field does not exist.
     """
     fields = {field.name: field for field in entity.fields}
     holder = entity
@@ -130,7 +130,7 @@ def holder_of(world: World, entity: Entity, earlier: Earlier) -> Entity:
 
 
 def content_problems(world: World) -> Iterator[str]:
-    """Yield what in a specification no rows can be drawn by, each on one line."""
+    """Yield each part of a specification from which no rows can be drawn, one line each."""
     for entity in world.entities:
         for field in entity.fields:
             try:
@@ -165,10 +165,10 @@ def _check(world: World, entity: Entity, field: DataField) -> None:
 
 
 def _check_dates(world: World, entity: Entity, field: DataField) -> None:
-    """Follow the dates that a date does not lie before.
+    """Check the chain of dates that a date must not precede.
 
     Raises:
-        ValueError: one is not there, comes again, or may lie after the last day of a later one.
+        ValueError: a date does not exist, repeats, or may lie after the last day of a later one.
     """
     passed = [f"{entity.name}.{field.name}"]
     while (earlier := earlier_of(field)) is not None:

@@ -1,4 +1,4 @@
-"""Roles in worlds: the role of who is signed in, and what is reserved to another one."""
+"""Roles in worlds: the signed-in user's role, and acts reserved to another role."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -11,11 +11,11 @@ from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
 from schemas.worlds.world import Entity, View, World
 
 _RESERVING, _LEADING, _ASKING, _LIMITED, _HIDDEN = 0.4, 0.25, 0.85, 0.5, 0.5
-"""The shares: of worlds that reserve something, of these in which who is signed in may do it and in which others can
-ask for it, and of what is reserved above a limit alone and without a button."""
+"""The shares: of worlds with reserved acts; of these, where the user is the leader, and where others can send
+requests; of acts reserved only above a limit, and without a button."""
 
 _SHARES = (0.3, 0.4, 0.5, 0.6)
-"""Where a limit is in the width of its field."""
+"""Positions of a limit within its field's range."""
 
 _REQUESTS = (
     ("Permission", "Permissions"),
@@ -35,13 +35,13 @@ _ROUND = 2
 def draw_roles(
     draft: WorldDraft, users: Sequence[str], leaders: Sequence[str], random: Random
 ) -> None:
-    """Give a world the role of who is signed in, and what it reserves to another, if it does.
+    """Draw the role of a world's user, and by chance reserved acts.
 
     Args:
         draft: the world.
-        users: what the role may be called.
-        leaders: what the role may be called that may do everything.
-        random: what they are drawn from.
+        users: names for the restricted role.
+        leaders: names for the role without restrictions.
+        random: the source of randomness.
     """
     user, leader = draft.draw_words(users, random), draft.draw_words(leaders, random)
     draft.role = user
@@ -58,7 +58,7 @@ def draw_roles(
 
 
 def _permissions(draft: WorldDraft, leader: str, random: Random) -> Permissions | None:
-    """Return what is reserved; None: nothing can be."""
+    """Return the reserved acts; None: no entity allows any."""
     settings = {view.entity for view in draft.views if view.shape is Shape.SETTINGS}
     places = [
         (entity, rules)
@@ -76,7 +76,7 @@ def _permissions(draft: WorldDraft, leader: str, random: Random) -> Permissions 
 def _requests(
     draft: WorldDraft, permissions: Permissions, random: Random
 ) -> tuple[Requests, Entity, View] | None:
-    """Return what others ask with, and the entity and the view of what was asked for; None: they cannot ask."""
+    """Return the request button, and the entity and view of requests; None: the world has no requests."""
     words = draft.draw_pair(_REQUESTS, random)
     if words is None or random.random() >= _ASKING:
         return None
@@ -104,7 +104,7 @@ def _requests(
 
 
 def _rules(world: World, entity: Entity, random: Random) -> Iterator[Reserved]:
-    """Yield what may be reserved on an entity's rows, each kind of act once."""
+    """Yield acts that can be reserved on an entity's rows, each kind once."""
     numbers = [one for one in entity.fields if one.kind in {Kind.INTEGER, Kind.MONEY}]
     numbers = [one for one in numbers if one.required]
     flow = world.workflow(entity.name)
@@ -119,7 +119,7 @@ def _rules(world: World, entity: Entity, random: Random) -> Iterator[Reserved]:
 def _rule(
     act: Act, step: str | None, numbers: Sequence[DataField], random: Random, limited: float
 ) -> Reserved:
-    """Return something that is reserved, with a chance of `limited` above a limit alone."""
+    """Return a reserved act; with probability `limited` only above a limit."""
     hidden = random.random() < _HIDDEN
     if not numbers or random.random() >= limited:
         return Reserved(act=act, step=step, hidden=hidden)

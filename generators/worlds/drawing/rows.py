@@ -1,8 +1,8 @@
-"""The rows of a world, drawn from its specification: the same specification, the same rows.
+"""Draws the rows of a world from its specification: equal specifications give equal rows.
 
-Each field has a source of randomness of its own, so that a field more or less leaves the others as they are.
-Many titles are like one before them but for a part, as the same thing in another size: what tells two rows
-apart has to be read.
+Each field has its own source of randomness, so adding or removing a field leaves the others unchanged. Many titles
+differ from an earlier one in one part only, such as the same product in another size, so that rows must be read to be
+distinguished.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from faker import Generator
 
 _ALIKE = 0.6
-"""The share of titles that are like one before them but for a part."""
+"""The share of titles that differ from an earlier one in one part only."""
 
 _ALIKE_ROWS = 20
-"""Of so many rows one more is a model that others are like."""
+"""The number of rows per further model title that others resemble."""
 
 _TWO = 2
 
@@ -42,26 +42,27 @@ _UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
 )
 _LATIN_END = 0x250
-"""The first code of a letter after those that are Latin ones with marks."""
+"""The first code point after accented Latin letters."""
 
 _MISSING = 0.2
-"""The share of rows that lack a date, a number, a choice, tags or a link which they need not have."""
+"""The share of rows without a value in an optional date, number, choice, tags or link."""
 
 _TRIES = 10_000
-"""How often a title is drawn until it differs from all before it."""
+"""Maximum number of draws until all titles differ."""
 
 _ENDINGS = ((0, 50), (99, 49), (95, 45, 90), (0, 25, 50, 75), (0,))
-"""What the hundredths of a field's amounts are, one of these for all of its rows."""
+"""The hundredths of amounts; a field uses one of these sets for all rows."""
 
 _ROUND, _LARGE, _DIGITS = 20_000, 1_000_000, 4
-"""The width of amounts, in hundredths, up to which they do not all end in 00; the amount from which fields have
-round ones; and how many digits of these are drawn."""
+"""The range of amounts, in hundredths, from which all may end in 00; the maximum from which amounts are rounded; and
+the number of significant digits of these.
+"""
 
 _FAMILY_NAME_FIRST = frozenset({"ja_JP"})
-"""The locales in which a person's family name comes first."""
+"""The locales that write the family name first."""
 
 _STREETS = {"ja_JP": ("town", "chome", "ban", "gou")}
-"""The sources of a street and number, where the library's own is half English."""
+"""The sources of a street address, where Faker's own is half English."""
 
 _COUNTRIES = {
     "ar_DZ": (
@@ -70,14 +71,14 @@ _COUNTRIES = {
         *("إيطاليا", "ألمانيا", "اليونان", "البرتغال", "كندا", "البرازيل", "الهند", "اليابان"),
     )
 }
-"""The countries, where the library has only English ones."""
+"""The countries, where Faker has English names only."""
 
 
 def draw_rows(world: World) -> Rows:
-    """Return the rows that a world has in the beginning.
+    """Return the initial rows of a world.
 
     Raises:
-        BadTasks: nothing can be drawn by a recipe, or not as much as there are rows.
+        BadTasks: a recipe is invalid, or gives too few different titles.
     """
     for problem in content_problems(world):
         raise BadTasks(f"world {world.family}/{world.seed}: {problem}")
@@ -105,7 +106,7 @@ def draw_rows(world: World) -> Rows:
 
 
 def _write_down(world: World, rows: Rows) -> None:
-    """Put into rows what follows from the specification and from other rows: procedures and past changes."""
+    """Fill rows that follow from the specification and from other rows: procedures and past changes."""
     manual = world.manual
     if manual is not None:
         title = world.entity(manual.entity).title.name
@@ -116,7 +117,7 @@ def _write_down(world: World, rows: Rows) -> None:
 
 
 def _keep_apart(entity: Entity, rows: Sequence[Row]) -> None:
-    """Move rows to later days until no two have all values alike that keep them apart."""
+    """Move rows to later days until the values of `apart` are unique."""
     if not entity.apart:
         return
     day = next(name for name in entity.apart if entity.field(name).kind is Kind.DATE)
@@ -128,10 +129,10 @@ def _keep_apart(entity: Entity, rows: Sequence[Row]) -> None:
 
 
 def make_faker(locale: str) -> "Generator":
-    """Return the library of contents for a locale.
+    """Return the Faker generator for a locale.
 
     Raises:
-        BadTasks: it has none.
+        BadTasks: Faker does not support the locale.
     """
     from faker import Factory  # noqa: PLC0415 - half a second, which commands without worlds need not take
 
@@ -142,17 +143,17 @@ def make_faker(locale: str) -> "Generator":
 
 
 def draw_text(content: str, locale: str, faker: "Generator", title: str = "") -> str:
-    """Return a text drawn by a recipe, with the faker's own source of randomness.
+    """Return a text drawn by a recipe, from the faker's own source of randomness.
 
     Raises:
-        ValueError: the recipe cannot be read.
+        ValueError: the recipe is invalid.
     """
     recipe = parse_recipe(_in_order(content, locale))
     return recipe.text([_part(slot, locale, faker, title) for slot in recipe.slots])
 
 
 def _in_order(content: str, locale: str) -> str:
-    """Return a recipe with the names of persons in the order of a locale."""
+    """Return a recipe with the parts of personal names in the order of the locale."""
     if locale not in _FAMILY_NAME_FIRST:
         return content
     return content.replace("{first_name} {last_name}", "{last_name} {first_name}")
@@ -175,7 +176,7 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
 
 
 def _slug(title: str, locale: str, faker: "Generator") -> str:
-    """Return a name as it stands in addresses of mail: in Latin letters, or a number where it has none."""
+    """Return a name as in e-mail addresses: in Latin letters, or `user` and a number for other scripts."""
     from faker.decode import unidecode  # noqa: PLC0415
     from faker.utils.text import slugify  # noqa: PLC0415
 
@@ -191,7 +192,7 @@ def _slug(title: str, locale: str, faker: "Generator") -> str:
 
 @cache
 def _latin_names() -> dict[str, str]:
-    """Return Japanese names in Latin letters."""
+    """Return Latin spellings of Japanese names."""
     from faker.providers.person.ja_JP import Provider  # noqa: PLC0415
 
     pairs = (*Provider.first_name_pairs, *Provider.last_name_pairs)
@@ -201,7 +202,7 @@ def _latin_names() -> dict[str, str]:
 def _values(
     world: World, entity: Entity, field: DataField, rows: Rows, faker: "Generator"
 ) -> Sequence[str | int | None]:
-    """Return a field's value for each row; those of dates, which may follow from other rows, are left out."""
+    """Return a field's value for each row; dates are None here, because they may depend on other rows."""
     if field is entity.title:
         return _titles(world, entity, faker)
     mine, rng = rows[entity.name], faker.random
@@ -232,14 +233,14 @@ def _values(
 
 
 def _some_tags(field: DataField, rng: Random) -> str:
-    """Return a few of a field's tags in their order, most often two."""
+    """Return some of a field's tags in their order, most often two."""
     count = min(rng.choice((1, 2, 2, 3)), len(field.choices))
     places = sorted(rng.sample(range(len(field.choices)), count))
     return TAG_PARTING.join(field.choices[place] for place in places)
 
 
 def _amounts(world: World, field: DataField, count: int, rng: Random) -> Iterator[int]:
-    """Yield amounts as they are asked for in earnest: with ends that belong together, or round ones."""
+    """Yield realistic amounts: with common hundredths, or rounded."""
     endings = rng.choice(_ENDINGS[: -1 if field.max - field.min < _ROUND else None])
     is_whole = world.amounts is Amounts.WHOLE
     for _ in range(count):
@@ -257,10 +258,10 @@ def _target(world: World, field: DataField) -> Entity:
 
 
 def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
-    """Return a title for each row, no two of them the same.
+    """Return a title for each row, all different.
 
     Raises:
-        BadTasks: the recipe does not make so many.
+        BadTasks: the recipe gives too few different titles.
     """
     locale, rng = world.locale, faker.random
     recipe = parse_recipe(_in_order(entity.title.content or TEXTS[entity.title.kind], locale))
@@ -281,9 +282,9 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
 
 
 def _like(model: Sequence[str], place: int, fresh: Sequence[str]) -> list[str]:
-    """Return the parts of a title that is like another but for one of its parts, or begins as it.
+    """Return the parts of a title that differs from `model` in one part, or shares its first word.
 
-    Titles of two parts that are like one model have the same one in common, so that several are taken for each other.
+    Titles of two parts that follow one model keep the same part, so that several can be confused.
     """
     if len(model) == 1:
         first, words = model[0].split()[0].rstrip(","), fresh[0].split()
@@ -293,9 +294,9 @@ def _like(model: Sequence[str], place: int, fresh: Sequence[str]) -> list[str]:
 
 
 def _days(world: World, rows: Rows, entity: Entity, field: DataField, row: Row) -> int | None:
-    """Return how many days a row's date lies after the world's; None: it has none.
+    """Return the days from the world's date to a row's date; None: the row has no date.
 
-    It depends on no other draw, so that a date may be asked for before its own row is whole.
+    The result depends on no other draw, so it can be computed before the row is complete.
     """
     rng = Random(f"{_stream(world, entity, field)}/{row['id']}")
     if not field.required and rng.random() < _MISSING:
@@ -318,5 +319,5 @@ def _date(world: World, days: int) -> str:
 
 
 def _stream(world: World, entity: Entity, field: DataField) -> str:
-    """Return what a field's source of randomness is seeded by."""
+    """Return the seed of a field's source of randomness."""
     return f"{world.family}/{world.seed}/{entity.name}/{field.name}"

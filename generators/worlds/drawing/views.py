@@ -1,4 +1,4 @@
-"""The views of a world, drawn from what its family may have: which there are, and what each of them shows."""
+"""Draws the views of a world and their contents from the views of its family."""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
@@ -9,13 +9,13 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View, is_cell
 
 _SEARCHED = 0.85
-"""The share of views that have a search."""
+"""The share of views with a search."""
 
 _BULK = 0.4
-"""The share of lists of which rows can be ticked."""
+"""The share of lists with bulk actions."""
 _MOST_COLUMNS = 5
 _MOST_CELLS = 4
-"""Columns of a grid whose cells can be changed, at most."""
+"""Maximum number of editable columns of a grid."""
 _PAGE_SIZES = (8, 10, 12, 15, 20, 25)
 _NUMBERED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
 
@@ -23,7 +23,7 @@ _NUMBERED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
 def draw_views(
     family: Family, entities: Mapping[str, Entity], stream: Callable[[str], Random]
 ) -> tuple[View, ...]:
-    """Return the views of a world, by the sources of randomness of its parts."""
+    """Return the views of a world; `stream` gives each part its source of randomness."""
     rng = stream("views")
     kept = [(name, view) for name, view in family.views.items() if rng.random() < view.chance]
     rng.shuffle(kept)
@@ -51,7 +51,7 @@ def draw_views(
 
 
 def _view(name: str, view: FamilyView, entity: Entity, rng: Random) -> View:
-    """Return a view: some of what can be shown, filtered and sorted by."""
+    """Return a view with some of the possible columns, filters and sort fields."""
     columns = [field.name for field in entity.fields[1:] if field.kind is not Kind.LONG_TEXT]
     filters = [field.name for field in entity.fields if field.kind is Kind.CHOICE]
     sorts = [field.name for field in entity.fields if field.kind in _NUMBERED]
@@ -72,7 +72,7 @@ def _view(name: str, view: FamilyView, entity: Entity, rng: Random) -> View:
 
 
 def _grid_columns(entity: Entity, state: str | None, rng: Random) -> tuple[str, ...]:
-    """Return the columns of a grid: the title, some whose cells can be changed, and another one."""
+    """Return the columns of a grid: the title, some editable columns, and at most one other."""
     fields = [field for field in entity.fields[1:] if field.kind is not Kind.LONG_TEXT]
     cells = [field.name for field in fields if is_cell(field) and field.name != state]
     others = [field.name for field in fields if field.name not in cells]
@@ -82,12 +82,12 @@ def _grid_columns(entity: Entity, state: str | None, rng: Random) -> tuple[str, 
 
 
 def _map_columns(entity: Entity, state: str) -> tuple[str, ...]:
-    """Return what a map shows of its places: what they cost, and what tells them apart."""
+    """Return the fields that a map shows of its places: prices, choices and flags."""
     kinds = {Kind.MONEY, Kind.CHOICE, Kind.FLAG}
     fields = [one.name for one in entity.fields if one.kind in kinds and one.name != state]
     return (entity.title.name, *fields)
 
 
 def _some(names: Sequence[str], count: int, rng: Random) -> tuple[str, ...]:
-    """Return so many of some names, in their order."""
+    """Return `count` of the names, in their order."""
     return tuple(names[place] for place in sorted(rng.sample(range(len(names)), count)))

@@ -1,4 +1,4 @@
-"""What the forms of a world ask for each field with, drawn from a seed among what goes with its kind."""
+"""Draws the form widget of each field among those allowed for its kind."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +11,21 @@ from schemas.worlds.look import Days
 from schemas.worlds.world import Entity
 
 _FEW, _MANY = 5, 12
-"""So many choices at most have a button each, and so many a list without a search, which is told one by keys."""
+"""Maximum number of choices with a button each, and of choices in a list without a search, which is operated by
+keys.
+"""
 
 _BOXES = 8
-"""So many tags at most have a box each."""
+"""Maximum number of tags with a checkbox each."""
 
 _ROW_CHARS = 42
-"""The words of the buttons of one row, characters, at most."""
+"""Maximum number of characters on one row of buttons."""
 
 _MOST_POSITIONS = 40
-"""Of a slider: its handle goes from one to the next by a key."""
+"""Maximum number of steps of a slider, which moves by one step per key press."""
 
 _FILE = re.compile(r"\.[a-z]{3,4}$")
-"""How the names of files end."""
+"""The ending of file names."""
 
 _FILES = {
     Widget.FLATPICKR: ("dist/flatpickr.min.css", "dist/flatpickr.min.js"),
@@ -36,9 +38,9 @@ _Weights = Mapping[Widget, int]
 
 
 def draw_dates(rng: Random, days: Days) -> Widget:
-    """Return what all forms of a world ask for dates with; `days` is how it writes them.
+    """Return the date widget of all forms of a world; `days` is its format of days.
 
-    Into the browser's own field numbers of two digits are typed, so it goes with days that are written in such.
+    The browser's native field takes numbers of two digits, so it is used only with formats that pad numbers.
     """
     among = [Widget.INPUT, *PICKERS]
     if has_padded_numbers(days):
@@ -47,12 +49,12 @@ def draw_dates(rng: Random, days: Days) -> Widget:
 
 
 def picker_packages(entities: Iterable[Entity]) -> tuple[str, ...]:
-    """Return the packages of the pickers in forms of entities, as `flatpickr@4.6.13`."""
+    """Return the packages of the date pickers of entities, as `flatpickr@4.6.13`."""
     return tuple(read_lock()[picker.value].pinned for picker in _pickers(entities))
 
 
 def picker_files(entities: Iterable[Entity]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the addresses of the stylesheets and of the scripts of the pickers in forms of entities."""
+    """Return the URLs of the stylesheets and of the scripts of the date pickers of entities."""
     files = [
         tuple(read_lock()[picker.value].address(path) for path in _FILES[picker])
         for picker in _pickers(entities)
@@ -72,8 +74,8 @@ def with_widgets(
 
     Args:
         entity: the entity.
-        counts: the rows of all entities, by name.
-        rng: what they are drawn from.
+        counts: the number of rows of each entity, by name.
+        rng: the source of randomness.
         dates: the widget of all dates.
     """
     fields = tuple(
@@ -88,7 +90,7 @@ def _draw(weights: _Weights, rng: Random) -> Widget:
 
 
 def _weights(field: DataField, counts: Mapping[str, int], dates: Widget) -> _Weights:
-    """Return the widgets that may ask for a field, with how often they do."""
+    """Return the allowed widgets of a field with their weights."""
     match field.kind:
         case Kind.CHOICE:
             weights = _of_choices(field)
@@ -118,7 +120,7 @@ def _of_choices(field: DataField) -> _Weights:
         return {Widget.SELECT: 1, Widget.DROP: 4}
     if len(field.choices) > _MANY:
         return {Widget.COMBOBOX: 1}
-    if len(field.choices) > _FEW or not field.required:  # a button that is pressed cannot be let go
+    if len(field.choices) > _FEW or not field.required:  # a pressed button cannot be released
         return {Widget.SELECT: 2, Widget.COMBOBOX: 1}
     in_a_row = sum(map(len, field.choices)) <= _ROW_CHARS
     return {

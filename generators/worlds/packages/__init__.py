@@ -1,1 +1,1 @@
-"""The npm packages that pages of worlds use: which they are, how they get onto a machine, and their files."""
+"""The npm packages of worlds' pages: the lock, the installation, and their files."""

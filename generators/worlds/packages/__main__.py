@@ -1,7 +1,7 @@
-"""`python -m generators.worlds.packages NAME VERSION FILE…`: write a package into the lock, with the files that pages use.
+"""`python -m generators.worlds.packages NAME VERSION FILE…`: lock a package and the files that pages use.
 
-A FILE may be a glob. What the lock said of the package before is replaced. `--audit` in their place looks the locked
-packages up among the registry's advisories, and ends with 1 where one has any or none could be asked for.
+A FILE may be a glob. An existing entry of the package is replaced. `--audit` instead queries the registry's
+advisories for the locked packages; the exit code is 1 if there is an advisory or the query failed.
 """
 
 import json
@@ -26,20 +26,20 @@ from schemas.base import Record, sha256_hex
 from schemas.errors import Refusal, StepmillError
 
 _ADVISORIES = "/-/npm/v1/security/advisories/bulk"
-"""What `npm audit` asks: a JSON object of versions by package, answered by those advisories that hold for them."""
+"""The endpoint of `npm audit`: takes a JSON object of versions by package, returns the matching advisories."""
 
 
 class _Advisory(Record):
-    """What is read of an advisory."""
+    """The fields of an advisory that are read."""
 
     model_config = ConfigDict(extra="ignore")
 
     url: str
-    """Where it is explained."""
+    """The URL of its description."""
     title: str
-    """What may happen."""
+    """Its title."""
     severity: str
-    """How bad it is, in npm's words."""
+    """The severity, in npm's words."""
 
 
 _ANSWER = TypeAdapter(dict[str, list[_Advisory]])

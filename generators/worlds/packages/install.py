@@ -1,7 +1,7 @@
-"""How the packages of worlds get onto a machine: from the npm registry, without npm and without Node.
+"""Installs the packages of worlds from the npm registry, without npm and without Node.
 
-An archive is unpacked only if it has the hash of the lock, and only the files that the lock names; a package's
-folder gets its name by one rename when it is whole.
+An archive is unpacked only if it has the hash of the lock, and only the files that the lock names. A complete package
+gets its folder by one rename.
 """
 
 import base64
@@ -22,17 +22,17 @@ from schemas.base import sha256_hex
 from schemas.errors import Refusal, Unfinished
 
 REGISTRY = "https://registry.npmjs.org"
-"""Where packages come from unless npm's own settings say otherwise."""
+"""The default registry, unless npm's own settings name another."""
 
 SECONDS = 60
-"""How long the registry may take to answer."""
+"""Timeout of a request to the registry, in seconds."""
 
 _MAX_BYTES = 200_000_000
 _SETTING = re.compile(r"^\s*registry\s*=\s*(\S+)\s*$", re.MULTILINE)
 
 
 def find_registry(environ: Mapping[str, str]) -> str:
-    """Return the registry that npm would use: by its variable, by the user's `.npmrc`, or the public one."""
+    """Return npm's registry: from its variable, the user's `.npmrc`, or the public one."""
     for name in ("NPM_CONFIG_REGISTRY", "npm_config_registry"):
         if environ.get(name):
             return environ[name].rstrip("/")
@@ -47,11 +47,11 @@ def find_registry(environ: Mapping[str, str]) -> str:
 def install_packages(
     data: Path, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
 ) -> int:
-    """Install what is missing of the locked packages, and return how many there are.
+    """Install the missing packages of the lock, and return the number of all.
 
     Raises:
-        Refusal: an archive is not that of the lock.
-        Unfinished: one could not be fetched; the same call goes on from there.
+        Refusal: an archive differs from the lock.
+        Unfinished: a package could not be fetched; the same call resumes.
     """
     registry = find_registry(environ)
     for package in read_lock().values():
@@ -80,7 +80,7 @@ def fetch_archive(registry: str, name: str, version: str) -> bytes:
     """Return a package's archive.
 
     Raises:
-        Unfinished: the registry did not answer with it.
+        Unfinished: the registry did not return it.
     """
     address = f"{registry}/{quote(name, safe='@/')}/-/{name.rpartition('/')[2]}-{version}.tgz"
     try:
@@ -96,14 +96,14 @@ def fetch_archive(registry: str, name: str, version: str) -> bytes:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a registry gave no answer that can be used, without its address, which may hold a password."""
+    """Return why a request to a registry failed, without its URL, which may contain a password."""
     if isinstance(error, httpx2.HTTPStatusError):
         return f"it answered {error.response.status_code}"
     return type(error).__name__
 
 
 def integrity_of(archive: bytes) -> str:
-    """Return an archive's hash as npm writes it."""
+    """Return an archive's hash in npm's format."""
     return f"sha512-{base64.b64encode(hashlib.sha512(archive).digest()).decode()}"
 
 
@@ -111,7 +111,7 @@ def unpack(archive: bytes, pinned: str) -> dict[str, bytes]:
     """Return the files of an archive by their path within the package.
 
     Raises:
-        Refusal: it is none, or too large.
+        Refusal: the archive is invalid or too large.
     """
     files = dict[str, bytes]()
     left = _MAX_BYTES

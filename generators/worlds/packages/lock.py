@@ -1,7 +1,7 @@
-"""The locked packages of worlds and their files on this machine.
+"""The lock of the packages of worlds, and their installed files.
 
-`packages.json` names each package with its version, the hash of the archive that the registry serves and the files
-that pages use with theirs. A file is read only if it has its hash, so a page is the same on every machine or an error.
+`packages.json` has for each package its version, the hash of the registry's archive, and the files that pages use
+with their hashes. A file with another hash is an error, so a page is the same on every machine.
 """
 
 import os
@@ -28,36 +28,36 @@ class Package(Record):
     """One package of the lock."""
 
     name: str = Field(pattern=r"^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$")
-    """As npm knows it, as `@scope/name`."""
+    """The npm name, as `@scope/name`."""
     version: str = Field(pattern=r"^\d+\.\d+\.\d+[0-9A-Za-z.+-]*$")
-    """Exactly this one."""
+    """The exact version."""
     integrity: str = Field(pattern=r"^sha512-[A-Za-z0-9+/]{86}==$")
-    """The hash of its archive, as npm writes it."""
+    """The hash of its archive, in npm's format."""
     licence: str
-    """As its `package.json` says it."""
+    """The licence in its `package.json`."""
     files: Mapping[str, str]
     """The files that pages use, by their path within the package: SHA-256, hexadecimal."""
 
     @property
     def pinned(self) -> str:
-        """Its name and version, as specifications of worlds name it."""
+        """Name and version, as in specifications of worlds."""
         return f"{self.name}@{self.version}"
 
     def folder(self, data: Path) -> Path:
-        """Return where its files are; a lock with other files of it has another folder."""
+        """Return the folder of its files; a lock entry with other files has another folder."""
         content = content_hash(self.model_dump(mode="json"))[:_SHOWN]
         name = self.name.removeprefix("@").replace("/", "+")
         return data / "worlds" / "packages" / f"{name}-{self.version}-{content}"
 
     def address(self, path: str) -> str:
-        """Return the path at which pages find one of its files."""
+        """Return the path of one of its files for pages."""
         if path not in self.files:
             raise KeyError(f"{self.pinned}: the lock has no file {path}")
         return f"/_/packages/{self.name}/{self.version}/{path}"
 
 
 def packages_data() -> Path:
-    """Return the folder of the user's in which the packages' folders are kept."""
+    """Return the user's folder of installed packages."""
     return data_folder(os.environ)
 
 
@@ -69,7 +69,7 @@ def read_lock() -> Mapping[str, Package]:
 
 
 def not_here(data: Path | None = None) -> str | None:
-    """Return which packages are not installed, with what installs them; None if all are."""
+    """Return which packages are missing and how to install them, as a message; None: all are installed."""
     folder = data or packages_data()
     absent = [one.pinned for one in read_lock().values() if not one.folder(folder).is_dir()]
     if not absent:
@@ -79,10 +79,10 @@ def not_here(data: Path | None = None) -> str | None:
 
 
 def check_packages(pinned: Iterable[str], data: Path | None = None) -> None:
-    """Read the files of packages.
+    """Verify the files of packages.
 
     Raises:
-        Refusal: a package is not that of the lock, a file is missing, or it has another hash.
+        Refusal: a package is not in the lock, or a file is missing or has another hash.
     """
     for name in pinned:
         package = next((one for one in read_lock().values() if one.pinned == name), None)
@@ -93,10 +93,10 @@ def check_packages(pinned: Iterable[str], data: Path | None = None) -> None:
 
 
 def read_served(address: str, pinned: Iterable[str], data: Path | None = None) -> bytes | None:
-    """Return the file at an address below `/_/packages/`; None if none of these packages has it.
+    """Return the file at a path below `/_/packages/`; None: no such file in these packages.
 
     Raises:
-        Refusal: the file is missing, or it has another hash.
+        Refusal: the file is missing or has another hash.
     """
     for package in map(read_lock().get, (name.rpartition("@")[0] for name in pinned)):
         path = address.removeprefix(f"{package.name}/{package.version}/") if package else address
@@ -107,7 +107,7 @@ def read_served(address: str, pinned: Iterable[str], data: Path | None = None) -
 
 @cache  # some megabytes in all, for thousands of visits
 def _read(folder: Path, name: str, path: str) -> bytes:
-    """Return a file that has its hash."""
+    """Return a file after verifying its hash."""
     package = read_lock()[name]
     try:
         content = (folder / path).read_bytes()

@@ -1,1 +1,1 @@
-"""What pages of worlds look like: templates, kits, drawings and pictures."""
+"""The rendering of worlds' pages: templates, kits, drawings and pictures."""

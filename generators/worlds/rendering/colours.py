@@ -1,7 +1,7 @@
-"""The colours of a world's pages: made from those of its look, so that every text can be read.
+"""The colours of a world's pages, derived from its look so that all text is readable.
 
-A look says an accent and a surface and knows nothing of contrast. Where a text would have too little of it,
-its colour goes towards the ink until it has enough, by the measure of WCAG 2.
+A look's accent and surface are drawn without regard to contrast. A text colour with too little contrast (WCAG 2) is
+mixed with the ink colour until the contrast suffices.
 """
 
 from schemas.worlds.look import Look
@@ -15,7 +15,7 @@ _BRIGHT, _DIM = 0.5, 0.12
 
 
 def colours_of(look: Look) -> dict[str, str]:
-    """Return the colours of a look by what they are for, as `#1a2b3c`."""
+    """Return the colours of a look by purpose, as `#1a2b3c`."""
     ground = look.surface
     if look.dark and _luminance(ground) > _DIM:
         ground = _mix(ground, _NIGHT, 0.92)
@@ -49,7 +49,7 @@ def _readable(colour: str, ink: str, *grounds: str) -> str:
 
 
 def _mix(colour: str, other: str, share: float) -> str:
-    """Return a colour with a share of another in it."""
+    """Return `colour` mixed with a share of `other`."""
     pairs = zip(_parts(colour), _parts(other), strict=True)
     return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
 

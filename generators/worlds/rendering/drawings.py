@@ -1,7 +1,7 @@
-"""What is drawn around the contents of a world's pages: its mark, icons, scenes, charts and portraits, as SVG.
+"""Decorations of a world's pages as SVG: logo, icons, scenes, charts and portraits.
 
-Everything follows from the world's family and seed and is drawn in the colours of its stylesheet. No drawing says
-anything of the rows: charts have no numbers, and what they show is drawn and not counted.
+They follow from the world's family and seed, in the colours of its stylesheet, and reveal nothing about rows: charts
+have no numbers and random data.
 """
 
 from calendar import Calendar
@@ -34,10 +34,10 @@ _ICONS: Mapping[str, str] = {
     "clock": '<circle cx="12" cy="12" r="9"/><path d="M12 7v5l4 2"/>',
     "star": '<path d="M12 3l3 6 6 1-4.5 4.5 1 6.5-5.5-3-5.5 3 1-6.5L3 10l6-1z"/>',
 }
-"""The lines of icons, in a square of 24."""
+"""The paths of icons, in a square of 24 units."""
 
 _OTHERS = ("list", "tag", "folder", "layers", "flag", "clock", "star")
-"""What stands for a view whose rows have no picture."""
+"""Icons for views whose rows have no pictures."""
 
 _MARKS = (
     '<circle cx="12" cy="12" r="11" fill="{a}"/><path d="M5 15c4-8 10-8 14 0z" fill="{b}"/>',
@@ -51,29 +51,29 @@ _MARKS = (
     '<path d="M0 12a12 12 0 0 1 24 0z" fill="{a}"/><path d="M0 14h24a12 12 0 0 1-24 0z" fill="{a}" opacity=".45"/>',
     '<path d="M12 0c10 6 10 18 0 24C2 18 2 6 12 0z" fill="{a}"/><path d="M12 6v12" stroke="{b}" stroke-width="2"/>',
 )
-"""Marks of websites, in a square of 24: a is the accent, b what is read on it, r how round corners are."""
+"""Logos in a square of 24 units: a is the accent, b the colour on it, r the corner radius."""
 
 
 class Drawings:
-    """The drawings of one world."""
+    """The decorations of one world."""
 
     def __init__(self, world: World) -> None:
-        """Draw for a world; nothing is drawn before it is asked for."""
+        """Prepare the decorations; each is drawn on request."""
         self._world = world
         self._of = f"{world.family} {world.seed}"
 
     def pick(self, question: str, among: Sequence[Drawn], count: int | None = None) -> object:
-        """Return one of some things, or so many of them in an order that is drawn, by a question of its own."""
+        """Return one of the options, or `count` of them in random order; `question` seeds the choice."""
         rng = Random(f"pick {question} {self._of}")
         return rng.choice(among) if count is None else rng.sample(among, count)
 
     def weeks(self) -> list[list[int]]:
-        """Return the days of the world's month by weeks from Monday on; 0 is a day of another month."""
+        """Return the days of the world's month as weeks from Monday; 0 is a day of another month."""
         return Calendar().monthdayscalendar(self._world.at.year, self._world.at.month)
 
     def mark(self, of: str = "") -> str:
-        """Return a mark: of the website, or of whatever else is named."""
-        is_split = self._world.look.layout is Layout.SPLIT  # its head has the accent's colour
+        """Return a logo: the website's, or one for the name `of`."""
+        is_split = self._world.look.layout is Layout.SPLIT  # its header has the accent colour
         return _mark(f"{self._of} {of}", on_accent=is_split and not of)
 
     def icon(self, view: View) -> str:
@@ -91,21 +91,21 @@ class Drawings:
         )
 
     def portrait(self, name: str) -> str:
-        """Return the face of a person."""
+        """Return a person's face."""
         return _frame(draw_row(Picture.PERSON, name), "portrait")
 
     def row(self, entity: Entity, title: str) -> str:
-        """Return the picture of a row; empty where its entity or the look has none."""
+        """Return the picture of a row; empty if its entity or the look has no pictures."""
         if entity.picture is None or not self._world.look.pictures:
             return ""
         return _frame(draw_row(entity.picture, title), "row-picture")
 
     def scene(self, of: str = "") -> str:
-        """Return a drawn scene, one for each thing that is named."""
+        """Return a scene for the name `of`."""
         return draw_scene(f"{self._of} {of}")
 
     def band(self) -> str:
-        """Return a drawn strip."""
+        """Return a decorative strip."""
         return draw_band(self._of)
 
     def chart(self) -> str:

@@ -1,4 +1,4 @@
-"""What forms say of a field when the pointer is over the sign beside it: what it takes."""
+"""Tooltips of form fields, which explain the accepted values."""
 
 from generators.worlds.state.display import EXAMPLE_DAY, show_day, show_value
 from schemas.worlds.field import DataField, Kind, Widget
@@ -6,7 +6,7 @@ from schemas.worlds.world import World
 
 
 def tip_of(world: World, field: DataField) -> str:
-    """Return what a field takes, in words; empty where that goes without saying, or the world says no such things."""
+    """Return a field's tooltip; empty if the field needs none or the world has no tooltips."""
     if not world.behaviour.tips:
         return ""
     said = ""

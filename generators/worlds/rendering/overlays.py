@@ -1,7 +1,7 @@
-"""What a page of a world shows around its content: what was just done, and what stands in the way.
+"""The frame around a page's content: the confirmation of a change, and distractions.
 
-A visit remembers which views it has opened and what it has answered. What covers a page comes again with each page
-until it is answered; that a change was made is told once.
+A visit remembers opened views and dismissed distractions. A distraction appears on every page until it is answered;
+the confirmation of a change appears once.
 """
 
 from collections.abc import Mapping
@@ -16,54 +16,54 @@ from schemas.worlds.behaviour import Behaviour, Cookies, Delivery, Noise, Told
 from schemas.worlds.world import World
 
 ANSWERS = "/_/answers/"
-"""The path below which a page's forms answer what stands in the way."""
+"""The path prefix to which distractions send their forms."""
 
 COOKIES, POP_UP, NAME, SURVEY, ANNOUNCEMENT = "cookies", "pop-up", "name", "survey", "announcement"
 
 PART = "Part"
-"""The header by which the own script says what it fetches a page for: `page` to show it, `inside` for a part of one."""
+"""The request header of our script: `page` to fetch a page for display, `inside` for a part of one."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """What a visit remembers beside its rows."""
+    """A visit's memory beside its rows."""
 
     opened: set[str] = field(default_factory=set)
-    """The views that were shown."""
+    """The views that were opened."""
     answered: set[str] = field(default_factory=set)
-    """What stood in the way and was answered."""
+    """The distractions that were answered."""
     refused: bool = False
-    """Whether the name that was given last was another one."""
+    """Whether the last name entered was wrong."""
     changed: bool = False
-    """Whether a change was made that no page has told of."""
+    """Whether a change was made that no page has confirmed yet."""
 
 
 class Frame(NamedTuple):
-    """What a page shows around its content."""
+    """The frame of a page."""
 
     bare: bool = False
-    """Whether the page is to be drawn by the own script: it has no content yet."""
+    """Whether the page is an empty shell that our script fills."""
     told: bool = False
-    """Whether it tells that a change was made."""
+    """Whether it confirms a change."""
     covers: tuple[str, ...] = ()
-    """What it shows over its content, by the names above."""
+    """Its distractions, by the names above."""
     refused: bool = False
-    """Whether the name that was given is another one."""
+    """Whether the last name entered was wrong."""
     late: bool = False
-    """Whether rows of a list come later."""
+    """Whether rows of a list load later."""
     in_cart: int = 0
-    """How many things lie in the cart."""
+    """The number of things in the cart."""
     back: str = ""
-    """What is added to the address of an answer, so that it leads back to the page."""
+    """The query string that makes an answer return to this page."""
 
 
 def is_part(request: Request) -> bool:
-    """Return whether the own script asks, for a part of a page."""
+    """Return whether our script requests a part of a page."""
     return request.headers.get(PART) == "inside"
 
 
 def frame_of(world: World, memory: Memory, request: Request) -> Frame:
-    """Return the frame of the page that a request asks for, and remember that it was shown."""
+    """Return the frame of the requested page, and record the page as opened."""
     behaviour, path = world.behaviour, request.url.path
     part = request.headers.get(PART)
     wants_document = "text/html" in request.headers.get("Accept", "")
@@ -95,14 +95,14 @@ def _covers(noise: Noise, memory: Memory) -> list[str]:
 
 
 def remember(memory: Memory, behaviour: Behaviour, request: Request, status: int) -> None:
-    """Remember that a change was made, if a request made one."""
+    """Record a change, if the request made one."""
     made = request.method == "POST" and status == HTTPStatus.SEE_OTHER
     if made and not request.url.path.startswith("/_/") and behaviour.told is not Told.NOTHING:
         memory.changed = True
 
 
 def take_answer(world: World, memory: Memory, name: str, given: Mapping[str, str]) -> None:
-    """Remember that what stands in the way was answered; a name counts if it is that of who is signed in."""
+    """Record a distraction as answered; a name counts only if it is the signed-in user's."""
     if name == NAME:
         memory.refused = " ".join(given.get("name", "").split()).casefold() != world.user.casefold()
         if memory.refused:
@@ -111,6 +111,6 @@ def take_answer(world: World, memory: Memory, name: str, given: Mapping[str, str
 
 
 def way_back(request: Request) -> str:
-    """Return the path of the page where something was answered."""
+    """Return the path of the page on which a distraction was answered."""
     back = request.query_params.get("back", "/")
     return back if back.startswith("/") and not back.startswith("//") else "/"

@@ -1,7 +1,6 @@
-"""The pages of a world: HTML made from its specification, and the one stylesheet that they use.
+"""The pages of a world: HTML from its specification, and their stylesheet.
 
-Pages name everything by the words of the specification. What they show of a row is what
-`generators/worlds/state/display.py` writes for its values.
+Labels come from the specification, and `generators/worlds/state/display.py` formats values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,28 +36,28 @@ _MARKS = {
     Kind.TEXT: "text",
     Kind.LONG_TEXT: "text",
 }
-"""The class of a kind's cells in a table, but for those of titles."""
+"""The CSS class of table cells by kind, except for titles."""
 
 
 class _Compiled(BytecodeCache):
-    """Has each template compiled once and not once for each kit: nearly all are the same files."""
+    """Shares compiled templates between kits, most of which use the same files."""
 
     def __init__(self) -> None:
         self._code = dict[tuple[str, str], CodeType | None]()
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is known of this file as it is."""
+        """Load the code of an identical file."""
         bucket.code = self._code.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
+        """Store the compiled code."""
         self._code[bucket.key, bucket.checksum] = bucket.code
 
 
 _COMPILED = _Compiled()
 
 SURE = "_sure"
-"""What a form sends that was asked again; no field has such a name."""
+"""The form field that marks a second confirmation; no data field has this name."""
 
 
 @cache
@@ -89,7 +88,7 @@ class Pages:
         self._frame = Frame()
 
     def with_frame(self, frame: Frame) -> "Pages":
-        """Return the same pages with what they show around their content."""
+        """Return the same pages with another frame."""
         pages = Pages(self._world)
         pages._frame = frame
         return pages
@@ -97,7 +96,7 @@ class Pages:
     def style(self) -> str:
         """Return the stylesheet."""
         look = self._world.look
-        # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
+        # Not escaped as HTML: the specification has validated all values.
         template = self._templates.overlay(autoescape=False).get_template("style.css")
         return template.render(
             look=look,
@@ -111,7 +110,7 @@ class Pages:
         return self._page("home.html", self._world.title)
 
     def notice(self, heading: str, message: str) -> str:
-        """Return a page with a sentence and the navigation."""
+        """Return a page with a message and the navigation."""
         return self._page("notice.html", heading, at=None, message=message)
 
     def listing(
@@ -128,11 +127,11 @@ class Pages:
 
         Args:
             view: the view.
-            listed: the rows of its page.
-            chosen: what was asked for.
-            choices: what may be chosen in each field that has choices.
-            titles: the titles of the rows that links lead to.
-            actions: what can be done to rows that are ticked, with its words; None: none can be ticked.
+            listed: the rows of the page.
+            chosen: the requested search, filters, sorting and page.
+            choices: the options of each field that has choices.
+            titles: the titles of linked rows.
+            actions: the bulk actions with their labels; None: rows cannot be ticked.
         """
         entity, words = self._world.entity(view.entity), self._world.words
         fields = [entity.field(name) for name in view.columns]
@@ -188,15 +187,15 @@ class Pages:
         """Return the page of a row.
 
         Args:
-            entity: whose row it is.
+            entity: the row's entity.
             row: the row.
-            titles: the titles of the rows that links lead to.
-            steps: those of its workflow that may be taken.
-            linked: the rows that link to it, by their entity, without its messages.
-            messages: those of its thread, in their order.
-            message: what just went wrong; empty: nothing.
-            held: what may not be done with it.
-            past: its past changes, in the order of their days.
+            titles: the titles of linked rows.
+            steps: the available steps of its workflow.
+            linked: the rows that link to it, by entity, without its messages.
+            messages: the messages of its thread, in order.
+            message: an error message; empty: no error.
+            held: the acts on it that the user may not perform.
+            past: its past changes, by date.
         """
         return self._page(
             "row.html",
@@ -225,7 +224,7 @@ class Pages:
         )
 
     def _trail(self, entity: Entity, row: Row) -> list[tuple[str, str]]:
-        """Return the way to a row's page, each page with its address; empty where pages do not show it."""
+        """Return the breadcrumbs of a row's page, each with its URL; empty if pages have none."""
         if not self._world.behaviour.trail:
             return []
         way = [(self._world.words.home, "/")]
@@ -247,13 +246,13 @@ class Pages:
         """Return a form.
 
         Args:
-            entity: whose row it asks for.
-            row: the row that it changes; None: it makes a new one.
-            texts: what it holds, by field.
-            choices: what may be chosen in each field that has choices.
-            messages: what is wrong, by field.
-            view: the view of settings that is the form; None: the form is a page of its own.
-            asks_again: whether it asks if what it holds is to be saved.
+            entity: the row's entity.
+            row: the row to edit; None: a new row.
+            texts: the content of each field.
+            choices: the options of each field that has choices.
+            messages: error messages by field.
+            view: the settings view that is the form; None: the form has its own page.
+            asks_again: whether the form asks for a second confirmation.
         """
         words = self._world.words
         if view is not None:
@@ -277,7 +276,7 @@ class Pages:
         )
 
     def view_page(self, template: str, view: View, **content: object) -> str:
-        """Return the page of a view that is no list."""
+        """Return the page of a view other than a list."""
         entity = self._world.entity(view.entity)
         return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
 
@@ -291,7 +290,7 @@ class Pages:
         messages: Mapping[str, str],
         facts: Sequence[Fact],
     ) -> str:
-        """Return a page of a form of several pages, from 0; the last is the summary, which shows `facts`.
+        """Return page `page` of a wizard, from 0; the last is the summary, which shows `facts`.
 
         The other arguments are those of `form`.
         """
@@ -318,7 +317,7 @@ class Pages:
         )
 
     def delete(self, entity: Entity, row: Row, *, message: str = "") -> str:
-        """Return the page that asks whether a row is to be deleted; `message` says why it was not."""
+        """Return the page that asks to confirm a deletion; `message` says why a deletion failed."""
         heading = f"{self._world.words.delete}: {row[entity.title.name]}"
         return self._page(
             "delete.html",
@@ -330,13 +329,13 @@ class Pages:
         )
 
     def reserved_page(self, entity: Entity, row: Row, one: Withheld) -> str:
-        """Return the page that says who may do something with a row, and that asks for it."""
+        """Return the page that names the role allowed to perform an act, with a button to request it."""
         heading = f"{one.label}: {row[entity.title.name]}"
         at, number = self._view_name(entity), row["id"]
         return self._page("reserved.html", heading, at=at, entity=entity, id=number, one=one)
 
     def list_address(self, entity: Entity) -> str:
-        """Return the path of the first view of an entity, or of the start page where it has none; lists go first."""
+        """Return the path of an entity's first view, preferring lists; the home page if it has no view."""
         return f"/{self._view_name(entity) or ''}"
 
     def _view_name(self, entity: Entity) -> str | None:
@@ -345,7 +344,7 @@ class Pages:
         return view.name if view is not None else None
 
     def _page(self, template: str, heading: str, *, at: str | None = "", **content: object) -> str:
-        """Return a page; `at` is the part of the navigation that it belongs to, None if to none."""
+        """Return a page; `at` is its entry in the navigation, or None."""
         page = self._templates.get_template(template).render(
             world=self._world,
             draw=self._drawings,
@@ -358,11 +357,11 @@ class Pages:
             days=day_writing(self._world),
             **content,
         )
-        return page.replace(' class=""', "")  # a kit need not have classes for everything
+        return page.replace(' class=""', "")  # kits do not style every element
 
 
 def _page_address(view: View, chosen: Chosen, sort: str, page: int) -> str:
-    """Return the address of another page of what was asked for; empty for a page before the first."""
+    """Return the URL of another page of a list; empty for a page before the first."""
     if page < 1:
         return ""
     asked = {"q": chosen.search, **chosen.filters, "sort": sort, "page": str(page)}

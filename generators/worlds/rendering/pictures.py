@@ -1,7 +1,7 @@
-"""Drawn pictures of a world's rows: SVG, made from words alone.
+"""Pictures of a world's rows: SVG, derived from their titles alone.
 
-The same words are the same picture, in every process and on every machine: nothing is written in them, since
-what a letter looks like depends on the fonts of a machine.
+Equal titles give equal pictures in every process and on every machine. Pictures contain no text, whose rendering
+would depend on installed fonts.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,26 +10,26 @@ from hashlib import sha256
 from schemas.worlds.world import Picture
 
 _SIZE = 120
-"""Of a picture of a row, in units of its own, both ways."""
+"""Width and height of a picture, in its own units."""
 
 _SKINS = ("#f2d3b6", "#e0ac82", "#c68a5e", "#94613c", "#6b4428")
 _HAIRS = ("#2b2220", "#5a3a22", "#8d5a2b", "#c9a05a", "#8c8c8c", "#a33b20")
 
 
 class _Draws:
-    """Numbers that follow from words: each question has an answer of its own."""
+    """Pseudo-random numbers derived from a text, one for each question."""
 
     def __init__(self, words: str) -> None:
         self._words = words
 
     def below(self, question: str, bound: int) -> int:
-        """Return a whole number from 0 to below a bound."""
+        """Return an integer from 0 to `bound` - 1."""
         digest = sha256(f"{question}/{self._words}".encode()).digest()
         return int.from_bytes(digest[:8]) % bound
 
 
 def draw_row(picture: Picture, title: str) -> str:
-    """Return the picture of a row as SVG: its shape and colours follow from its title."""
+    """Return the picture of a row as SVG; the title decides shape and colours."""
     hue, paint = _Draws(title).below("hue", 360), _PAINTERS[picture]
     ground = f'<rect width="{_SIZE}" height="{_SIZE}" fill="hsl({hue},38%,88%)"/>'
     return _svg(_SIZE, _SIZE, ground + paint(title, hue))
@@ -56,7 +56,7 @@ _THINGS: Mapping[str, str] = {
     "plant fern herb tree": '<path class="b" d="M40 70h40l-6 30H46z"/><path class="n" d="M60 70V44"/><path class="d" d="M60 52c-22 2-26-14-24-22 16 0 24 8 24 22zm0-4c0-16 10-24 24-22 2 14-8 24-24 22z"/>',
     "umbrella parasol tent": '<path class="b" d="M24 52a36 30 0 0 1 72 0v8H24z"/><path class="d" d="M57 60h6v28a8 8 0 0 1-16 0h5a3 3 0 0 0 5 0z"/>',
 }
-"""The shapes of things, by the nouns that they are drawn for; b, d, g, n and l are how parts are coloured."""
+"""The shapes of things by noun; the classes b, d, g, n and l select the colours of parts."""
 
 _SHAPES = {noun: shape for nouns, shape in _THINGS.items() for noun in nouns.split()}
 
@@ -65,7 +65,7 @@ _LABELS = (
     "M66 72l6-3v12l-6 3zm10-5 6-3v12l-6 3z",
     "M64 62l22-10v4L64 66z",
 )
-"""What stands on the box that other things come in."""
+"""The labels on the box that stands for all other things."""
 
 
 def _paint_thing(title: str, hue: int) -> str:

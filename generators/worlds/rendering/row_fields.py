@@ -1,4 +1,4 @@
-"""What of a row a page shows: its fields with their values in words, its messages, and its past changes."""
+"""A row's values, messages and past changes as pages display them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,15 +10,15 @@ from schemas.worlds.world import Entity, World
 
 
 class Fact(NamedTuple):
-    """A field of a row as a page shows it."""
+    """A field of a row as displayed."""
 
     name: str
     label: str
     shown: str
     href: str
-    """The page of the row that a link leads to; empty: the field leads nowhere."""
+    """The path of the linked row; empty: no link."""
     tags: tuple[str, ...] = ()
-    """The tags that it holds."""
+    """Its tags."""
     is_state: bool = False
     """Whether it is the state of a workflow."""
 
@@ -26,7 +26,7 @@ class Fact(NamedTuple):
 def facts_of(
     world: World, entity: Entity, fields: Sequence[DataField], row: Row, titles: Titles
 ) -> list[Fact]:
-    """Return fields of a row as pages show them; `titles` are of the rows that links lead to."""
+    """Return fields of a row as displayed; `titles` are those of linked rows."""
     out, flow = list[Fact](), world.workflow(entity.name)
     for field in fields:
         value = row[field.name]
@@ -45,7 +45,7 @@ def facts_of(
 
 
 def past_changes(world: World, changes: Sequence[Row]) -> list[dict[str, str]]:
-    """Return the past changes of a row as its page shows them."""
+    """Return a row's past changes as displayed."""
     history = world.history
     if history is None:
         return []
@@ -62,7 +62,7 @@ def past_changes(world: World, changes: Sequence[Row]) -> list[dict[str, str]]:
 
 
 def messages_of(world: World, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
-    """Return the messages of a row as its page shows them."""
+    """Return a row's messages as displayed."""
     thread = world.thread(entity.name)
     if thread is None:
         return []

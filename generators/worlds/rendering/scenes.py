@@ -1,6 +1,6 @@
 """Scenes, strips and charts for the pages of worlds, as SVG in the colours of their stylesheets.
 
-Each follows from a text alone. Charts have no numbers: what they show is drawn and not counted.
+Each is derived from a text alone. Charts have no numbers and random data.
 """
 
 from functools import lru_cache
@@ -11,11 +11,11 @@ from schemas.worlds.world import Picture
 
 _ACCENT, _SOFT, _LINE, _PANEL = "var(--accent)", "var(--tint)", "var(--line)", "var(--panel)"
 _WIDTH, _HEIGHT = 480, 240
-"""Of a scene."""
+"""The size of a scene."""
 
 
 def svg_of(inner: str, name: str, width: int, height: int) -> str:
-    """Return a drawing of a size in units of its own; `name` is its class."""
+    """Return an SVG of the given size in its own units; `name` is its class."""
     return f'<svg class="{name}" viewBox="0 0 {width} {height}" aria-hidden="true">{inner}</svg>'
 
 

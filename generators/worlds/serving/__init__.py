@@ -1,1 +1,1 @@
-"""The server of all worlds: visits, views and what changes the state."""
+"""The server of all worlds: visits, views and changes of state."""

@@ -1,4 +1,4 @@
-"""What a world answers for what is reserved to another role: a page that says so, and a request more."""
+"""Answers to reserved acts: a page that refuses the act, and a new request for it."""
 
 from http import HTTPStatus
 
@@ -13,13 +13,13 @@ from schemas.worlds.world import Entity
 
 
 def may_not(request: Request, entity: Entity, row: Row, held: Withheld) -> Response:
-    """Answer that the role of who is signed in may not do something with a row."""
+    """Answer that the signed-in user's role may not perform an act on a row."""
     page = visit_of(request).pages.reserved_page(entity, row, held)
     return answer(page, HTTPStatus.FORBIDDEN if request.method == "POST" else HTTPStatus.OK)
 
 
 async def ask(request: Request) -> Response:
-    """Ask for what may not be done with a row: a request more."""
+    """Add a request for a reserved act on a row."""
     visit = visit_of(request)
     entity, row = find(request)
     permissions, held = (

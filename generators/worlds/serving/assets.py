@@ -17,7 +17,7 @@ HEADERS = {
         "font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'"
     ),
 }
-"""Of every page: it loads what its own origin serves, and nothing else."""
+"""The headers of every page: it may load files of its own origin only."""
 
 _STATIC = Path(__file__).parents[1] / "rendering" / "static"
 _TYPES = {
@@ -28,15 +28,15 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 KEPT = {**HEADERS, "Cache-Control": "public, max-age=31536000, immutable"}
-"""Of what is the same on every page of a visit, whose browser is forgotten with its cache."""
+"""The headers of files that stay the same during a visit; the browser and its cache are discarded afterwards."""
 
 
 def package_file(address: str, pinned: Iterable[str]) -> Response:
-    """Answer with a file of the packages of a world; `address` is what follows `/_/packages/`.
+    """Answer with a file of a world's packages; `address` is the path after `/_/packages/`.
 
     Raises:
-        HTTPException: none of them has it.
-        Refusal: the file is missing, or it is not what the lock says.
+        HTTPException: no package has the file.
+        Refusal: the file is missing, or differs from the lock.
     """
     content = read_served(address, pinned)
     if content is None:
@@ -50,7 +50,7 @@ def own_file(name: str) -> Response:
     """Answer with a file of our own.
 
     Raises:
-        HTTPException: there is none of this name.
+        HTTPException: there is no such file.
     """
     content = _own_files().get(name)
     if content is None:

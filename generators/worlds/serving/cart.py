@@ -1,4 +1,4 @@
-"""The cart of a visit: things are put in and taken out, counted and added up, and ordered together."""
+"""The cart of a visit: add and remove things, show totals, and check out."""
 
 from http import HTTPStatus
 
@@ -26,7 +26,7 @@ _BY = {"more": 1, "less": -1}
 
 
 def count_things(visit: WorldVisit) -> int:
-    """Return how many things lie in the cart of a visit, each as often as it does."""
+    """Return the total quantity of things in the cart of a visit."""
     cart = visit.world.cart
     if cart is None:
         return 0
@@ -34,19 +34,19 @@ def count_things(visit: WorldVisit) -> int:
 
 
 def new_order(world: World, cart: Cart, number: int) -> Row:
-    """Return the order that checking out adds; `number` is the id that it gets."""
+    """Return the row of a new order; `number` is its future id."""
     orders = world.entity(cart.orders)
     return {**new_row(world, orders), orders.title.name: f"{orders.one} {number}"}
 
 
 def new_line(world: World, cart: Cart, number: int, values: Row) -> Row:
-    """Return the line of an order that holds some values; `number` is the id that it gets."""
+    """Return a line of an order with the given values; `number` is its future id."""
     lines = world.entity(cart.lines)
     return {**new_row(world, lines), lines.title.name: f"{lines.one} {number}", **values}
 
 
 async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response:
-    """Show what lies in the cart, or order it."""
+    """Show the cart, or check it out."""
     cart = _cart_of(visit)
     rows = _lines(visit, cart)
     if request.method == "POST" and rows:
@@ -83,7 +83,7 @@ async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response
 
 
 async def change_cart(request: Request) -> Response:
-    """Put one of a thing into the cart, or change how many of it lie there."""
+    """Add one of a thing to the cart, or change a quantity."""
     visit, act = visit_of(request), request.path_params["act"]
     entity, row = find(request)
     cart = _cart_of(visit)
@@ -105,7 +105,7 @@ def _cart_of(visit: WorldVisit) -> Cart:
     """Return the cart of a visit.
 
     Raises:
-        HTTPException: its world has none.
+        HTTPException: the world has no cart.
     """
     if visit.world.cart is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -128,14 +128,14 @@ def _put_in(visit: WorldVisit, cart: Cart, thing: Row) -> None:
 
 
 def _set(visit: WorldVisit, cart: Cart, row: Row, quantity: int) -> None:
-    """Change how many of a thing lie in the cart: at least one, and no more than a line of an order may have."""
+    """Set the quantity of a thing in the cart, at least 1 and at most the maximum of an order line."""
     lying = visit.world.entity(cart.lying)
     kept = min(max(1, quantity), lying.field(cart.quantity).max)
     change_row(visit.database, lying, _number(row, "id"), {cart.quantity: kept})
 
 
 def _check_out(visit: WorldVisit, cart: Cart, rows: list[Row]) -> int:
-    """Add an order of what lies in the cart, empty it, and return the order's id."""
+    """Add an order with the cart's content, empty the cart, and return the order's id."""
     world, database = visit.world, visit.database
     orders, lines = world.entity(cart.orders), world.entity(cart.lines)
     made = add_row(database, orders, new_order(world, cart, next_id(database, orders)))

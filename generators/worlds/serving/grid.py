@@ -1,7 +1,7 @@
-"""The cells of grids: each has a page of its own, with what it shows and a form of one field.
+"""The cells of grids: each has its own page, with its value and a form of one field.
 
-The own script shows the form where the cell is, and what the cell shows once its form was sent. It says so by the
-header with which it fetches parts of pages; whoever sends none comes back to the grid.
+Our script shows the form inside the grid, and the value once the form was sent. It identifies itself by a request
+header; requests without the header are redirected to the grid.
 """
 
 from http import HTTPStatus
@@ -21,11 +21,11 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
 
 CELLS = "/_/cells/"
-"""The path below which cells of grids have their pages."""
+"""The path prefix of cells' pages."""
 
 
 async def edit_cell(request: Request) -> Response:
-    """Show a cell with its form, or change what it holds."""
+    """Show a cell with its form, or change its value."""
     visit = visit_of(request)
     view, row, field = _find_cell(request, visit)
     entity = visit.world.entity(view.entity)
@@ -42,10 +42,10 @@ async def edit_cell(request: Request) -> Response:
 
 
 def _find_cell(request: Request, visit: WorldVisit) -> tuple[View, Row, DataField]:
-    """Return the grid, the row and the field that an address names.
+    """Return the grid, the row and the field of a URL.
 
     Raises:
-        HTTPException: there is no such cell, or none that can be changed.
+        HTTPException: the cell does not exist or is not editable.
     """
     asked = request.path_params
     grids = (view for view in visit.world.views if view.shape is Shape.GRID)

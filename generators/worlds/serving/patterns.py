@@ -1,4 +1,4 @@
-"""The patterns of worlds: views that are no lists, messages, forms of several pages, what is done to many rows."""
+"""The patterns of worlds: views other than lists, messages, wizards and bulk actions."""
 
 from calendar import Calendar
 from collections import defaultdict
@@ -49,11 +49,11 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FIRST_MONTH, _LAST_MONTH = date(1900, 1, 1), date(2999, 12, 1)
 
 MAX_NEW_ROWS = 1_000
-"""How many more cards than at first a board shows, at most."""
+"""Maximum number of added cards that a board shows beside the initial ones."""
 
 
 async def _settings(request: Request, visit: WorldVisit, view: View) -> Response:
-    """Show the settings, or change them."""
+    """Show or change the settings."""
     entity = visit.world.entity(view.entity)
     row = find_row(visit.database, entity, 1)
     if row is None:
@@ -96,7 +96,7 @@ async def _board(request: Request, visit: WorldVisit, view: View) -> Response:
 
 
 async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response:
-    """Show the month of a calendar that is asked for, or the world's own."""
+    """Show a calendar's requested month, or the world's current one."""
     refuse_post(request)
     entity, day = visit.world.entity(view.entity), view.day
     if day is None:
@@ -150,11 +150,11 @@ SHAPES: Mapping[Shape, Callable[[Request, WorldVisit, View], Awaitable[Response]
     Shape.MAP: show_map,
     Shape.SETTINGS: _settings,
 }
-"""What answers for a view, by its shape; lists are not among them."""
+"""The handler of each shape of views except lists and grids."""
 
 
 async def add_by_wizard(request: Request, visit: WorldVisit, entity: Entity) -> Response:
-    """Show a page of the form for a new row, or add the row from the last; before that nothing is kept here."""
+    """Show a page of the wizard for a new row, or add the row from the last page; earlier pages store nothing."""
     given = await read_body(request) if request.method == "POST" else {}
     parts, page = form_parts(visit.world, entity), 0
     if given.get("page", "").isdecimal():
@@ -192,7 +192,7 @@ async def add_by_wizard(request: Request, visit: WorldVisit, entity: Entity) -> 
 
 
 def bulk_actions(world: World, entity: Entity) -> dict[str, str]:
-    """Return what can be done to several rows at once, by what a form sends for it, with its words."""
+    """Return the bulk actions by form value, with their labels."""
     flow = world.workflow(entity.name)
     actions = {f"do:{step.name}": step.label for step in flow.transitions} if flow else {}
     for field in asked_fields(world, entity):
@@ -205,7 +205,7 @@ def bulk_actions(world: World, entity: Entity) -> dict[str, str]:
 
 
 async def do_to_all(request: Request, visit: WorldVisit, view: View) -> Response:
-    """Do something to all rows that were ticked, or to none of them."""
+    """Apply a bulk action to all ticked rows, or to none."""
     entity, pairs = visit.world.entity(view.entity), await read_pairs(request)
     action = dict(pairs).get("action", "")
     ids = dict.fromkeys(int(text) for name, text in pairs if name == "id" and text.isdecimal())
@@ -221,7 +221,7 @@ async def do_to_all(request: Request, visit: WorldVisit, view: View) -> Response
 
 
 def _why_not(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:
-    """Return why something may not be done to all rows; empty: it may."""
+    """Return why a bulk action is not permitted; empty: it is."""
     what, _, rest = action.partition(":")
     name = {"delete": "delete", "do": f"do-{rest}"}.get(what, "edit")
     for row in rows:
@@ -232,7 +232,7 @@ def _why_not(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]
 
 
 def _do_to_rows(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]) -> str:
-    """Do something to all rows, and return nothing; or return why it is done to none."""
+    """Apply an action to all rows and return an empty text, or return why it is applied to none."""
     what, _, rest = action.partition(":")
     flow = visit.world.workflow(entity.name)
     values = Row()

@@ -1,6 +1,6 @@
-"""Maps of places: the rows of an entity where they are, row behind row, the free ones unlike those that are taken.
+"""Maps of places: an entity's rows drawn at their positions, with free and taken places distinguished.
 
-Where a place is follows from the end of its title: `4C` is the third of the fourth row from the front.
+A place's position is the end of its title: `4C` is the third place of the fourth row from the front.
 """
 
 import re
@@ -20,21 +20,21 @@ _PLACE = re.compile(r"(\d+)([A-Z])$")
 
 
 class Place(NamedTuple):
-    """Where something is."""
+    """A position on a map."""
 
     row: int
     """The row, from 1 at the front."""
     letter: str
-    """The place in its row, from A at the left."""
+    """The place in the row, from A at the left."""
 
     @property
     def short(self) -> str:
-        """What a map calls it."""
+        """The label on the map."""
         return f"{self.row}{self.letter}"
 
 
 def place_of(title: str) -> Place | None:
-    """Return the place that a title ends in; None: in none."""
+    """Return the place at the end of a title, or None."""
     found = _PLACE.search(title)
     return None if found is None else Place(int(found[1]), found[2])
 
@@ -42,7 +42,7 @@ def place_of(title: str) -> Place | None:
 def place_words(
     fields: Iterable[DataField], row: Row, show_field: Callable[[DataField], str]
 ) -> list[str]:
-    """Return what a map says of a place: what its fields hold, of a flag its label where it is set."""
+    """Return the texts that a map shows for a place: values of fields, and labels of flags that are set."""
     out = list[str]()
     for field in fields:
         if field.kind is not Kind.FLAG:
@@ -53,7 +53,7 @@ def place_words(
 
 
 def place_name(place: Place, words: Iterable[str]) -> str:
-    """Return what a place is called: its short name, and what the map says of it."""
+    """Return the accessible name of a place: its short label and its texts."""
     return ", ".join((place.short, *words))
 
 

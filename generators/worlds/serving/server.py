@@ -1,7 +1,7 @@
-"""The server of all worlds: one ASGI application, in which each visit has a database of its own.
+"""The server of all worlds: one ASGI application, in which each visit has its own database.
 
-A request names its visit by a cookie, and what it finds and changes is that visit's alone. A change is answered
-with the address of what it made, so that a page that is loaded again changes nothing.
+A cookie names the visit of a request, and requests read and change only their own visit. A change is answered with a
+redirect, so that reloading the page changes nothing.
 """
 
 from collections.abc import Mapping
@@ -55,10 +55,10 @@ _PAGE_DIGITS = 9
 
 
 class WorldServer:
-    """The application. Whoever opens a visit closes it."""
+    """The ASGI application. The caller that opens a visit closes it."""
 
     def __init__(self, cookie: str) -> None:
-        """`cookie` names a request's visit."""
+        """`cookie` is the name of the cookie that holds the visit's token."""
         self._cookie = cookie
         self._visits: dict[str, WorldVisit] = {}
         both, post = ["GET", "POST"], ["POST"]
@@ -84,15 +84,15 @@ class WorldServer:
         )
 
     def open(self, world: World, database: bytes, token: str) -> None:
-        """Begin a visit of a world that requests name by `token`, with a copy of the world's database."""
+        """Open a visit of a world, with a copy of its database; requests name the visit by `token`."""
         self._visits[token] = WorldVisit(world, open_database(database), Pages(world))
 
     def close(self, token: str) -> None:
-        """End a visit; what it held is gone."""
+        """Close a visit and discard its data."""
         self._visits.pop(token).database.close()
 
     def state(self, token: str) -> JsonValue:
-        """Return what a visit holds: all rows by entity."""
+        """Return the state of a visit: all rows by entity."""
         visit = self._visits[token]
         return read_tables(visit.database, visit.world)
 
@@ -116,9 +116,9 @@ class WorldServer:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    """Answer what cannot be served, with the navigation; an address that is no page is told in plain words."""
+    """Answer an error with a page that has the navigation; a 404 has its own message."""
     if not isinstance(error, HTTPException):
-        raise TypeError("only what was refused is answered here") from error
+        raise TypeError("this handler answers HTTPException only") from error
     status = HTTPStatus(error.status_code)
     message = (
         "There is no page at this address." if status is HTTPStatus.NOT_FOUND else error.detail
@@ -180,7 +180,7 @@ async def _view(request: Request) -> Response:
 
 
 def _choice(view: View, query: Mapping[str, str], choices: Choices) -> Chosen:
-    """Return what a view's address asks for; what the view does not offer counts as not asked."""
+    """Return the search, filters, sorting and page in a view's URL, ignoring options that the view lacks."""
     sort = query.get("sort", "")
     page = query.get("page", "")
     offered = sort.removeprefix("-") in view.sorts
@@ -220,9 +220,9 @@ async def _add(request: Request) -> Response:
 
 
 def _linked_texts(request: Request, visit: WorldVisit, entity: Entity) -> dict[str, str]:
-    """Return what a link of the world fills in of a form: the day of a calendar on which it stands.
+    """Return the prefilled field of a form: the day of the calendar from which the form was opened.
 
-    No other field takes its text from an address: whoever fills in a form types.
+    All other fields start empty: users type their values.
     """
     days = {view.day for view in visit.world.views if view.entity == entity.name and view.day}
     return {name: text for name, text in request.query_params.items() if name in days}

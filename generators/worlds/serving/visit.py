@@ -1,6 +1,6 @@
-"""What a request of a world's page finds: its visit, the row that its address names, the form that it sends.
+"""Request handling for worlds' pages: the visit, the row of a URL, and the submitted form.
 
-A visit is a world, a database of its own and its pages. What cannot be found or read is refused here.
+A visit is a world with its own database and pages. Missing or unreadable parts of a request raise errors here.
 """
 
 import sqlite3
@@ -38,14 +38,14 @@ from schemas.worlds.field import TAG_PARTING
 from schemas.worlds.world import Entity, Transition, View, World
 
 MAX_BODY_BYTES = 1_000_000
-"""The largest form that is read, bytes."""
+"""Maximum size of a form in bytes."""
 
 _ID_BOUND = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class WorldVisit:
-    """A visit while it is open."""
+    """An open visit."""
 
     world: World
     database: sqlite3.Connection
@@ -53,16 +53,16 @@ class WorldVisit:
     memory: Memory = field(default_factory=Memory)
 
     def titles(self, entity: Entity) -> Titles:
-        """Return the titles of all rows that an entity's links may lead to."""
+        """Return the titles of all rows that an entity's links can point to."""
         targets = dict.fromkeys(field.target for field in entity.fields if field.target is not None)
         return {name: titles_of(self.database, self.world.entity(name)) for name in targets}
 
     def choices(self, entity: Entity) -> Choices:
-        """Return what may be chosen in the fields of an entity."""
+        """Return the options of an entity's fields."""
         return field_choices(self.world, entity, self.titles(entity))
 
     def steps(self, entity: Entity, row: Row) -> list[Transition]:
-        """Return the steps of a workflow that a row may take, without those that are reserved to another role."""
+        """Return the available steps of a row's workflow, without those reserved to another role."""
         held = {one.rule.step for one in self.withheld(entity, row)}
         flow = self.world.workflow(entity.name)
         steps = flow.transitions if flow is not None else ()
@@ -73,46 +73,46 @@ class WorldVisit:
         ]
 
     def withheld(self, entity: Entity, row: Row) -> list[Withheld]:
-        """Return what the role of who is signed in may not do with a row."""
+        """Return the acts that the signed-in user's role may not perform on a row."""
         return withheld(self.world, entity, row)
 
     def find_reserved(self, entity: Entity, row: Row, name: str) -> Withheld | None:
-        """Return what may not be done with a row, by its name; None: it may be done."""
+        """Return the reserved act of this name on a row; None: the act is permitted."""
         held = (one for one in self.withheld(entity, row) if one.rule.name == name)
         return next(held, None)
 
 
 def visit_of(request: Request) -> WorldVisit:
-    """Return the visit that a request belongs to."""
+    """Return the visit of a request."""
     visit: WorldVisit = request.scope["visit"]
     return visit
 
 
 def answer(page: str, status: int = HTTPStatus.OK) -> Response:
-    """Return a page as the answer."""
+    """Return a response with a page."""
     return HTMLResponse(page, status, headers=HEADERS)
 
 
 def go_to(address: str) -> Response:
-    """Return that a page is to be opened in place of an answer, so that a change is not sent again."""
+    """Return a redirect, so that reloading does not repeat a change."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER, headers=HEADERS)
 
 
 def refuse_post(request: Request) -> None:
-    """Refuse a form that nothing takes.
+    """Reject POST requests for a page without a form.
 
     Raises:
-        HTTPException: the request sends one.
+        HTTPException: the method is POST.
     """
     if request.method == "POST":
         raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"Allow": "GET, HEAD"})
 
 
 def find_entity(request: Request) -> Entity:
-    """Return the entity that an address names.
+    """Return the entity of a URL.
 
     Raises:
-        HTTPException: there is none.
+        HTTPException: the entity does not exist.
     """
     try:
         return visit_of(request).world.entity(request.path_params["entity"])
@@ -121,10 +121,10 @@ def find_entity(request: Request) -> Entity:
 
 
 def find(request: Request) -> tuple[Entity, Row]:
-    """Return the row that an address names, and whose it is.
+    """Return the entity and the row of a URL.
 
     Raises:
-        HTTPException: there is none.
+        HTTPException: the row does not exist.
     """
     entity, row_id = find_entity(request), request.path_params["id"]
     row = find_row(visit_of(request).database, entity, row_id) if row_id < _ID_BOUND else None
@@ -136,7 +136,7 @@ def find(request: Request) -> tuple[Entity, Row]:
 def show_row(
     visit: WorldVisit, entity: Entity, row: Row, *, message: str = "", status: int = HTTPStatus.OK
 ) -> Response:
-    """Answer with the page of a row; `message` says what just went wrong."""
+    """Answer with a row's page; `message` is an error message."""
     thread = visit.world.thread(entity.name)
     linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
     written = thread.messages if thread is not None else None
@@ -173,7 +173,7 @@ def show_row(
 
 
 def fill(visit: WorldVisit, entity: Entity, row: Row | None, given: Mapping[str, str]) -> Filled:
-    """Return what a form was read as; no two rows may have one title."""
+    """Return the parsed form; a duplicate title is an error."""
     choices = visit.choices(entity)
     filled = read_form(visit.world, entity, given, choices=choices, before=row)
     title = entity.title
@@ -186,7 +186,7 @@ def fill(visit: WorldVisit, entity: Entity, row: Row | None, given: Mapping[str,
 
 
 def _without_clash(visit: WorldVisit, entity: Entity, row: Row | None, filled: Filled) -> Filled:
-    """Return what a form was read as, with a message if it is about what another row has taken."""
+    """Return the parsed form, with an error message if another row has the same values of `apart`."""
     if not entity.apart or filled.messages:
         return filled
     before = row or new_row(visit.world, entity)
@@ -203,7 +203,7 @@ def _without_clash(visit: WorldVisit, entity: Entity, row: Row | None, filled: F
 
 
 def is_sure(visit: WorldVisit, given: Mapping[str, str]) -> bool:
-    """Return whether a form that was read may be saved: its page asks no more."""
+    """Return whether a valid form may be saved without a further confirmation."""
     return visit.world.behaviour.sure is None or SURE in given
 
 
@@ -217,9 +217,9 @@ def show_form(
     view: View | None = None,
     asks_again: bool = False,
 ) -> Response:
-    """Answer with a form: `texts` by field, and what is wrong by field; `row` is None where it makes a new one.
+    """Answer with a form: `texts` and `messages` (errors) are by field; `row` is None for a new row.
 
-    `asks_again`: whether it asks if what it holds is to be saved.
+    `asks_again`: whether the form asks for a second confirmation.
     """
     choices = visit.choices(entity)
     page = visit.pages.form(
@@ -235,10 +235,10 @@ def show_form(
 
 
 async def read_body(request: Request) -> dict[str, str]:
-    """Return the fields of a form; a field that is there several times has its texts as tags are parted.
+    """Return the fields of a form; repeated fields are joined as tags.
 
     Raises:
-        HTTPException: it is too large, or no form.
+        HTTPException: the body is too large, or not a form.
     """
     given = dict[str, str]()
     for name, text in await read_pairs(request):
@@ -247,10 +247,10 @@ async def read_body(request: Request) -> dict[str, str]:
 
 
 async def read_pairs(request: Request) -> list[tuple[str, str]]:
-    """Return what a form sends, in its order.
+    """Return the names and values of a form, in order.
 
     Raises:
-        HTTPException: it is too large, or no form.
+        HTTPException: the body is too large, or not a form.
     """
     body = bytearray()
     async for chunk in request.stream():

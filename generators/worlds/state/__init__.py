@@ -1,1 +1,1 @@
-"""The state of a world: its database, its forms, how values are written, who may do what."""
+"""The state of a world: its database, forms, display of values, and permissions."""

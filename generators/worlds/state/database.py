@@ -1,7 +1,7 @@
-"""The state of a visit of a world: a SQLite database in memory, a copy of the world's own.
+"""The state of a visit: a SQLite database in memory, copied from the world's own.
 
-Each entity is a table: `id`, and a column for each field in the specification's order. Rows are added under
-the next id after the largest; nothing in a database depends on the machine or the moment.
+Each entity is a table: `id`, and a column for each field in the specification's order. A new row gets the largest id
+plus one; a database depends neither on the machine nor on the time.
 """
 
 import sqlite3
@@ -15,13 +15,13 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, View, World
 
 Value = str | int | None
-"""What a field of a row holds; None: nothing."""
+"""The value of a field; None: empty."""
 
 Row = dict[str, Value]
-"""A row by columns, `id` among them."""
+"""A row by column, with `id`."""
 
 Rows = dict[str, list[Row]]
-"""The rows of a world by entity, in the order of their ids."""
+"""The rows of a world by entity, in id order."""
 
 _TYPES = {
     Kind.INTEGER: "INTEGER",
@@ -32,7 +32,7 @@ _TYPES = {
 
 
 def make_database(world: World, rows: Rows) -> bytes:
-    """Return a world's own database, serialized.
+    """Return a world's database, serialized.
 
     Raises:
         KeyError: an entity has no rows, or a row lacks a field.
@@ -56,7 +56,7 @@ def make_database(world: World, rows: Rows) -> bytes:
 
 
 def open_database(data: bytes) -> sqlite3.Connection:
-    """Return a copy of a serialized database, in memory; whoever asked for it closes it."""
+    """Return a copy of a serialized database, in memory; the caller closes it."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.deserialize(data)
     connection.create_function("casefold", 1, _casefold, deterministic=True)
@@ -64,7 +64,7 @@ def open_database(data: bytes) -> sqlite3.Connection:
 
 
 def read_tables(connection: sqlite3.Connection, world: World) -> JsonValue:
-    """Return all rows by entity, in the order of their ids: what a task of the world is judged by."""
+    """Return all rows by entity, in id order: the state by which tasks are judged."""
     return {
         entity.name: [dict(row) for row in _rows(connection, entity, "ORDER BY id")]
         for entity in world.entities
@@ -72,35 +72,35 @@ def read_tables(connection: sqlite3.Connection, world: World) -> JsonValue:
 
 
 class Chosen(NamedTuple):
-    """What a page of a view is asked for."""
+    """The requested search, filters, sorting and page of a view."""
 
     search: str = ""
-    """Words that titles contain, in any letters; empty: all do."""
+    """Words that titles must contain, ignoring case; empty: no search."""
     filters: Mapping[str, str] = {}
-    """The value of a column as text, by column; no other rows are shown."""
+    """Required values as text, by column."""
     sort: str = ""
-    """The column that rows go by; empty: `id`."""
+    """The column that sorts the rows; empty: `id`."""
     descending: bool = False
-    """Whether the largest is the first."""
+    """Whether the order is descending."""
     page: int = 1
-    """The page, from 1; one after the last is the last."""
+    """The page, from 1; a larger number than the last gives the last."""
 
 
 class Listed(NamedTuple):
     """A page of a view."""
 
     rows: list[Row]
-    """Its rows."""
+    """The rows."""
     page: int
-    """Which page it is, from 1."""
+    """The number of the page, from 1."""
     is_last: bool
-    """Whether no page follows."""
+    """Whether it is the last page."""
 
 
 def list_rows(
     connection: sqlite3.Connection, world: World, view: View, *, chosen: Chosen
 ) -> Listed:
-    """Return a page of a view: texts go by their letters, links by what they lead to, and equals by id."""
+    """Return a page of a view, sorted: texts ignore case, links go by the linked row's title, ties by id."""
     entity = world.entity(view.entity)
     conditions, values = ["1"], list[Value]()
     if chosen.search:
@@ -125,17 +125,17 @@ def list_rows(
 
 
 def find_row(connection: sqlite3.Connection, entity: Entity, row: int) -> Row | None:
-    """Return the row of an id; None: there is none."""
+    """Return the row with an id, or None."""
     return next(_rows(connection, entity, "WHERE id = ?", row), None)
 
 
 def find_rows(connection: sqlite3.Connection, entity: Entity) -> list[Row]:
-    """Return all rows of an entity, in the order of their ids."""
+    """Return all rows of an entity, in id order."""
     return list(_rows(connection, entity, "ORDER BY id"))
 
 
 def find_title(connection: sqlite3.Connection, entity: Entity, title: Value) -> int | None:
-    """Return the id of the row with a title; None: none has it."""
+    """Return the id of the row with a title, or None."""
     found = _rows(connection, entity, f"WHERE {_quote(entity.title.name)} = ?", title)
     return next((_id(row) for row in found), None)
 
@@ -143,7 +143,7 @@ def find_title(connection: sqlite3.Connection, entity: Entity, title: Value) -> 
 def find_alike(
     connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]
 ) -> Row | None:
-    """Return the first row that has all of some values; None: none has, or one of the values is null."""
+    """Return the first row with all the given values; None: no such row, or one of the values is null."""
     conditions = " AND ".join(f"{_quote(name)} = ?" for name in values)
     return next(
         _rows(connection, entity, f"WHERE {conditions} ORDER BY id", *values.values()), None
@@ -151,7 +151,7 @@ def find_alike(
 
 
 def titles_of(connection: sqlite3.Connection, entity: Entity) -> dict[int, str]:
-    """Return the titles of an entity's rows by id, in the order of their ids."""
+    """Return the titles of an entity's rows by id."""
     return {
         _id(row): str(row[entity.title.name]) for row in _rows(connection, entity, "ORDER BY id")
     }
@@ -160,7 +160,7 @@ def titles_of(connection: sqlite3.Connection, entity: Entity) -> dict[int, str]:
 def linked_rows(
     connection: sqlite3.Connection, world: World, entity: Entity, row: int
 ) -> list[tuple[Entity, list[Row]]]:
-    """Return the entities of which rows link to a row, each with these rows in the order of their ids."""
+    """Return the entities with rows that link to a row, each with these rows in id order."""
     out = list[tuple[Entity, list[Row]]]()
     for other in world.entities:
         links = [_quote(field.name) for field in other.fields if field.target == entity.name]
@@ -173,7 +173,7 @@ def linked_rows(
 
 
 def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]) -> int:
-    """Add a row of all of an entity's fields, and return its id: the largest and one."""
+    """Add a row with all fields of an entity, and return its id: the largest id plus one."""
     names = _columns(entity)
     row = {**values, "id": next_id(connection, entity)}
     connection.execute(
@@ -184,7 +184,7 @@ def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str,
 
 
 def next_id(connection: sqlite3.Connection, entity: Entity) -> int:
-    """Return the id that the next row gets."""
+    """Return the id of the next new row."""
     (largest,) = connection.execute(
         f"SELECT coalesce(max(id), 0) FROM {_quote(entity.name)}"  # noqa: S608 - names are quoted
     ).fetchone()
@@ -194,7 +194,7 @@ def next_id(connection: sqlite3.Connection, entity: Entity) -> int:
 def change_row(
     connection: sqlite3.Connection, entity: Entity, row: int, values: Mapping[str, Value]
 ) -> None:
-    """Put values into fields of a row."""
+    """Set fields of a row."""
     settings = ", ".join(f"{_quote(name)} = ?" for name in values)
     if settings:
         connection.execute(
@@ -221,7 +221,7 @@ def _rows(
 
 
 def _sort_key(world: World, field: DataField) -> str:
-    """Return the SQL that rows are sorted by for a field."""
+    """Return the SQL expression that sorts rows by a field."""
     if field.target is not None:
         target = world.entity(field.target)
         title = f"casefold(there.{_quote(target.title.name)})"

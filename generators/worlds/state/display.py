@@ -1,4 +1,4 @@
-"""The one way in which pages and instructions write a value of a world, and in which forms read it back."""
+"""Formatting and parsing of values, the same in pages, forms and instructions."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from schemas.worlds.look import Amounts, Days
 from schemas.worlds.world import World
 
 Titles = Mapping[str, Mapping[int, str]]
-"""By entity, the titles of its rows by id."""
+"""The titles of rows by entity and id."""
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -20,7 +20,7 @@ MONTHS = (
 """The months in English."""
 
 EXAMPLE_DAY = date(2026, 3, 9)
-"""The day by which pages show how dates are written."""
+"""The day in examples of date formats."""
 
 _GERMAN = (
     *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli"),
@@ -46,10 +46,10 @@ _DAYS: Mapping[Days, tuple[str, tuple[str, ...]]] = {
     Days.SPANISH: ("{d} de {name} de {y}", _SPANISH),
     Days.JAPANESE: ("{y}年{m}月{d}日", ()),
 }
-"""How days are written, and the months that have names there."""
+"""The templates of days, with the names of months if used."""
 
 _SUNDAY_FIRST = {"en_US", "ja_JP"}
-"""The locales whose weeks begin with a Sunday."""
+"""The locales whose weeks begin on Sunday."""
 
 _AMOUNTS = {
     Amounts.POINT: (",", "."),
@@ -57,22 +57,22 @@ _AMOUNTS = {
     Amounts.SPACE: (" ", ","),
     Amounts.WHOLE: (",", ""),
 }
-"""What parts thousands, and what stands before hundredths; empty: they are not written."""
+"""The thousands separator and the decimal separator; an empty one: no hundredths."""
 
 
 def show(world: World, entity: str, field: str, value: str | int | None, titles: Titles) -> str:
-    """Return the words of a field's value: `$1,234.50`, `9 March 2026`, the title of the row that a link leads to.
+    """Return a field's value as displayed: `$1,234.50`, `9 March 2026`, the title of a linked row.
 
     Args:
         world: the specification.
         entity: the entity's name.
         field: the field's name.
-        value: what a row holds there; None: nothing.
-        titles: of the rows of all entities that links lead to.
+        value: the value; None: empty.
+        titles: the titles of linked rows.
 
     Raises:
-        KeyError: there is no such entity, field or row.
-        TypeError: the field's kind holds no such value.
+        KeyError: the entity, the field or the linked row does not exist.
+        TypeError: the value does not fit the field's kind.
     """
     held = world.entity(entity).field(field)
     if held.target is not None and value is not None:
@@ -86,10 +86,10 @@ def show(world: World, entity: str, field: str, value: str | int | None, titles:
 
 
 def show_value(world: World, field: DataField, value: str | int | None) -> str:
-    """Return the words of a value of a field that is no link.
+    """Return the value of a field other than a link as displayed.
 
     Raises:
-        TypeError: the field's kind holds no such value.
+        TypeError: the value does not fit the field's kind.
     """
     if value is None:
         return world.words.none
@@ -116,36 +116,36 @@ def _show_amount(world: World, value: int) -> str:
 
 
 def show_day(world: World, day: date) -> str:
-    """Return a day as pages write it."""
+    """Return a day as displayed."""
     template, months = _DAYS[world.days]
     name = months[day.month - 1] if months else ""
     return template.format(y=day.year, m=day.month, d=day.day, name=name)
 
 
 def has_padded_numbers(days: Days) -> bool:
-    """Return whether days are written in numbers of two digits at least."""
+    """Return whether a format of days pads numbers to two digits."""
     return "{m:02}" in _DAYS[days][0]
 
 
 class DayWriting(NamedTuple):
-    """How a world writes days, as scripts are told it."""
+    """A world's format of days, for scripts."""
 
     template: str
-    """With `{y}`, `{m}`, `{d}` and `{name}` of the month, with `:02` where a zero may lead: `{d} {name} {y}`."""
+    """With `{y}`, `{m}`, `{d}`, and `{name}` of the month; `:02` marks optional leading zeros: `{d} {name} {y}`."""
     months: tuple[str, ...]
-    """The names of months; empty: it writes their numbers."""
+    """The names of months; empty: months are numbers."""
     first: int
-    """The day that its weeks begin with, 0 Sunday, 1 Monday."""
+    """The first day of the week: 0 is Sunday, 1 Monday."""
 
 
 def day_writing(world: World) -> DayWriting:
-    """Return how a world writes days."""
+    """Return a world's format of days."""
     template, months = _DAYS[world.days]
     return DayWriting(template, months, 0 if world.locale in _SUNDAY_FIRST else 1)
 
 
 def read_day(world: World, text: str) -> date | None:
-    """Return the day that a text states, as pages write it or as `2026-03-09`; None: it states none."""
+    """Parse a day in the world's format or as `2026-03-09`; None: invalid."""
     for days in (world.days, Days.ISO):
         found = _day_pattern(days).fullmatch(text)
         if found is None:
@@ -163,7 +163,7 @@ def read_day(world: World, text: str) -> date | None:
 
 @cache
 def _day_pattern(days: Days) -> re.Pattern[str]:
-    """Match a day that is written in a way, with the leading zeros or without."""
+    """Return a pattern for days in a format, with optional leading zeros."""
     pattern = re.escape(_DAYS[days][0]).replace(":02", "")
     shapes = {"y": r"\d{4}", "m": r"\d{1,2}", "d": r"\d{1,2}", "name": r"[^\W\d]+"}
     for part, shape in shapes.items():
@@ -172,7 +172,7 @@ def _day_pattern(days: Days) -> re.Pattern[str]:
 
 
 def read_amount(world: World, text: str) -> int | None:
-    """Return the hundredths that a text states, as pages write them or as `1234.50`; None: it states none."""
+    """Parse an amount in the world's format or as `1234.50`, in hundredths; None: invalid."""
     bare = "".join(text.replace(world.currency, "", 1).split())
     thousands, point = _AMOUNTS[world.amounts]
     for parting, mark in ((thousands.strip(), point), (",", ".")):
@@ -186,5 +186,5 @@ def read_amount(world: World, text: str) -> int | None:
 
 
 def cell_name(label: str, title: str) -> str:
-    """Return what a cell of a grid is called: by its column and its row's title."""
+    """Return the name of a cell of a grid: column and row title."""
     return f"{label}, {title}"

@@ -1,7 +1,7 @@
-"""The forms of a world: what a row's form holds, and what becomes of what somebody has put into it.
+"""The forms of a world: their fields, and the parsing of submitted forms.
 
-A form is texts by field, as browsers send them. Each is read by its field's kind; one that cannot be read, or
-that a field needs and has not got, is answered by a message beside the field, and nothing is changed.
+A form is a text for each field, as browsers send it, parsed by the field's kind. An invalid or missing value gives an
+error message beside the field, and nothing is changed.
 """
 
 import re
@@ -16,7 +16,7 @@ from schemas.worlds.patterns import Shape, Thread
 from schemas.worlds.world import Entity, World
 
 Choices = Mapping[str, Mapping[str, str]]
-"""By field, what may be chosen: the words of each choice by what a form sends for it, in their order."""
+"""The options of each field, in order: labels by the value that forms send."""
 
 _WHOLE = re.compile(r"-?(\d+|\d{1,3}(,\d{3})+)", re.ASCII)
 _TEXTS = {Kind.TEXT, Kind.LONG_TEXT}
@@ -24,27 +24,27 @@ _MOST_DIGITS, _MOST_LETTERS = 15, 30
 
 
 class Filled(NamedTuple):
-    """What a form was read as."""
+    """A parsed form."""
 
     values: Row
-    """By field; those with a message are not in it."""
+    """The valid values by field."""
     messages: dict[str, str]
-    """What is wrong, by field; empty: nothing."""
+    """Error messages by field; empty: no errors."""
 
 
 class _Wrong(ValueError):
-    """A text that is no value of its field; its message is for people."""
+    """An invalid value; the message is shown to users."""
 
 
 def asked_fields(world: World, entity: Entity) -> list[DataField]:
-    """Return the fields that forms ask for: those that can be edited, without the workflow's."""
+    """Return the fields of forms: editable fields, without the workflow's state."""
     flow = world.workflow(entity.name)
     state = flow.field if flow is not None else None
     return [field for field in entity.fields if field.editable and field.name != state]
 
 
 def form_parts(world: World, entity: Entity) -> list[tuple[str, list[DataField]]]:
-    """Return the sections of a form, each with its fields; the heading of fields that are in none is empty."""
+    """Return the sections of a form with their fields; fields in no section come first, without a heading."""
     asked = {field.name: field for field in asked_fields(world, entity)}
     parts = [
         (section.label, [asked.pop(name) for name in section.fields if name in asked])
@@ -54,9 +54,9 @@ def form_parts(world: World, entity: Entity) -> list[tuple[str, list[DataField]]
 
 
 def listed_fields(world: World, entity: Entity, kinds: Container[Kind]) -> list[DataField]:
-    """Return the fields of some kinds that forms change on any row of a list; none where they change no such rows.
+    """Return the fields of some kinds that forms can edit on any row of a list; empty if rows are not editable.
 
-    What keeps rows apart is left out, since not every value of it fits.
+    Fields of `apart` are skipped, because not every value is possible for them.
     """
     settings = {view.entity for view in world.views if view.shape is Shape.SETTINGS}
     if not entity.can_edit or world.view_of(entity.name) is None or entity.name in settings:
@@ -69,7 +69,7 @@ def listed_fields(world: World, entity: Entity, kinds: Container[Kind]) -> list[
 
 
 def new_message(world: World, thread: Thread, row: int, number: int, text: str) -> Row:
-    """Return the message that somebody writes to a row; `number` is the id that it gets."""
+    """Return a new message to a row; `number` is its future id."""
     messages = world.entity(thread.messages)
     return {
         **new_row(world, messages),
@@ -82,9 +82,9 @@ def new_message(world: World, thread: Thread, row: int, number: int, text: str) 
 
 
 def new_row(world: World, entity: Entity) -> Row:
-    """Return what a new row holds in fields that no form asks for.
+    """Return the defaults of a new row for all fields.
 
-    It is the first of the choices, the least number or amount, the world's day, no, no link, or an empty text.
+    A default is the first choice, the minimum number or amount, the world's date, no, no link, or an empty text.
     """
     return {field.name: _default(world, field) for field in entity.fields}
 
@@ -106,7 +106,7 @@ def _default(world: World, field: DataField) -> Value:
 
 
 def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int, str]]) -> Choices:
-    """Return what may be chosen in each field that has choices; `titles` are of the rows of each entity, by id."""
+    """Return the options of each field that has choices; `titles` has the titles of rows by entity and id."""
     out = dict[str, dict[str, str]]()
     for field in entity.fields:
         if field.kind in HAVE_CHOICES:
@@ -119,7 +119,7 @@ def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int
 
 
 def form_texts(entity: Entity, row: Row) -> dict[str, str]:
-    """Return what a form for a row holds before it was changed, by field."""
+    """Return the initial texts of a form for a row, by field."""
     return {field.name: _to_text(field, row.get(field.name)) for field in entity.fields}
 
 
@@ -135,14 +135,14 @@ def _to_text(field: DataField, value: Value) -> str:
 def read_form(
     world: World, entity: Entity, given: Mapping[str, str], *, choices: Choices, before: Row | None
 ) -> Filled:
-    """Return the values of the fields that a form asks for, and a message for each that is wrong.
+    """Parse a form and return the values and the error messages of its fields.
 
     Args:
         world: the specification.
-        entity: whose row it is.
-        given: texts by field, those of several boxes as tags are parted; a box that is not ticked sends none.
-        choices: what may be chosen, as `field_choices` returns it.
-        before: the row as it is, which keeps what nobody has changed; None: it is a new one.
+        entity: the row's entity.
+        given: texts by field; several ticked boxes are joined as tags, and unticked boxes are absent.
+        choices: the options, as `field_choices` returns them.
+        before: the row being edited, whose unchanged fields keep their values; None: a new row.
     """
     values, messages = Row(), dict[str, str]()
     for field in asked_fields(world, entity):
@@ -183,7 +183,7 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
 
 
 def _read_choice(field: DataField, text: str, choices: Mapping[str, str]) -> str:
-    """Return what was chosen, of tags each once in the order of the choices."""
+    """Return the chosen option; tags are deduplicated and sorted in the order of the choices."""
     given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
     if not given <= choices.keys():
         raise _Wrong("Choose one of the list.")
@@ -210,7 +210,7 @@ def _read_money(world: World, field: DataField, text: str) -> int:
 
 
 def _example(world: World, field: DataField) -> str:
-    """Return an amount without its currency, as a form takes it."""
+    """Return an example of an amount without currency, as forms accept it."""
     return show_value(world, field, 1250).replace(world.currency, "").strip()
 
 

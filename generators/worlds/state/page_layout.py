@@ -1,4 +1,4 @@
-"""Which part of a row's page holds which fields."""
+"""Assigns the fields of a row's page to its tabs or sections."""
 
 from schemas.worlds.behaviour import Facts
 from schemas.worlds.field import DataField
@@ -6,7 +6,7 @@ from schemas.worlds.world import Entity, World
 
 
 def fact_parts(world: World, entity: Entity) -> list[tuple[str, tuple[DataField, ...]]]:
-    """Return the parts of a row's page, each with its label and its fields; those of a list are in the first."""
+    """Return the parts of a row's page with label and fields; the first holds the fields of the list."""
     behaviour, view = world.behaviour, world.view_of(entity.name)
     listed = {entity.title.name, *(view.columns if view is not None else ())}
     first = tuple(field for field in entity.fields if field.name in listed)

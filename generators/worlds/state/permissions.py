@@ -1,7 +1,7 @@
-"""Roles in worlds: what is drawn of them, and what the role of who is signed in may not do with a row.
+"""Roles in worlds: the acts on a row that the signed-in user's role may not perform.
 
-Each world shows the role beside the name. Some reserve something on one entity to another role; who has that role
-may do everything there.
+Each world shows the role beside the user's name. Some worlds reserve acts on one entity to another role, which may do
+everything there.
 """
 
 from typing import NamedTuple
@@ -14,20 +14,20 @@ from schemas.worlds.world import Entity, Transition, World
 
 
 class Withheld(NamedTuple):
-    """What the role of who is signed in may not do with a row."""
+    """An act on a row that the signed-in user's role may not perform."""
 
     rule: Reserved
-    """What it is."""
+    """The rule."""
     label: str
-    """The words of its button."""
+    """The text of the act's button."""
     sentence: str
-    """Who may do it, and why nobody else."""
+    """The allowed role and the reason, as a sentence."""
     ask: str
-    """The words of the button that asks for it; empty: pages do not offer to ask."""
+    """The text of the button that requests the act; empty: pages do not offer requests."""
 
 
 def withheld(world: World, entity: Entity, row: Row) -> list[Withheld]:
-    """Return what may not be done with a row; of the steps of its workflow those that its state allows."""
+    """Return the acts withheld on a row; steps of its workflow only if its state allows them."""
     permissions = world.permissions
     if permissions is None or permissions.entity != entity.name or permissions.leader == world.role:
         return []
@@ -39,13 +39,13 @@ def withheld(world: World, entity: Entity, row: Row) -> list[Withheld]:
 
 
 def is_withheld(world: World, entity: Entity, row: Row, act: Act, step: str | None = None) -> bool:
-    """Return whether something may not be done with a row."""
+    """Return whether an act on a row is withheld."""
     held = (one.rule for one in withheld(world, entity, row))
     return any(rule.act is act and rule.step == step for rule in held)
 
 
 def new_request(world: World, asked: Requests, row: int, number: int, label: str) -> Row:
-    """Return what somebody adds who asks for something on a row; `number` is the id that it gets."""
+    """Return a new request concerning a row; `number` is its future id."""
     entity = world.entity(asked.entity)
     return {
         **new_row(world, entity),
@@ -58,14 +58,14 @@ def new_request(world: World, asked: Requests, row: int, number: int, label: str
 
 
 def act_label(world: World, entity: Entity, rule: Reserved) -> str:
-    """Return the words of the button for what is reserved."""
+    """Return the text of the button of a reserved act."""
     step = _step(world, entity, rule)
     words = {Act.EDIT: world.words.edit, Act.DELETE: world.words.delete}
     return words[rule.act] if step is None else step.label
 
 
 def _label(world: World, entity: Entity, rule: Reserved, row: Row) -> str:
-    """Return the words of the button for what is reserved; empty where a row's state does not allow it."""
+    """Return the text of the button of a reserved act; empty if the row's state does not allow the act."""
     step, flow = _step(world, entity, rule), world.workflow(entity.name)
     if step is not None and flow is not None and row[flow.field] not in step.before:
         return ""
@@ -87,7 +87,7 @@ def _ask(permissions: Permissions, label: str) -> str:
 
 
 def _sentence(world: World, permissions: Permissions, entity: Entity, rule: Reserved) -> str:
-    """Return who may do what is reserved."""
+    """Return the sentence that names the role allowed to perform an act."""
     what = {Act.EDIT: "change", Act.DELETE: "delete"}.get(rule.act)
     if what is None:
         what = f"use “{act_label(world, entity, rule)}” for"

@@ -1,1 +1,1 @@
-"""What kinds of tasks stand on: a world with its rows, values, changes, parts of lists, and wording."""
+"""The basis of kinds of tasks: a world with its rows, values, changes, parts of lists, and wording."""

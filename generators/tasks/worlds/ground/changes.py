@@ -1,4 +1,4 @@
-"""Changes that tasks ask for: their values, their words, and what they make of the state."""
+"""Changes that tasks ask for: their values, their words, and their expectations."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -24,26 +24,26 @@ _MAX_OPTIONAL = 2
 
 
 def with_forms(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
-    """Yield the entities of which pages offer to make a new row, in a drawn order."""
+    """Yield the entities with a form for new rows, in random order."""
     for view, entity in setting.places(random):
         if entity.can_add:
             yield view, entity
 
 
 def editable(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
-    """Yield the entities of which pages offer to change a row that a task may name, in a drawn order."""
+    """Yield the entities with editable rows that a task can name, in random order."""
     for view, entity in setting.places(random):
         if entity.can_edit and setting.namable(view, entity):
             yield view, entity
 
 
 def form_fields(setting: Setting, entity: Entity) -> list[DataField]:
-    """Return the fields that forms of an entity ask for."""
+    """Return the fields in an entity's forms."""
     return asked_fields(setting.world, entity)
 
 
 def can_put(setting: Setting, field: DataField, value: Value) -> bool:
-    """Return whether a form can be given a value, and an instruction can state it."""
+    """Return whether a form accepts a value and an instruction can state it."""
     if value is None or value == "":
         return False
     if field.kind is Kind.TAGS:
@@ -54,7 +54,7 @@ def can_put(setting: Setting, field: DataField, value: Value) -> bool:
 
 
 def draw_row(setting: Setting, random: Random, entity: Entity) -> Row | None:
-    """Return values for a new row: of all fields that it needs, and of some others; None: there are none."""
+    """Return values for a new row: all required fields and some others; None: no valid values were found."""
     asked = form_fields(setting, entity)
     needed = [one for one in asked if one.required and one.kind is not Kind.FLAG]
     free = [field for field in asked if field not in needed and field is not entity.title]
@@ -73,7 +73,7 @@ def draw_row(setting: Setting, random: Random, entity: Entity) -> Row | None:
 
 
 def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, number: int) -> Row:
-    """Return other values for so many fields of a row, or for as many as can be changed."""
+    """Return new values for `number` fields of a row, or fewer if fewer can change; empty if they would clash."""
     values: Row = {}
     asked = form_fields(setting, entity)
     for field in random.sample(asked, len(asked)):
@@ -98,7 +98,7 @@ def in_words(setting: Setting, entity: Entity, values: Row) -> str:
 
 
 def adds(setting: Setting, entity: Entity, *rows: Row) -> Expectation:
-    """Return that rows are added, one after another: with these values, and what a form leaves where nothing is put."""
+    """Return the expectation that rows are added in order, with these values and a form's defaults elsewhere."""
     largest = max((int(row["id"] or 0) for row in setting.rows_of(entity)), default=0)
     blank = {
         field.name: 0 if field.kind is Kind.FLAG else "" if field.kind in _TEXTS else None
@@ -116,7 +116,7 @@ def adds(setting: Setting, entity: Entity, *rows: Row) -> Expectation:
 
 
 def changes(entity: Entity, *pairs: tuple[Row, Row]) -> Expectation:
-    """Return that rows are changed: each with the values that it has afterwards, and nothing else."""
+    """Return the expectation that rows are changed: each gets its new values, and nothing else changes."""
     return Expectation(
         changed=tuple(
             RowRule(table=entity.name, where={"id": row["id"]}, set={**values})
@@ -128,7 +128,7 @@ def changes(entity: Entity, *pairs: tuple[Row, Row]) -> Expectation:
 def draw_condition(
     setting: Setting, random: Random, entity: Entity, fact: DataField, row: Row
 ) -> tuple[str, bool] | None:
-    """Return a condition on a fact, in words, and whether it holds for a row; None: none can be drawn."""
+    """Return a condition on a fact in words, and whether a row meets it; None: no condition is possible."""
     value = row[fact.name]
     there = (other[fact.name] for other in setting.rows_of(entity))
     among = list(dict.fromkeys(one for one in there if one is not None))
@@ -145,7 +145,7 @@ def draw_condition(
 
 
 def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:
-    """Return the ways of one step, or of two where no single one does, that lead from a state to another."""
+    """Return the paths of one step from a state, and those of two steps to states that one step does not reach."""
     first = [step for step in transitions if state in step.before and step.after != state]
     near = {state, *(step.after for step in first)}
     second = [
@@ -158,7 +158,7 @@ def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Trans
 
 
 def is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
-    """Return whether a row links to this one."""
+    """Return whether any row links to this one."""
     return any(
         other[field.name] == row["id"]
         for source in setting.world.entities
@@ -169,12 +169,12 @@ def is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
 
 
 def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
-    """Return whether rows, changed one after another, ever have what keeps rows of the entity apart in common.
+    """Return whether rows, changed one after another, ever share their values of `apart`.
 
     Args:
         setting: the world.
-        entity: of the rows.
-        pairs: a row as it is, without `id` if it is a new one, and its new values.
+        entity: the rows' entity.
+        pairs: a row, without `id` if it is new, and its new values.
     """
     rows = [{**row} for row in setting.rows_of(entity)]
     for row, values in pairs if entity.apart else ():
@@ -188,12 +188,12 @@ def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
 
 
 def set_rule(view: View, values: Row) -> RowRule:
-    """Return what settings are changed to."""
+    """Return the rule that settings have changed to these values."""
     return RowRule(table=view.entity, where={"id": 1}, set={**values})
 
 
 def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
-    """Return the first message that is added to a row."""
+    """Return the rule that a row has got its first new message."""
     number = setting.next_id(setting.world.entity(thread.messages))
     made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
     return RowRule(table=thread.messages, where={"id": number, **made})

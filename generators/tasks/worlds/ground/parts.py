@@ -1,7 +1,7 @@
-"""Parts of a list that tasks speak of: the rows that fulfil some conditions, and how a reference comes to see them.
+"""Parts of a list that tasks refer to: the rows that meet conditions.
 
-A condition is on a field that the list shows, or that it can be narrowed by. A part is drawn so that other rows
-miss it by one condition alone, at most half of the list: whoever does not read closely takes them too.
+A condition is on a field that the list shows or filters by. A part is drawn so that other rows, at most half of the
+list, miss it by a single condition: careless readers would include them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,41 +23,41 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, View
 
 NEAR_MISSES = 5
-"""Rows that miss a part by one condition: where a list has as many, no part has fewer."""
+"""Minimum number of rows that miss a part by one condition, in lists with enough rows."""
 
 _TRIES = 12
 _BOUND = 0.4
-"""The share of conditions that are a bound of a number or a day, where a list shows one."""
+"""The share of conditions that bound a number or a day, where a list shows such a field."""
 
 _OVER = {True: ("after", "above"), False: ("before", "below")}
 
 
 class Condition(NamedTuple):
-    """What rows of a part have in common."""
+    """A condition that rows of a part meet."""
 
     field: DataField
-    """The field that it is on."""
+    """Its field."""
     words: str
-    """It in words, as `Status is "Open"` or `Price is above "$12.00"`."""
+    """The condition in words, as `Status is "Open"` or `Price is above "$12.00"`."""
     holds: Callable[[Row], bool]
-    """Whether a row fulfils it."""
+    """Whether a row meets it."""
     choice: str | None
-    """The choice that the list can be narrowed by; None: it has to be read."""
+    """The filter's option that equals it; None: the list cannot filter by it."""
 
 
 class Part(NamedTuple):
-    """The rows of a list that fulfil conditions."""
+    """The rows of a list that meet conditions."""
 
     view: View
     """The list."""
     entity: Entity
-    """What it lists."""
+    """The list's entity."""
     conditions: tuple[Condition, ...]
-    """What its rows fulfil, at least one."""
+    """The conditions, at least one."""
     rows: tuple[Row, ...]
-    """Its rows, in the order of their ids."""
+    """The rows that meet them, in id order."""
     near: int
-    """How many other rows fulfil all conditions but one."""
+    """The number of other rows that meet all conditions but one."""
 
     @property
     def words(self) -> str:
@@ -66,12 +66,12 @@ class Part(NamedTuple):
 
     @property
     def among(self) -> str:
-        """Its rows in words, as `Orders where Status is "Open"`."""
+        """The rows in words, as `Orders where Status is "Open"`."""
         return f"{self.entity.many} {term('with')} {self.words}"
 
     @property
     def filters(self) -> Mapping[str, str]:
-        """The choices that narrow the list, by field."""
+        """The options of filters by field."""
         return {one.field.name: one.choice for one in self.conditions if one.choice is not None}
 
 
@@ -85,16 +85,16 @@ def draw_part(
     unlike: Sequence[DataField] = (),
     only: Sequence[Row] | None = None,
 ) -> Part | None:
-    """Return a part of a list of so many rows; None: none was drawn.
+    """Return a part of a list; None: no draw succeeded.
 
     Args:
         setting: the world.
-        random: what it is drawn from.
+        random: the source of randomness.
         view: the list.
-        sizes: how many rows it may have.
-        conditions: how many conditions it has.
-        unlike: fields that no condition is on.
-        only: the rows of which it may have no others; None: all.
+        sizes: the allowed numbers of rows.
+        conditions: the number of conditions.
+        unlike: fields without conditions.
+        only: the rows that the part may contain; None: all.
     """
     entity = setting.world.entity(view.entity)
     allowed = {row["id"] for row in (setting.rows_of(entity) if only is None else only)}
@@ -116,7 +116,7 @@ def draw_part(
 def make_part(
     setting: Setting, view: View, entity: Entity, conditions: Sequence[Condition]
 ) -> Part:
-    """Return the part of a list that fulfils conditions."""
+    """Return the part of a list that meets conditions."""
     rows, near = list[Row](), 0
     for row in setting.rows_of(entity):
         missed = sum(not condition.holds(row) for condition in conditions)
@@ -127,7 +127,7 @@ def make_part(
 
 
 def is_near(setting: Setting, part: Part) -> bool:
-    """Return whether enough rows miss a part by one condition alone, and not more than half of all where it has several."""
+    """Return whether enough rows miss a part by one condition; with several conditions, at most half of all may."""
     count = len(setting.rows_of(part.entity))
     return part.near >= min(NEAR_MISSES, count - len(part.rows)) and (
         len(part.conditions) == 1 or part.near <= count / 2
@@ -135,20 +135,20 @@ def is_near(setting: Setting, part: Part) -> bool:
 
 
 def turns(setting: Setting, part: Part, *, to: Row | None = None) -> int:
-    """Return how often the narrowed list is turned until it has shown all of its rows, or one of them."""
+    """Return the number of page turns until the filtered list has shown all its rows, or row `to`."""
     listed = narrowed_rows(setting, part)
     place = len(listed) - 1 if to is None else listed.index(to)
     return max(0, place) // part.view.page_size
 
 
 def narrowed_rows(setting: Setting, part: Part) -> list[Row]:
-    """Return the rows that the narrowed list shows: those of the part, and those that have to be read to be told."""
+    """Return the rows of the filtered list, including rows that only reading can exclude."""
     filtered = [one for one in part.conditions if one.choice is not None]
     return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
 
 
 def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Condition:
-    """Return the condition that a field has a choice."""
+    """Return the condition that a field has a given value, with its filter option if there is one."""
     offered = [words for _, words in setting.options(field)]
     return Condition(
         field,
@@ -161,7 +161,7 @@ def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Co
 def _fields(
     random: Random, view: View, entity: Entity, count: int, unlike: Sequence[DataField]
 ) -> list[DataField]:
-    """Return fields that conditions can be on, drawn."""
+    """Return randomly chosen fields for conditions."""
     names = dict.fromkeys((*view.filters, *view.columns))
     known = [entity.field(name) for name in names]
     usable = [one for one in known if one not in unlike and one is not entity.title]
@@ -176,7 +176,7 @@ def _fields(
 def _condition(
     setting: Setting, random: Random, view: View, entity: Entity, field: DataField
 ) -> Condition | None:
-    """Return a condition on a field that some row fulfils and some does not; None: none was drawn."""
+    """Return a condition on a field that at least one row meets; None: the draw failed."""
     row = random.choice(setting.rows_of(entity))
     value = row[field.name]
     if value is None:

@@ -12,73 +12,73 @@ from schemas.tasks.task import Task, task_id
 from schemas.worlds.world import SITE, World
 
 IMPOSSIBLE = "impossible"
-"""The answer where a task cannot be done."""
+"""The answer to a task that cannot be done."""
 
 START = "/"
-"""The path where tasks begin."""
+"""The path on which tasks start."""
 
 _SPARE, _TIMES, _TOGETHER = 10, 3, 2
-"""A task's step budget: so many times the actions of its reference, some, and a scroll for so many things to look at."""
+"""A task's step budget: a multiple of its reference's actions, a reserve, and one scroll per number of looks."""
 
 _ACTIONS = {Do.SELECT: 3, Do.LOOK: 0}
-"""The actions of a step that takes several, or none: a list is opened, told a name, and closed."""
+"""The number of actions of steps that do not take one: a list is opened, typed into and closed."""
 
 
 class Difficulty(Record):
-    """How hard a task is, as its shortest plan says."""
+    """The difficulty of a task, measured on its shortest plan."""
 
     actions: int = Field(ge=1)
-    """Of the plan, without scrolling."""
+    """The number of actions, without scrolling."""
     pages: int = Field(ge=0)
-    """How often it goes to a list or to a row's page."""
+    """The number of visits to lists and to rows' pages."""
     facts: int = Field(ge=0)
-    """Texts that it types, chooses or answers and the goal does not state, or that its answer follows from."""
+    """The number of texts that it enters or answers without the goal stating them, and of facts behind the answer."""
     decisions: int = Field(ge=1)
-    """Rows that it changes, and the answer."""
+    """The number of changed rows, plus one for an answer."""
 
 
 class WorldTask(Record):
     """One task in one world."""
 
     kind: str
-    """What it asks for, as `find`."""
+    """The kind of task, as `find`."""
     seed: int = Field(ge=0)
-    """What it was drawn from within its world."""
+    """The seed within its world."""
     instruction: str
     """The goal, in the words and values that pages show."""
     start: str = Field(default=START, pattern="^/")
     """The path of the page where it begins."""
     expect: Expectation
-    """What must be added, changed, removed or answered."""
+    """The required changes and answer."""
     reference: Reference
-    """One way to do it, which reads what it needs on pages; its last step is an answer."""
+    """One way to do it, which reads all it needs on pages; its last step is an answer."""
     answer_kind: str
     """`none`, `verbatim` where a page shows the answer, or `computed`."""
     difficulty: Difficulty | None = None
-    """How hard it is; None: it was not measured."""
+    """The difficulty; None: not measured."""
     distractors: int | None = None
-    """Rows that look like one that it asks about, and are none; None: it asks about no row that is there."""
+    """The number of rows that resemble one in question; None: the task concerns no existing row."""
 
 
 class Draft(NamedTuple):
-    """What a kind of task makes of a world: a task whose wording has yet to be chosen."""
+    """A task without its final wording, as a kind draws it."""
 
     words: Mapping[str, str]
-    """What is put into the requests of its kind (`wordings.toml`)."""
+    """The values of placeholders in its kind's sentences (`wordings.toml`)."""
     expect: Expectation
-    """As of a `WorldTask`."""
+    """As in `WorldTask`."""
     reference: tuple[ReferenceStep, ...]
-    """As of a `WorldTask`."""
+    """As in `WorldTask`."""
     answer_kind: str = "none"
-    """As of a `WorldTask`."""
+    """As in `WorldTask`."""
     like: str = ""
-    """The kind that it is a twin of, which cannot be done; empty: it is none."""
+    """The kind whose impossible twin this task is; empty: the task is possible."""
     near: int | None = None
-    """Rows that fulfil all of its conditions but one; None: it has none, and names rows."""
+    """The number of rows that meet all conditions but one; None: the task has no conditions and names rows."""
 
 
 def actions_of(steps: Sequence[ReferenceStep]) -> int:
-    """Return how many actions steps take where all that they name is in sight."""
+    """Return the number of actions of steps whose elements are all visible."""
     return sum(_ACTIONS.get(step.do, 1) for step in steps)
 
 
@@ -90,13 +90,13 @@ def _budget(steps: Sequence[ReferenceStep]) -> int:
 def measure(
     plan: Sequence[ReferenceStep], expect: Expectation, instruction: str, places: Collection[str]
 ) -> Difficulty:
-    """Return how hard a task is.
+    """Return the difficulty of a task.
 
     Args:
         plan: its shortest plan.
-        expect: what it expects.
+        expect: its expectation.
         instruction: its goal.
-        places: the words of links that lead to lists and to rows' pages.
+        places: the texts of links to lists and to rows' pages.
     """
     told = {step.text for step in plan if step.text and step.do is not Do.PRESS}
     carried = {text for text in told if text not in instruction} | {*expect.facts}
@@ -110,7 +110,7 @@ def measure(
 
 
 def to_task(world: World, task: WorldTask) -> Task:
-    """Return a world's task as runs attempt it."""
+    """Return a world's task in the form that runs attempt."""
     template_id = f"{world.family}/{task.kind}"
     start_url = f"{world.origin}{task.start}"
     parameters: JsonObject = {"family": world.family, "world": world.seed}

@@ -1,6 +1,7 @@
-"""Kinds of tasks: each is one registered object with its words, what it needs of a world, and what draws a task of it.
+"""Kinds of tasks: each is a registered object with its words, its needs, and a function that draws a task.
 
-A module of `generators/tasks/worlds/kinds` registers its kinds by `task_kind`; there is nothing else to do for a new one.
+A module of `generators/tasks/worlds/kinds` registers its kinds with `task_kind`; nothing else is needed for a new
+kind.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,32 +13,32 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.patterns import Shape, Thread
 
 LANGUAGES = ("terse", "en", "de", "fr", "es")
-"""What sentences of a kind are in: those that stand alone, which are English, and four languages."""
+"""The languages of sentences; `terse` is English without surrounding sentences."""
 
 Draw = Callable[[Setting, Random], Draft | None]
-"""Draws a task: what it says, what it expects and how it is done; None where the draw makes no task."""
+"""Draws a task: its words, expectation and reference; None: the draw failed."""
 
 
 class TaskKind(NamedTuple):
     """A kind of task."""
 
     name: str
-    """As templates name it: `find`."""
+    """The name in templates: `find`."""
     draw: Draw
     """Draws a task in a world."""
     requests: Mapping[str, tuple[str, ...]]
-    """Its sentences by language; empty: its tasks are asked for in the words of other kinds."""
+    """Its sentences by language; empty: its tasks use the words of other kinds."""
     aside: Literal["one", "several"] | None
-    """What an aside about its rows speaks of; None: its goals have no aside."""
+    """Whether an aside refers to one row or several; None: its goals have no aside."""
     needs: Shape | type[Thread] | None
-    """What a family must have: views of a shape, or messages; None: any family can have it."""
+    """The required shape of views, or threads, in a family; None: any family can have the kind."""
 
 
 _REGISTERED: dict[str, TaskKind] = {}
 
 
 def registered_kinds() -> Mapping[str, TaskKind]:
-    """Return the kinds that were registered, by name, in the order of their names."""
+    """Return the registered kinds by name, sorted."""
     return dict(sorted(_REGISTERED.items()))
 
 
@@ -48,18 +49,18 @@ def task_kind(
     aside: Literal["one", "several"] | None = None,
     needs: Shape | type[Thread] | None = None,
 ) -> Callable[[Draw], Draw]:
-    """Register what draws the tasks of a kind.
+    """Register the function that draws the tasks of a kind.
 
     Args:
         name: the kind's name.
-        words: its sentences, one a line after its language, as `en: [Find|Look up] {title}.`: one of the parts between
-            bars is drawn, and what stands in braces is put in (`ground/wordings.toml` says what there is for all kinds;
+        words: its sentences, one per line after its language, as `en: [Find|Look up] {title}.`: one of the alternatives
+            between bars is chosen, and placeholders in braces are filled (`ground/wordings.toml` has those of all kinds;
             the others are the words of the kind's `Draft`).
-        aside: as of `TaskKind`.
-        needs: as of `TaskKind`.
+        aside: as in `TaskKind`.
+        needs: as in `TaskKind`.
 
     Raises:
-        ValueError: there is such a kind already, or a line has no language, or a language no line.
+        ValueError: the kind exists already, a line has no language, or a language has no line.
     """
     requests = _read(name, words.strip().splitlines()) if words else {}
 

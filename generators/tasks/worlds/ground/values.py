@@ -1,4 +1,4 @@
-"""New values for fields, as tasks ask for them: allowed, unlike what is there, and like what others hold."""
+"""New values for fields of tasks: valid, different from the current values, and similar to those of other rows."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -22,12 +22,12 @@ NOTES = (
 """Texts for fields of several lines."""
 
 _STEPS = {False: 5, True: 100}
-"""What amounts are multiples of, in hundredths, with hundredths and without."""
+"""The step of amounts in hundredths, by whether the world's amounts are whole."""
 
 _TRIES = 30
 _MIN_DIGITS = 3
 _FEW_TAGS = 3
-"""So many tags at most are asked for where there were none."""
+"""Maximum number of tags for a field without tags."""
 
 
 def new_value(
@@ -38,7 +38,7 @@ def new_value(
     *,
     unlike: Collection[Value] = (),
 ) -> Value:
-    """Return a value that a form accepts for a field; None: none but those of `unlike` can be told."""
+    """Return a valid value for a field, outside `unlike`; None: no such value can be stated."""
     match field.kind:
         case Kind.TEXT:
             return _new_text(setting, random, entity, field, unlike=unlike)
@@ -60,7 +60,7 @@ def _one(random: Random, among: Sequence[Value], unlike: Collection[Value]) -> V
 def _new_tags(
     setting: Setting, random: Random, field: DataField, *, unlike: Collection[Value]
 ) -> Value:
-    """Return tags that are one more or one fewer than those that are there; a few where none are."""
+    """Return the current tags with one added or removed; a few tags if there are no current ones."""
     known = [str(value) for value, _ in setting.options(field)]
     there = {tag for one in unlike for tag in tags_of(one)}
     for _ in range(_TRIES):
@@ -95,7 +95,7 @@ def _new_text(
     *,
     unlike: Collection[Value],
 ) -> Value:
-    """Return a text like those of other rows; a title is one that no row has."""
+    """Return a text similar to other rows' texts; a title is unique."""
     is_title = field is entity.title
     there = [str(row[field.name]) for row in setting.rows_of(entity) if row[field.name]]
     taken = {str(value).casefold() for value in (*unlike, *(there if is_title else ()))}
@@ -107,7 +107,7 @@ def _new_text(
 
 
 def _vary(random: Random, one: str, other: str, *, anew: bool) -> str:
-    """Return a text with other digits; an address of mail, or what is to be new, of two others' parts."""
+    """Return a text with other digits; an e-mail address or a new text combines parts of two others."""
     if sum(letter.isdigit() for letter in one) >= _MIN_DIGITS:
         return re.sub(r"[1-9]", lambda _: random.choice("123456789"), one)
     if "@" in one:

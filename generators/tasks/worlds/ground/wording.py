@@ -1,8 +1,8 @@
-"""The goals of tasks in words: drawn from a small grammar, in several registers and languages.
+"""The wording of goals: drawn from a small grammar, in several registers and languages.
 
-A goal is one request, in most registers with sentences around it: who asks, what somebody misremembers that does
-not matter, until when. What is put in stands as pages show it; words that a goal alone has, as `above`, are terms,
-which every language has its own of.
+A goal is one request, in most registers with sentences around it: the requester, an irrelevant aside, a deadline.
+Values are inserted as pages show them; words that belong to the goal, as `above`, are terms that every language
+translates.
 """
 
 import re
@@ -31,7 +31,7 @@ _LABELS = ("field", "fact", "link", "ground", "name", "state")
 
 
 class Grammar(NamedTuple):
-    """What goals are made of; sentences by language."""
+    """The grammar of goals; sentences by language."""
 
     person: dict[str, list[str]]
     """First and last names."""
@@ -40,12 +40,12 @@ class Grammar(NamedTuple):
     weekday: dict[str, list[str]]
     opening: dict[str, list[str]]
     aside: dict[str, dict[str, list[str]]]
-    """By what it is about, and by language."""
+    """By subject and language."""
     closing: dict[str, list[str]]
     impossible: dict[str, list[str]]
-    """What says how to answer where the task cannot be done."""
+    """Instructions for answering a task that cannot be done."""
     terms: dict[str, dict[str, str]]
-    """By language, words that are put into goals."""
+    """Translations of terms, by language."""
 
 
 @cache
@@ -60,10 +60,10 @@ def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: b
     """Return a goal.
 
     Args:
-        kind: whose sentences it is drawn from.
-        words: what is put in.
-        random: what it is drawn from.
-        is_twin: whether the task cannot be done, so that the goal says how to answer then.
+        kind: the kind, whose sentences are used.
+        words: the values of placeholders.
+        random: the source of randomness.
+        is_twin: whether the task is impossible, so that the goal says how to answer then.
     """
     rules, share = grammar(), random.random()
     requests = kind.requests
@@ -92,7 +92,7 @@ def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: b
 
 
 def _draw_names(rules: Grammar, language: str, random: Random) -> dict[str, str]:
-    """Return who and what is spoken of around a request."""
+    """Return the names and days in sentences around a request."""
     first, last = rules.person["first"], rules.person["last"]
     return {
         "person": f"{random.choice(first)} {random.choice(last)}",
@@ -104,7 +104,7 @@ def _draw_names(rules: Grammar, language: str, random: Random) -> dict[str, str]
 
 
 def _spread(part: str, random: Random) -> str:
-    """Return a sentence with one of each of its alternatives."""
+    """Return a sentence with each group of alternatives resolved."""
     chosen = _PART.sub(lambda found: random.choice(found[1].split("|")), part)
     return " ".join(chosen.split())
 

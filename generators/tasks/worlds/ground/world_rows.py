@@ -1,6 +1,6 @@
-"""What tasks of a world are drawn from: its specification with its rows, and which of them a task may name.
+"""The basis of tasks of a world: its specification with its rows, and the rows that a task can name.
 
-A task may name a row if its title tells it from all others, and if its page is a few clicks from the start.
+A task can name a row if its title is unique and its page is a few clicks from the start.
 """
 
 import copy
@@ -17,22 +17,22 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, View, World
 
 MAX_TURNS = 5
-"""How often a reference turns a page of a list, at most."""
+"""Maximum number of page turns of a reference in one list."""
 
 MAX_SEARCHLESS = 3
-"""How often it does so at most where it might have searched."""
+"""Maximum number of page turns in place of a search."""
 
 MAX_TITLE_CHARS = 80
-"""A row with a longer title is not named."""
+"""Maximum length of the title of a named row in characters."""
 
 MIN_SIBLINGS = 5
-"""So many other rows are like a row that is named, where there are as many."""
+"""Number of similar rows that a named row should have, where that many exist."""
 
 _SIBLINGS = 0.95
-"""The share of rows that are picked among those with siblings."""
+"""The share of named rows that are drawn from those with similar rows."""
 
 TERM = re.compile("⟦([a-z]+)⟧")
-"""A word that an instruction has in its own language, as `above`, where its words are put together."""
+"""A placeholder for a term in the instruction's language, as `above`."""
 
 _NO_NOUNS = frozenset(
     [
@@ -68,16 +68,16 @@ _NO_NOUNS = frozenset(
         "within",
     ]
 )
-"""Labels of one word that are no nouns, so that sentences cannot use them as they are."""
+"""Labels of one word that are not nouns, so that sentences must quote them."""
 
 _CODE = re.compile(r"(\D+)\d")
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.MONEY, Kind.DATE})
-"""What has a larger and a smaller."""
+"""The kinds of fields with an order."""
 
 
 class Setting:
-    """A world with its rows, as tasks ask of them."""
+    """A world with its rows, and queries on them for tasks."""
 
     def __init__(self, world: World, rows: Rows) -> None:
         self.world = world
@@ -89,38 +89,38 @@ class Setting:
             for entity in world.entities
         }
         self.searches = True
-        """Whether references search for a row where a list has a search; else they turn its pages."""
+        """Whether references use a list's search instead of turning its pages."""
         self._named: dict[str, list[Row]] = {}
         self._ends: dict[str, Counter[str]] = {}
         everything = (title for titles in self._titles.values() for title in titles.values())
         self._same = Counter(title.casefold() for title in everything)
-        """How many rows, of whatever entity, a title names."""
+        """The number of rows of all entities with each title."""
 
     def without_search(self) -> "Setting":
-        """Return the same, with references that turn a list's pages rather than search it."""
+        """Return a copy whose references turn pages instead of searching."""
         other = copy.copy(self)
         other.searches = False
         return other
 
     def places(self, random: Random) -> list[tuple[View, Entity]]:
-        """Return the entities whose rows a view lists, each with its first view, in a drawn order."""
+        """Return the entities with a list, each with its first list, in random order."""
         views = [(self.world.view_of(entity.name), entity) for entity in self.world.entities]
         places = [(view, entity) for view, entity in views if view is not None]
         return random.sample(places, len(places))
 
     def rows_of(self, entity: Entity) -> Sequence[Row]:
-        """Return an entity's rows, in the order of their ids."""
+        """Return an entity's rows, in id order."""
         return self.rows.get(entity.name, ())
 
     def next_id(self, entity: Entity) -> int:
-        """Return the id of the row that is added to an entity next."""
+        """Return the id of an entity's next new row."""
         return max((int(row["id"] or 0) for row in self.rows_of(entity)), default=0) + 1
 
     def row(self, entity: Entity, row: Value) -> Row:
-        """Return the row of an id.
+        """Return the row with an id.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no row has this id.
         """
         for each in self.rows_of(entity):
             if each["id"] == row:
@@ -128,23 +128,23 @@ class Setting:
         raise KeyError(row)
 
     def title(self, entity: Entity, row: Row) -> str:
-        """Return what names a row."""
+        """Return a row's title."""
         return self._titles[entity.name][_id(row)]
 
     def titles(self, entity: Entity) -> list[str]:
-        """Return the titles of an entity's rows, in the order of their ids."""
+        """Return the titles of an entity's rows, in id order."""
         return list(self._titles[entity.name].values())
 
     def show(self, entity: Entity, field: DataField, value: Value) -> str:
-        """Return a value as pages write it."""
+        """Return a value as pages display it."""
         return show(self.world, entity.name, field.name, value, self._titles)
 
     def fact(self, entity: Entity, field: DataField, row: Row) -> str:
-        """Return what pages write for a field of a row."""
+        """Return a field's value as pages display it."""
         return self.show(entity, field, row[field.name])
 
     def names(self, view: View, entity: Entity, row: Row | None = None) -> dict[str, str]:
-        """Return what wordings call the website, a view, its rows, and one of them; None: they name no row."""
+        """Return the names of the website, a view and its rows for wordings, and the title of `row` if given."""
         names = {
             "site": self.world.title,
             "view": view.label,
@@ -155,7 +155,7 @@ class Setting:
         return names if row is None else {**names, "title": quote(self.title(entity, row))}
 
     def namable(self, view: View, entity: Entity) -> list[Row]:
-        """Return the rows that a task may name, in the order of their ids."""
+        """Return the rows that a task can name, in id order."""
         if view.name not in self._named:
             self._named[view.name] = [
                 row
@@ -167,9 +167,9 @@ class Setting:
         return self._named[view.name]
 
     def pick(self, random: Random, entity: Entity, rows: Sequence[Row]) -> Row:
-        """Return one of some rows, most often one that has siblings: rows whose titles begin or end alike, as codes do.
+        """Return one of the rows, preferring rows with siblings: titles that begin or end alike, as codes do.
 
-        A task that names a row with siblings is done to another by whoever does not read closely.
+        A careless reader confuses a named row with its siblings.
         """
         counts = [self._siblings(entity, self.title(entity, row)) for row in rows]
         fewest = max(1, min(MIN_SIBLINGS, max(counts)))
@@ -177,7 +177,7 @@ class Setting:
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
 
     def alike(self, words: Iterable[str]) -> int | None:
-        """Return how many rows have a title like one of those that are quoted, the most of them; None: none is quoted."""
+        """Return the largest number of siblings of a quoted title; None: no title is quoted."""
         told = {word.strip('"').casefold() for word in words}
         counts = [
             self._siblings(entity, title)
@@ -188,7 +188,7 @@ class Setting:
         return max(counts, default=None)
 
     def _siblings(self, entity: Entity, title: str) -> int:
-        """Return how many other rows have a title that begins or ends as this one."""
+        """Return the number of other rows whose titles begin or end like this one."""
         if entity.name not in self._ends:
             self._ends[entity.name] = Counter(
                 end for each in self.titles(entity) for end in _ends(each)
@@ -196,15 +196,15 @@ class Setting:
         return max(self._ends[entity.name][end] for end in _ends(title)) - 1
 
     def is_searched(self, view: View, entity: Entity, row: Row) -> bool:
-        """Return whether a reference comes to a row by a search."""
+        """Return whether a reference finds a row by a search."""
         return view.searched and (
             self.searches or self.turns(view, entity, row, searched=False) > MAX_SEARCHLESS
         )
 
     def turns(self, view: View, entity: Entity, row: Row, *, searched: bool | None = None) -> int:
-        """Return how often the view's list is turned until it shows a row, after a search for it.
+        """Return the number of page turns until a list shows a row, after a search for its title.
 
-        `searched` is whether there was one; None: wherever the list has a search.
+        `searched` is whether there was a search; None: if the list has one.
         """
         before = itertools.takewhile(lambda other: other is not row, self.rows_of(entity))
         titles = (self.title(entity, other).casefold() for other in before)
@@ -213,13 +213,13 @@ class Setting:
         return sum(wanted in title for title in titles) // view.page_size
 
     def facts(self, entity: Entity, kinds: frozenset[Kind]) -> list[DataField]:
-        """Return the fields of some kinds that tell something about a row, which its title does not."""
+        """Return the fields of some kinds, without the title."""
         return [field for field in entity.fields[1:] if field.kind in kinds]
 
     def options(self, field: DataField) -> list[tuple[Value, str]]:
-        """Return what may be chosen in a field, of tags each by itself; each value with its words.
+        """Return the options of a field, of tags each alone, as values with their labels.
 
-        A list is told a choice by its first letters, so that choices with which another begins are left out.
+        Options that are a prefix of another option are skipped: lists are operated by typing.
         """
         match field.kind:
             case Kind.CHOICE | Kind.TAGS:
@@ -245,44 +245,44 @@ def is_plain(text: str) -> bool:
 
 
 def quote(text: str) -> str:
-    """Return a title or a value as instructions write it."""
+    """Return a title or a value as instructions quote it."""
     return f'"{text}"'
 
 
 def name_field(field: DataField) -> str:
-    """Return what instructions call a field: in quotation marks, unless its label is a noun of one word."""
+    """Return a field's name in instructions: quoted, unless its label is a noun of one word."""
     label = field.label
     is_noun = " " not in label and label.casefold() not in _NO_NOUNS
     return label if is_noun and field.kind is not Kind.FLAG else quote(label)
 
 
 def is_so(field: DataField, told: str) -> str:
-    """Return a condition on a field in words, as `Status is "Open"`; English alone has the verb."""
+    """Return a condition on a field in words, as `Status is "Open"`; only English has the verb."""
     return f"{name_field(field)} {term('is')} {told}"
 
 
 def state_value(field: DataField, text: str) -> str:
-    """Return a value of a field in words, as `Price "$12.00"` or `"Lives in": "Leeds"`."""
+    """Return a field with its value in words, as `Price "$12.00"` or `"Lives in": "Leeds"`."""
     name = name_field(field)
     return f"{name}{':' if name != field.label else ''} {quote(text)}"
 
 
 def term(name: str) -> str:
-    """Return the mark of a word that an instruction has in its own language."""
+    """Return the placeholder of a term."""
     return f"⟦{name}⟧"
 
 
 def rank(value: Value) -> int:
-    """Return the place of a number or a day among others.
+    """Return the sort key of a number or a day.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the value is neither.
     """
     return value if isinstance(value, int) else date.fromisoformat(str(value)).toordinal()
 
 
 def _ends(title: str) -> set[str]:
-    """Return how a title begins and ends; a code, as IV-9110, begins with what stands before its number."""
+    """Return the beginning and the end of a title; of a code, as IV-9110, also the part before its number."""
     words = title.casefold().split() or [""]
     code = _CODE.match(words[0])
     return {f"{words[0]} ", f" {words[-1]}", *((code[1],) if code is not None else ())}

@@ -10,4 +10,4 @@ for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 KINDS: Mapping[str, TaskKind] = registered_kinds()
-"""All kinds by name, in the order of their names."""
+"""All kinds by name, sorted."""

@@ -1,4 +1,4 @@
-"""A kind of task over the numbers of a part of a list: their sum, their mean or their span."""
+"""A kind of task over the numbers of a part of a list: their sum, mean or span."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -92,7 +92,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
 
 
 def _worked_out(way: str, values: Sequence[int], seen: Sequence[str]) -> str:
-    """Return what an aggregate is made of, as pages write it, up to its result."""
+    """Return the calculation of an aggregate in words, up to its result."""
     if way == "span":
         most, least = (seen[values.index(end)] for end in (max(values), min(values)))
         return f"The largest is {most} and the smallest {least}; the difference"
@@ -101,14 +101,14 @@ def _worked_out(way: str, values: Sequence[int], seen: Sequence[str]) -> str:
 
 
 def _number(result: int, shown: str, *, is_money: bool) -> Matcher:
-    """Return that a number is answered, or what pages would write for it where that reads as no number."""
+    """Return a matcher of the number, or of its displayed text too if that does not parse as the number."""
     number = result / 100 if is_money else result
     is_read = read_number(shown) == Decimal(str(number))
     return Number(number=number) if is_read else OneOf(one_of=(number, shown))
 
 
 def _facts(setting: Setting, part: Part, field: DataField) -> tuple[str, ...]:
-    """Return the titles of a part's rows, and what the list shows of each in a field."""
+    """Return the titles of a part's rows and their displayed values of a field."""
     entity = part.entity
     return tuple(
         dict.fromkeys(

@@ -34,7 +34,7 @@ _OWN_FACTS = _FACTS - {Kind.LINK}
 _WORDS = {True: ("larger", "largest"), False: ("smaller", "smallest")}
 _DAYS = {True: ("later", "latest"), False: ("earlier", "earliest")}
 _FEWEST = 3
-"""Rows among which there is a largest, and the fewest that are counted."""
+"""Minimum number of rows for a largest one, and for a count."""
 
 
 @task_kind(
@@ -152,7 +152,7 @@ def join(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def compare(setting: Setting, random: Random) -> Draft | None:
-    """Ask which of two rows has the larger or the smaller of a number or a day."""
+    """Ask which of two rows has the larger or smaller number, or the later or earlier day."""
     for view, entity in setting.places(random):
         fields = setting.facts(entity, NUMBERS)
         named = setting.namable(view, entity)
@@ -221,7 +221,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def extreme(setting: Setting, random: Random) -> Draft | None:
-    """Ask which row of a list, narrowed where it can be, has the largest or the smallest of something."""
+    """Ask for the row with the largest or smallest value in a list, filtered if possible."""
     for view, entity in setting.places(random):
         columns = (*view.sorts, *view.columns)
         fields = [one for one in setting.facts(entity, NUMBERS) if one.name in columns]
@@ -285,7 +285,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def count(setting: Setting, random: Random) -> Draft | None:
-    """Ask how many rows have one or two choices; the list is read to its end."""
+    """Ask how many rows have one or two given values; the list is read to its end."""
     for view, entity in setting.places(random):
         names = list(dict.fromkeys((*view.filters, *view.columns)))
         fields = [
@@ -321,12 +321,12 @@ def count(setting: Setting, random: Random) -> Draft | None:
 
 
 def is_asked_for(reply: str) -> bool:
-    """Return whether an answer is worth asking for: no answer that is often given without looking is."""
+    """Return whether an answer can be quoted and is not one that guessers often give."""
     return is_plain(reply) and normalise(reply) not in {normalise(each) for each in CANARIES}
 
 
 def _reply(setting: Setting, entity: Entity, field: DataField, row: Row) -> str | None:
-    """Return the answer that states a fact of a row; None: the fact is not worth asking for."""
+    """Return the answer that states a fact of a row; None: the fact is unsuitable."""
     value = row[field.name]
     if value is None:
         return None
@@ -359,7 +359,7 @@ def _matcher(field: DataField, row: Row, reply: str) -> Matcher:
 
 
 def _best(rows: Sequence[Row], field: DataField, *, wants_large: bool) -> Row | None:
-    """Return the only row with the largest or smallest value; None: there are several, or too few rows."""
+    """Return the only row with the largest or smallest value; None: a tie, or too few rows."""
     if len(rows) < _FEWEST or any(row[field.name] is None for row in rows):
         return None
     ordered = sorted(rows, key=lambda row: rank(row[field.name]), reverse=wants_large)
@@ -367,7 +367,7 @@ def _best(rows: Sequence[Row], field: DataField, *, wants_large: bool) -> Row | 
 
 
 def _draw_filter(setting: Setting, random: Random, view: View, entity: Entity) -> Mapping[str, str]:
-    """Return a choice that narrows a list, by its field; empty where the list has no filter."""
+    """Return a random filter option by field; empty if the list has no filter."""
     fields = [entity.field(name) for name in view.filters if entity.field(name).choices]
     if not fields:
         return {}

@@ -1,4 +1,4 @@
-"""A kind of task on boards: a card comes to another column."""
+"""A kind of task on boards: move a card to another column."""
 
 from random import Random
 
@@ -43,7 +43,7 @@ _DRAGGED = 0.7
     """,
 )
 def move_card(setting: Setting, random: Random) -> Draft | None:
-    """Ask that a named card of a board comes to the column that one step leads to."""
+    """Ask to move a named card of a board to a column that one step reaches."""
     for view in views_of(setting, Shape.BOARD):
         entity, flow = setting.world.entity(view.entity), setting.world.workflow(view.entity)
         listed = setting.world.view_of(view.entity)

@@ -1,4 +1,4 @@
-"""Kinds of tasks that change several rows: all of a part of a list, or rows that are named."""
+"""Kinds of tasks that change several rows: a part of a list, or named rows."""
 
 from random import Random
 
@@ -66,7 +66,7 @@ _TWO, _THREE = 2, 3
     """,
 )
 def edit_many(setting: Setting, random: Random) -> Draft | None:
-    """Ask for one value in all rows of a part of a list."""
+    """Ask to set one value in all rows of a part of a list."""
     for view, entity in editable(setting, random):
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _SHARED]
         if not fields:
@@ -131,7 +131,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def delete_several(setting: Setting, random: Random) -> Draft | None:
-    """Ask that all rows of a part of a list are deleted; no other row links to them."""
+    """Ask to delete all rows of a part of a list; no other row links to them."""
     for view, entity in setting.places(random):
         if not entity.can_delete:
             continue
@@ -159,7 +159,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
                 *to_part(setting, part),
                 *(
                     step
-                    for row in reversed(part.rows)  # so that no other moves to another page
+                    for row in reversed(part.rows)  # the remaining rows keep their pages
                     for step in (
                         *to_row(setting, view, entity, row, reads=()),
                         *remove(setting),
@@ -250,7 +250,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def create_several(setting: Setting, random: Random) -> Draft | None:
-    """Ask for two or three new rows, each with values of its own."""
+    """Ask for two or three new rows with their own values."""
     for view, entity in with_forms(setting, random):
         drawn = [draw_row(setting, random, entity) for _ in range(random.choice((2, 2, 3)))]
         rows = [row for row in drawn if row is not None]
@@ -296,7 +296,7 @@ def create_several(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def transfer(setting: Setting, random: Random) -> Draft | None:
-    """Ask that two named rows get what a third one has in a field."""
+    """Ask to copy a field's value from one named row to two others."""
     for view, entity in editable(setting, random):
         named = setting.namable(view, entity)
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _COPIED]
@@ -350,7 +350,7 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def swap(setting: Setting, random: Random) -> Draft | None:
-    """Ask that a mix-up is undone: two named rows have each other's value of a field."""
+    """Ask to undo a mix-up: two named rows have each other's value of a field."""
     for view, entity in editable(setting, random):
         named = setting.namable(view, entity)
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind in _COPIED]

@@ -1,4 +1,4 @@
-"""Tasks on carts: things are put in, each so many times, and ordered together."""
+"""Tasks on carts: put quantities of things into the cart and order them together."""
 
 from collections.abc import Sequence
 from random import Random
@@ -28,23 +28,23 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
 
 _COUNTS = (1, 2, 2, 3)
-"""How many things are ordered, each as likely."""
+"""The numbers of things in an order, equally likely."""
 
 _QUANTITIES = (1, 2, 2, 3, 4)
 _CHEAPEST, _BY_ADDING, _FROM_LIST = 0.45, 0.3, 0.5
-"""The shares: of orders with a thing that has to be chosen, of things that are put in several times rather than
-counted up in the cart, and of things that are put in from a list that has the button."""
+"""The shares: of orders with a thing that must be chosen, of things added repeatedly instead of counted up in the
+cart, and of things added from a list that has the button."""
 
 _SIZES = range(3, 30)
 
 
 class Wanted(NamedTuple):
-    """A thing that is ordered."""
+    """A thing to order."""
 
     row: Row
     """The thing."""
     quantity: int
-    """How many times."""
+    """The quantity."""
     ordered: Ordered | None = None
     """The rows of which it is the cheapest; None: the goal names it."""
 
@@ -72,7 +72,7 @@ class Wanted(NamedTuple):
     """,
 )
 def buy(setting: Setting, random: Random) -> Draft | None:
-    """Ask for an order of one to three things, each so many times; some are named, one may have to be chosen."""
+    """Ask for an order of one to three things with quantities; one of them may have to be chosen."""
     cart = setting.world.cart
     view = None if cart is None else setting.world.view_of(cart.things)
     if cart is None or view is None:
@@ -98,7 +98,7 @@ def buy(setting: Setting, random: Random) -> Draft | None:
 
 
 def order_of(setting: Setting, cart: Cart, wanted: Sequence[tuple[Row, int]]) -> Expectation:
-    """Return what an order of things adds, each so many times: they may have been put in in any order."""
+    """Return the expectation of an order's rows; the order of its lines does not matter."""
     world = setting.world
     orders, lines = world.entity(cart.orders), world.entity(cart.lines)
     number, first = setting.next_id(orders), setting.next_id(lines)
@@ -116,7 +116,7 @@ def order_of(setting: Setting, cart: Cart, wanted: Sequence[tuple[Row, int]]) ->
 
 
 def put_in(setting: Setting, cart: Cart, view: View, row: Row, *, from_list: bool = False) -> Steps:
-    """Return the way from any page to having put one of a thing into the cart, on its own page or on a list."""
+    """Return the steps from any page that add one of a thing to the cart, on its own page or on a list."""
     entity = setting.world.entity(cart.things)
     if not from_list:
         return (*to_row(setting, view, entity, row, reads=()), click(cart.add, Purpose.PUT_IN))
@@ -128,13 +128,13 @@ def put_in(setting: Setting, cart: Cart, view: View, row: Row, *, from_list: boo
 
 
 def count_up(setting: Setting, cart: Cart, row: Row, times: int) -> Steps:
-    """Return how a thing in the cart, which is in sight, becomes so many more."""
+    """Return the steps that increase a visible thing's quantity in the cart `times` times."""
     title = setting.title(setting.world.entity(cart.things), row)
     return (click(setting.world.words.increase.format(field=title), Purpose.COUNT),) * times
 
 
 def _draw(setting: Setting, random: Random, cart: Cart, view: View) -> list[Wanted]:
-    """Return what is ordered; nothing where it makes no task."""
+    """Return the things to order; empty if the draw failed."""
     entity, drawn = setting.world.entity(cart.things), list[Wanted]()
     named, count = setting.namable(view, entity), random.choice(_COUNTS)
     ordered = _cheapest(setting, random, cart, view) if random.random() < _CHEAPEST else None
@@ -150,7 +150,7 @@ def _draw(setting: Setting, random: Random, cart: Cart, view: View) -> list[Want
 
 
 def _cheapest(setting: Setting, random: Random, cart: Cart, view: View) -> Ordered | None:
-    """Return things that fulfil conditions in the order of what they cost; None: a list does not tell it."""
+    """Return things that meet conditions, sorted by price; None: the list does not show a unique cheapest one."""
     entity = setting.world.entity(cart.things)
     price = entity.field(cart.price)
     if cart.price not in {*view.columns, *view.sorts}:

@@ -1,4 +1,4 @@
-"""Kinds of tasks that change one thing of the state: create, edit, move, delete, and mixtures of them."""
+"""Kinds of tasks with one change of the state: create, edit, move, delete, and combinations."""
 
 from random import Random
 
@@ -88,7 +88,7 @@ def create(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def create_alike(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a new row of which one value is that of another row, to be read on its page."""
+    """Ask for a new row that copies one value from another row, to be read on its page."""
     for view, entity in with_forms(setting, random):
         values = draw_row(setting, random, entity)
         named = setting.namable(view, entity)
@@ -147,7 +147,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def edit(setting: Setting, random: Random) -> Draft | None:
-    """Ask for another value in one field of a named row."""
+    """Ask to change one field of a named row."""
     return _edit(setting, random, 1)
 
 
@@ -170,7 +170,7 @@ def edit(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def edit_two(setting: Setting, random: Random) -> Draft | None:
-    """Ask for other values in two fields of a named row."""
+    """Ask to change two fields of a named row."""
     return _edit(setting, random, 2)
 
 
@@ -216,7 +216,7 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
     """,
 )
 def conditional(setting: Setting, random: Random) -> Draft | None:
-    """Ask for one change if a fact of a named row is so, and for another one if it is not."""
+    """Ask for one change if a fact of a named row meets a condition, and for another otherwise."""
     for view, entity in editable(setting, random):
         row = setting.pick(random, entity, setting.namable(view, entity))
         facts = setting.facts(entity, NUMBERS | {Kind.CHOICE})
@@ -279,7 +279,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def move(setting: Setting, random: Random) -> Draft | None:
-    """Ask that a named row comes to another state of its workflow, one or two steps away."""
+    """Ask to bring a named row to another state of its workflow, one or two steps away."""
     for view, entity in setting.places(random):
         flow, named = setting.world.workflow(entity.name), setting.namable(view, entity)
         if flow is None or not named:
@@ -329,7 +329,7 @@ def move(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def delete(setting: Setting, random: Random) -> Draft | None:
-    """Ask that a named row is deleted; no other row links to it."""
+    """Ask to delete a named row; no other row links to it."""
     for view, entity in setting.places(random):
         named = [
             row for row in setting.namable(view, entity) if not is_linked(setting, entity, row)

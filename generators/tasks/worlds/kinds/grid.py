@@ -1,4 +1,4 @@
-"""Tasks on grids: cells of named rows are changed where they stand."""
+"""Tasks on grids: cells of named rows are edited in place."""
 
 from random import Random
 
@@ -25,20 +25,20 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
 
 _WIDGETS = {Kind.CHOICE: Widget.SELECT, Kind.FLAG: Widget.CHECKBOX}
-"""What a cell asks for a value with, where that is no line to type into."""
+"""The widgets of cells that are not plain inputs."""
 
 _IN_CELLS = {
     Purpose.TYPE: Purpose.FILL_CELL,
     Purpose.CHOOSE: Purpose.CHOOSE_CELL,
     Purpose.TOGGLE: Purpose.TOGGLE_CELL,
 }
-"""What steps of forms are for where they are taken in cells."""
+"""The purposes in cells of steps that forms share."""
 
 _ENTERED = 0.6
-"""The share of cells that Enter saves; the others are saved by the button."""
+"""The share of cells that Enter saves; the button saves the others."""
 
 Change = tuple[Row, DataField, Value]
-"""A row, one of its fields, and the value that it gets."""
+"""A row, one of its fields, and its new value."""
 
 
 @task_kind(
@@ -63,7 +63,7 @@ Change = tuple[Row, DataField, Value]
     """,
 )
 def grid_edit(setting: Setting, random: Random) -> Draft | None:
-    """Ask for other values in one cell of a grid, or in two."""
+    """Ask to change one or two cells of a grid."""
     for view in views_of(setting, Shape.GRID):
         entity = setting.world.entity(view.entity)
         drawn = _changes(setting, random, view, random.choice((1, 2, 2)))
@@ -84,7 +84,7 @@ def grid_edit(setting: Setting, random: Random) -> Draft | None:
 
 
 def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) -> Steps:
-    """Return how a cell of a grid in sight is opened, changed, and saved by Enter or by its button."""
+    """Return the steps that open, change and save a visible cell of a grid, by Enter or by its button."""
     entity, (row, field, value) = setting.world.entity(view.entity), change
     words, title = setting.world.words, setting.title(entity, row)
     name = cell_name(field.label, title)
@@ -113,7 +113,7 @@ def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) ->
 
 
 def _changes(setting: Setting, random: Random, view: View, count: int) -> list[Change]:
-    """Return so many changes of cells of a grid, each of a row of its own; fewer where there are none."""
+    """Return up to `count` changes of cells, each in another row."""
     entity = setting.world.entity(view.entity)
     named, cells = setting.namable(view, entity), setting.world.cells(view)
     out = list[Change]()

@@ -1,4 +1,4 @@
-"""Kinds of tasks that follow links and rules: chain and repair; and twins of other kinds that cannot be done."""
+"""Kinds of tasks that follow links and rules: chain and repair; and impossible twins of other kinds."""
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -64,7 +64,7 @@ _CHECKED = 3
     """,
 )
 def chain(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a change of the row that a named row leads to by one or two links."""
+    """Ask to change the row that one or two links lead to from a named row."""
     found = list(_chains(setting, random))
     longest = max((len(links) for _, links, _ in found), default=0)
     for view, links, row in found:
@@ -94,7 +94,7 @@ def chain(setting: Setting, random: Random) -> Draft | None:
 
 
 def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[DataField, ...], Row]]:
-    """Yield rows with the links that lead from them to a row that can be changed, at most two."""
+    """Yield rows with one or two links that lead to another row."""
     for view, entity in setting.places(random):
         named = setting.namable(view, entity)
         links = setting.facts(entity, _LINK)
@@ -129,7 +129,7 @@ def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[Data
     """,
 )
 def repair(setting: Setting, random: Random) -> Draft | None:
-    """Ask to check three named rows by a rule on what they link to, and to correct those that break it."""
+    """Ask to check three named rows by a rule about a linked row, and to correct those that break it."""
     for view, entity in editable(setting, random):
         links = setting.facts(entity, _LINK)
         fields = [one for one in form_fields(setting, entity)[1:] if one.kind is Kind.CHOICE]
@@ -190,7 +190,7 @@ def _check_row(
     fields: tuple[DataField, DataField, DataField],
     values: Row | None,
 ) -> Steps:
-    """Return how a row is checked by what it links to, and given other values; None: it has the right ones."""
+    """Return the steps that check a row by a linked row and set `values`; None: the row is already correct."""
     entity, (link, ground, field) = setting.world.entity(view.entity), fields
     target = setting.world.entity(link.target or "")
     there = setting.row(target, row[link.name])
@@ -211,7 +211,7 @@ def _check_row(
 
 @task_kind("impossible")
 def impossible(setting: Setting, random: Random) -> Draft | None:
-    """Ask for what cannot be done, in the words of what can: of a row that is not there, or has no such link."""
+    """Ask for an impossible task in the words of a possible kind: the row does not exist, or has no such link."""
     if random.random() < 1 / 4 and (draft := _loose_link(setting, random)) is not None:
         return draft
     kind = random.choice(sorted(_TWINS))
@@ -256,7 +256,7 @@ _TWINS: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
 
 
 def _loose_link(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a fact of the row that a named row links to, where it links to none."""
+    """Ask for a fact of a linked row where the link is empty."""
     for view, entity in setting.places(random):
         loose = [
             (row, link)

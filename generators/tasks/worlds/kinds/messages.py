@@ -1,4 +1,4 @@
-"""Kinds of tasks on the messages under a row: one is written, in words of the goal or of another row."""
+"""Kinds of tasks on threads: write a message, with words of the goal or a value of another row."""
 
 from random import Random
 
@@ -44,7 +44,7 @@ _QUOTED = NUMBERS | {Kind.TEXT, Kind.CHOICE}
     """,
 )
 def write_message(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a message with stated words under a named row."""
+    """Ask for a message with given words under a named row."""
     for thread, view, entity in _threads(setting, random):
         row = setting.pick(random, entity, setting.namable(view, entity))
         text = random.choice(NOTES)
@@ -82,7 +82,7 @@ def write_message(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def write_fact(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a message under a named row that says what another row has in a field, to be read on its page."""
+    """Ask for a message under a named row with another row's value, to be read on its page."""
     for thread, view, entity in _threads(setting, random):
         named = setting.namable(view, entity)
         row = setting.pick(random, entity, named)
@@ -118,7 +118,7 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
 
 
 def _threads(setting: Setting, random: Random) -> list[tuple[Thread, View, Entity]]:
-    """Return the messages that rows have which a task may name, in a drawn order."""
+    """Return the threads of entities with rows that a task can name, in random order."""
     return [
         (thread, view, entity)
         for view, entity in setting.places(random)

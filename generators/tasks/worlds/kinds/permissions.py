@@ -1,4 +1,4 @@
-"""A kind of task about permissions: something is to be done, or asked for where the role of who is signed in may not."""
+"""A kind of task about permissions: perform an act, or request it where the user's role may not."""
 
 from random import Random
 from typing import NamedTuple
@@ -29,10 +29,12 @@ _PURPOSES = {
     Act.DELETE: Purpose.DELETE,
     Act.STEP: Purpose.STEP,
 }
-"""What a click on the button of something is for."""
+"""The purposes of clicks on the buttons of acts."""
 
 _MAY, _IMPOSSIBLE = 0.4, 0.5
-"""The shares of tasks on rows with which the role may do it, and of those that are kept where nobody can be asked."""
+"""The shares: of tasks on rows where the role may perform the act, and of kept tasks where requests are
+impossible.
+"""
 
 
 @task_kind(
@@ -55,7 +57,7 @@ _MAY, _IMPOSSIBLE = 0.4, 0.5
     """,
 )
 def ask_permission(setting: Setting, random: Random) -> Draft | None:
-    """Ask for what may be reserved, on a named row: to do it, or to ask for it where only another role may."""
+    """Ask for an act on a named row that may be reserved: perform it, or request it if only another role may."""
     permissions = setting.world.permissions
     if permissions is None:
         return None
@@ -89,7 +91,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
 def _pick(
     setting: Setting, random: Random, view: View, entity: Entity, rule: Reserved
 ) -> Row | None:
-    """Return a row on which something can be done or asked for; None: there is none."""
+    """Return a row on which the act is possible or withheld; None: there is no such row."""
     step = _step(setting, entity, rule)
     rows = [row for row in setting.namable(view, entity) if _can(setting, entity, row, step)]
     kept = [row for row in rows if _withheld_by(setting, entity, row, rule) is not None]
@@ -102,7 +104,7 @@ def _pick(
 
 
 def oversteps(setting: Setting, draft: Draft) -> bool:
-    """Return whether a task asks for what the role of who is signed in may not do."""
+    """Return whether a task asks for an act that the signed-in user's role may not perform."""
     permissions = setting.world.permissions
     if permissions is None:
         return False
@@ -117,7 +119,7 @@ def oversteps(setting: Setting, draft: Draft) -> bool:
 
 
 def _on_the_way(setting: Setting, entity: Entity, row: Row) -> list[Row]:
-    """Return a row as it is, and in each state that it may come through on its way to another."""
+    """Return the row in its current state and in every state that it may pass on its way to another."""
     flow = setting.world.workflow(entity.name)
     states = {state for step in flow.transitions for state in step.before} if flow else ()
     return [row, *({**row, flow.field: state} for state in sorted(states) if flow is not None)]
@@ -126,7 +128,7 @@ def _on_the_way(setting: Setting, entity: Entity, row: Row) -> list[Row]:
 def _concerns(
     setting: Setting, entity: Entity, draft: Draft, rule: RowRule, held: Withheld
 ) -> bool:
-    """Return whether what a row becomes takes what is reserved."""
+    """Return whether a change of a row includes a withheld act."""
     flow = setting.world.workflow(entity.name)
     state = flow.field if flow is not None else ""
     match held.rule.act:
@@ -157,7 +159,7 @@ def _step(setting: Setting, entity: Entity, rule: Reserved) -> Transition | None
 
 
 def _can(setting: Setting, entity: Entity, row: Row, step: Transition | None) -> bool:
-    """Return whether a row's state allows a step; there is none but for steps."""
+    """Return whether a row's state allows a step; True for acts other than steps."""
     flow = setting.world.workflow(entity.name)
     if step is None or flow is None:
         return True
@@ -170,18 +172,18 @@ def _withheld_by(setting: Setting, entity: Entity, row: Row, rule: Reserved) -> 
 
 
 class _Deed(NamedTuple):
-    """Something that is done with a row."""
+    """An act on a row."""
 
     words: str
     expect: Expectation
     steps: Steps
-    """How it is done, from the row's page on."""
+    """The steps, from the row's page."""
 
 
 def _draw_deed(
     setting: Setting, random: Random, entity: Entity, row: Row, rule: Reserved
 ) -> _Deed | None:
-    """Return how what is reserved is done with a row; None: nothing can be changed in it."""
+    """Return the act of a rule on a row; None: the row cannot be changed."""
     title, flow = quote(setting.title(entity, row)), setting.world.workflow(entity.name)
     step = _step(setting, entity, rule)
     if step is not None and flow is not None:
@@ -205,7 +207,7 @@ def _draw_deed(
 
 
 def _request_rule(setting: Setting, asked: Requests, row: Row, held: Withheld) -> RowRule:
-    """Return the request that is added for a row."""
+    """Return the rule that a request for a row was added."""
     number = setting.next_id(setting.world.entity(asked.entity))
     made = new_request(setting.world, asked, int(row["id"] or 0), number, held.label)
     return RowRule(table=asked.entity, where={"id": number, **made})

@@ -1,4 +1,4 @@
-"""A kind of task on settings: some are changed, and saved together."""
+"""A kind of task on settings: several are changed and saved together."""
 
 from random import Random
 
@@ -43,7 +43,7 @@ from schemas.worlds.patterns import Shape
     """,
 )
 def preferences(setting: Setting, random: Random) -> Draft | None:
-    """Ask for one to three settings to be changed, and saved together."""
+    """Ask to change one to three settings and save them together."""
     for view in views_of(setting, Shape.SETTINGS):
         entity = setting.world.entity(view.entity)
         now = setting.row(entity, 1)

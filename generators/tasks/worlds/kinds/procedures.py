@@ -1,4 +1,4 @@
-"""Kinds of tasks on what a website has in writing: a procedure to follow, and a change of the past to take back."""
+"""Kinds of tasks on written records: follow a procedure, and undo a past change."""
 
 from random import Random
 
@@ -24,7 +24,7 @@ from schemas.worlds.records import History, Procedure
 from schemas.worlds.world import Entity, Transition, View
 
 _FEWEST = 2
-"""Things that a procedure has to change in a row, at least."""
+"""Minimum number of changes of a procedure to a row, and of a row's past changes."""
 
 
 @task_kind(
@@ -47,7 +47,7 @@ _FEWEST = 2
     """,
 )
 def procedure(setting: Setting, random: Random) -> Draft | None:
-    """Ask that a named procedure is followed for a named row; what is to be done stands on its page alone."""
+    """Ask to follow a named procedure for a named row; only the procedure's page says what to do."""
     manual = setting.world.manual
     guides = None if manual is None else setting.world.view_of(manual.entity)
     if manual is None or guides is None:
@@ -83,7 +83,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
 
 
 def _values(one: Procedure, row: Row) -> Row:
-    """Return what a procedure changes in a row by its form."""
+    """Return the values that a procedure changes in a row's form."""
     return {put.field: put.value for put in one.puts if row[put.field] != put.value}
 
 
@@ -94,7 +94,7 @@ def _step(setting: Setting, one: Procedure) -> Transition | None:
 
 
 def _is_asked(setting: Setting, entity: Entity, one: Procedure, row: Row) -> bool:
-    """Return whether a procedure can be followed for a row, and changes enough of it."""
+    """Return whether a procedure applies to a row and changes enough."""
     step, values = _step(setting, one), _values(one, row)
     flow = setting.world.workflow(entity.name)
     if step is not None and flow is not None:
@@ -112,7 +112,7 @@ def _is_asked(setting: Setting, entity: Entity, one: Procedure, row: Row) -> boo
 
 
 def _expectation(setting: Setting, entity: Entity, one: Procedure, row: Row) -> Expectation:
-    """Return what following a procedure makes of the state."""
+    """Return the expectation of following a procedure."""
     step, flow = _step(setting, one), setting.world.workflow(entity.name)
     state: Row = {flow.field: step.after} if step is not None and flow is not None else {}
     changed = changes(entity, (row, {**_values(one, row), **state})).changed
@@ -123,7 +123,7 @@ def _expectation(setting: Setting, entity: Entity, one: Procedure, row: Row) -> 
 
 
 def _follow(setting: Setting, view: View, entity: Entity, one: Procedure, row: Row) -> Steps:
-    """Return how a procedure is followed for a row."""
+    """Return the steps that follow a procedure for a row."""
     step, thread = _step(setting, one), setting.world.thread(entity.name)
     return (
         *to_row(setting, view, entity, row, reads=()),
@@ -153,7 +153,7 @@ def _follow(setting: Setting, view: View, entity: Entity, one: Procedure, row: R
     """,
 )
 def undo(setting: Setting, random: Random) -> Draft | None:
-    """Ask that the last change of a named row is taken back: what was before stands among its past changes."""
+    """Ask to undo the last change of a named row; its past changes show the old value."""
     history = setting.world.history
     if history is None:
         return None
@@ -190,7 +190,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
 
 
 def _last(setting: Setting, history: History, row: Row) -> Row | None:
-    """Return the last change of a row that has several; None: it has not."""
+    """Return the last change of a row; None: the row has fewer than two changes."""
     changed = [
         one
         for one in setting.rows_of(setting.world.entity(history.changes))
@@ -201,7 +201,7 @@ def _last(setting: Setting, history: History, row: Row) -> Row | None:
 
 
 def _back(setting: Setting, history: History, last: Row) -> tuple[DataField, Value] | None:
-    """Return the field that a change was of, with what it held before; None: no form can be given that."""
+    """Return the field of a change with its old value; None: no form accepts that value."""
     entity = setting.world.entity(history.entity)
     field = next(
         one for one in tracked_fields(setting.world, entity) if one.label == last[history.field]

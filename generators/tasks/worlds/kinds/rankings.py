@@ -1,4 +1,4 @@
-"""Kinds of tasks that ask for rows by their place in an order."""
+"""Kinds of tasks that ask for rows by their rank."""
 
 from collections.abc import Sequence
 from random import Random
@@ -43,7 +43,7 @@ _PLACES = {1: "second", 2: "third", 3: "fourth", 4: "fifth"}
     """,
 )
 def rank_place(setting: Setting, random: Random) -> Draft | None:
-    """Ask which row of a part of a list is the second, third, fourth or fifth by something."""
+    """Ask for the row of a part of a list that is second, third, fourth or fifth in an order."""
     ordered = draw_ordered(setting, random, range(5, 30), (1, 1, 2))
     if ordered is None:
         return None
@@ -109,7 +109,7 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
 
 
 def _in_order(titles: Sequence[str]) -> str:
-    """Return a pattern of texts one after another, whatever parts them: commas, numbers, lines, or the word and."""
+    """Return a pattern of the titles in order, separated by commas, numbers, lines or the word and."""
     gap = r"\W+(?:(?:and|\d)\W+)*"
     told = gap.join(map(_literally, titles))
     return rf"(?i)\W*(?:1\W+)?{told}\W*"

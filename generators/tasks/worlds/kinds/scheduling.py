@@ -1,4 +1,4 @@
-"""A kind of task on calendars: a new row on the first day that is free, as the calendar shows."""
+"""A kind of task on calendars: a new row on the first free day, as the calendar shows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -20,23 +20,23 @@ from schemas.worlds.world import Entity, View
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
 _MOST_MONTHS, _WEEK = 2, 7
 _TAKEN = 2
-"""So many rows take the days before the free one, where a calendar has such days."""
+"""Number of rows on the days before the free one, where a calendar has enough such days."""
 
 _SHOWN = frozenset({Kind.CHOICE, Kind.LINK})
 
 
 class _Free(NamedTuple):
-    """The first free day after a day of a calendar, in the same month."""
+    """The first free day from a day of a calendar on, in the same month."""
 
     start: date
-    """The day from which on one is looked for: it is taken."""
+    """The first day of the search, which is taken."""
     day: date
     taken: tuple[Row, ...]
-    """The rows that take the days before it."""
+    """The rows on the days before it."""
     weekly: bool
-    """Whether one week after another is looked at."""
+    """Whether the search proceeds by weeks instead of days."""
     key: DataField | None
-    """What those rows have in common with the new one; None: nothing, all rows count."""
+    """The field whose value those rows share with the new one; None: all rows count."""
 
 
 @task_kind(
@@ -57,7 +57,7 @@ class _Free(NamedTuple):
     """,
 )
 def schedule(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a new row on the first day from a day on that has no row, or none of somebody or something."""
+    """Ask for a new row on the first day without rows, or without rows of a given person or thing."""
     for view in views_of(setting, Shape.CALENDAR):
         entity = setting.world.entity(view.entity)
         if view.day is None or not entity.can_add or entity.wizard:
@@ -114,7 +114,7 @@ def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Fre
 
 
 def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
-    """Return how the days of a calendar are read, and the form for the free one is opened."""
+    """Return the steps that read the days of a calendar and open the form on the free one."""
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
     number = quote(str(free.day.day))
@@ -126,7 +126,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
 def _free(
     setting: Setting, view: View, entity: Entity, values: Row, key: DataField | None
 ) -> Iterator[_Free]:
-    """Yield the first free days after each taken day near the world's own."""
+    """Yield the first free day after each taken day from the world's date on."""
     rows = setting.rows_of(entity)
     mine = [row for row in rows if key is None or row[key.name] == values[key.name]]
     by_day = dict[str, list[Row]]()
@@ -147,7 +147,7 @@ def _free(
 
 
 def _days_until_free(by_day: Mapping[str, Sequence[Row]], start: date, step: int) -> Iterator[str]:
-    """Yield the days from a day on, so many apart, until one is free."""
+    """Yield the days from `start` on, `step` days apart, until one is free."""
     day = start
     while day.isoformat() in by_day:
         yield day.isoformat()

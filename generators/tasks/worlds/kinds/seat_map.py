@@ -1,4 +1,4 @@
-"""Tasks on maps of places: the one free place that fits is taken, among others that nearly do."""
+"""Tasks on maps of places: take the only matching free place among near misses."""
 
 from collections.abc import Sequence
 from random import Random
@@ -25,7 +25,7 @@ from schemas.worlds.world import View
 
 _TRIES, _NEAR_MISSES = 40, 3
 _EACH = 3
-"""Every so many rows of a map something is brought into sight, so that all of it was."""
+"""Distance of the map rows that are scrolled into view, so that the whole map was seen."""
 
 
 @task_kind(
@@ -49,7 +49,7 @@ _EACH = 3
     """,
 )
 def take_place(setting: Setting, random: Random) -> Draft | None:
-    """Ask for the cheapest free place of a kind in one part of a map to be taken; others fit but in one thing."""
+    """Ask for the cheapest free place with a trait in one part of a map; others miss by one criterion."""
     for view in views_of(setting, Shape.MAP):
         entity, flow = setting.world.entity(view.entity), setting.world.workflow(view.entity)
         shown = [entity.field(name) for name in view.columns[1:]]
@@ -83,7 +83,7 @@ def take_place(setting: Setting, random: Random) -> Draft | None:
 def _cheapest(
     setting: Setting, view: View, like: Row, fields: tuple[DataField, DataField], *, is_back: bool
 ) -> Row | None:
-    """Return the cheapest free place with the trait of another, in its row or beyond; None: no task is in it."""
+    """Return the cheapest free place with another's trait, in its row or beyond; None: unsuitable for a task."""
     entity, flow = setting.world.entity(view.entity), setting.world.workflow(view.entity)
     (trait, price), bound = fields, _place(setting, view, like).row
     state = flow.field if flow is not None else ""
@@ -117,7 +117,7 @@ def _place(setting: Setting, view: View, row: Row) -> Place:
 
 
 def _name(setting: Setting, view: View, row: Row) -> str:
-    """Return what a map calls the place of a row."""
+    """Return the accessible name of a row's place."""
     entity, flow = setting.world.entity(view.entity), setting.world.workflow(view.entity)
     names = (flow.field if flow is not None else entity.title.name, *view.columns[1:])
     words = place_words(
@@ -127,7 +127,7 @@ def _name(setting: Setting, view: View, row: Row) -> str:
 
 
 def _reference(setting: Setting, view: View, row: Row) -> Steps:
-    """Return how the whole map is looked at, and the place of a row is opened."""
+    """Return the steps that look at the whole map and open the place of a row."""
     rows: Sequence[Row] = setting.rows_of(setting.world.entity(view.entity))
     by_row = {_place(setting, view, one).row: one for one in rows}
     last = max(by_row)

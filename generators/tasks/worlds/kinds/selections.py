@@ -1,4 +1,4 @@
-"""Kinds of tasks about the one row of a part of a list that is the first in an order: name it, change it, move it."""
+"""Kinds of tasks about the first row of a sorted part of a list: name it, change it, move it."""
 
 from random import Random
 
@@ -46,7 +46,7 @@ _CHOSEN = range(3, 30)
     """,
 )
 def choose(setting: Setting, random: Random) -> Draft | None:
-    """Ask which row that fulfils two conditions has the largest or the smallest of something."""
+    """Ask for the row with the largest or smallest value among those that meet two conditions."""
     ordered = draw_ordered(setting, random, _CHOSEN, (2,))
     if ordered is None:
         return None
@@ -83,7 +83,7 @@ def choose(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def choose_edit(setting: Setting, random: Random) -> Draft | None:
-    """Ask for a change of the row that fulfils two conditions and has the largest or the smallest of something."""
+    """Ask to change the row with the largest or smallest value among those that meet conditions."""
     ordered = draw_ordered(setting, random, _CHOSEN, (2, 1), can=lambda one: one.can_edit)
     if ordered is None:
         return None
@@ -124,7 +124,7 @@ def choose_edit(setting: Setting, random: Random) -> Draft | None:
     """,
 )
 def choose_move(setting: Setting, random: Random) -> Draft | None:
-    """Ask that the row that fulfils conditions and has the largest or smallest of something comes to another state."""
+    """Ask to move the row with the largest or smallest value among those that meet conditions to another state."""
     ordered = draw_ordered(
         setting,
         random,

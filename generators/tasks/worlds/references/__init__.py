@@ -1,1 +1,1 @@
-"""References of tasks: steps over pages, styles, and the thoughts before them."""
+"""References of tasks: steps on pages, styles, and thoughts."""

@@ -1,9 +1,9 @@
-"""The steps by which a reference gives a date to a form that asks for it with more than a line of text.
+"""Steps of a reference that enter a date into widgets other than plain inputs.
 
-A native field is typed part by part in the order of the browser's locale, `en-US`; the parts stand in the goal, so
-only worlds that write days in numbers of two digits have such fields. A picker's calendar opens at the
-month of the day that the field holds, or at the world's own, and is turned to a month that is near; a day far away is
-typed. Each step says what the picture shows then, which nothing but its place in the sequence tells.
+A native field is typed part by part in the order of the browser's locale, `en-US`; the goal must contain the parts,
+so only worlds whose format of days pads numbers have such fields. A picker's calendar opens at the month of the
+field's day, or of the world's date, and is turned to near months; distant days are typed. Each step's thought
+describes what the picture shows, which depends on the step's place in the sequence.
 """
 
 from datetime import date
@@ -17,11 +17,11 @@ from schemas.worlds.field import DataField, Widget
 from schemas.worlds.world import World
 
 _MOST_TURNS = 8
-"""A month that is further away is not turned to."""
+"""Maximum number of months that a calendar is turned."""
 
 
 class _Thoughts:
-    """What is thought on the way to one day."""
+    """The thoughts on the way to one day."""
 
     def __init__(self, world: World, field: DataField, day: date | None) -> None:
         self._random = Random(f"days {world.family} {world.seed} {field.name} {day}")
@@ -40,7 +40,7 @@ class _Thoughts:
 def put_day(
     world: World, field: DataField, value: Value, *, before: Value
 ) -> tuple[ReferenceStep, ...]:
-    """Return how a field is given a day, or none; `before` is what it holds, None if nothing."""
+    """Return the steps that set or clear a date field; `before` is its current value, None: empty."""
     day = None if value is None else date.fromisoformat(str(value))
     say = _Thoughts(world, field, day)
     if field.asked_with is Widget.DATE:
@@ -64,7 +64,7 @@ def put_day(
 
 
 def _type_parts(field: DataField, day: date, say: _Thoughts) -> ReferenceStep:
-    """Return that a native field is typed into; a part goes on to the next only after two digits."""
+    """Return the step that types into a native field, which advances to the next part after two digits."""
     m, d, y = f"{day.month:02}", f"{day.day:02}", str(day.year)
     return _type(field, f"{m}/{d}/{y}", say("part", m=m, d=d, y=y))
 
@@ -77,12 +77,12 @@ def _clear_parts(field: DataField, say: _Thoughts) -> tuple[ReferenceStep, ...]:
 
 
 def _count(day: date) -> int:
-    """Return the month of a day as a number of months."""
+    """Return the month of a day as a count of months since year 0."""
     return day.year * len(MONTHS) + day.month - 1
 
 
 def _month(count: int) -> str:
-    """Return the words of a month, as calendars have them: March 2026."""
+    """Return a month as calendars write it: March 2026."""
     return f"{MONTHS[count % len(MONTHS)]} {count // len(MONTHS)}"
 
 

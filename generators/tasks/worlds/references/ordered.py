@@ -1,4 +1,4 @@
-"""Parts of a list in an order: how one is drawn, and how a reference comes to see which rows are the first."""
+"""Sorted parts of a list: how they are drawn, and the steps that show their first rows."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -40,23 +40,23 @@ _PART_TRIES = 4
 
 
 class Ordered(NamedTuple):
-    """A part of a list in the order of a number or a day."""
+    """A part of a list, sorted by a number or a day."""
 
     part: Part
     field: DataField
-    """What its rows go by."""
+    """The field that sorts its rows."""
     is_large: bool
-    """Whether the largest is the first."""
+    """Whether the order is descending."""
     rows: Sequence[Row]
-    """In the order; no two have the same in the field."""
+    """The rows in order; their values in the field are unique."""
 
     @property
     def word(self) -> str:
-        """The superlative of the first, as `largest`."""
+        """The superlative of the first row, as `largest`."""
         return _SUPERLATIVES[self.field.kind is Kind.DATE, self.is_large]
 
     def in_words(self, setting: Setting, place: int) -> str:
-        """Return a row by its title, with its value where the list shows it."""
+        """Return a row by its title, with its value if the list shows it."""
         entity, row = self.part.entity, self.rows[place]
         is_shown = self.field.name in self.part.view.columns
         value = f", {setting.fact(entity, self.field, row)}" if is_shown else ""
@@ -71,7 +71,7 @@ def draw_ordered(
     *,
     can: Callable[[Entity], bool] = lambda _: True,
 ) -> Ordered | None:
-    """Return a part of a list in an order that its rows can be told by; None: none was drawn."""
+    """Return a part of a list sorted by a field with unique values; None: no draw succeeded."""
     for view, entity in setting.places(random):
         columns = (*view.sorts, *view.columns)
         fields = [one for one in setting.facts(entity, NUMBERS) if one.name in columns]
@@ -101,7 +101,7 @@ def _is_sorted(ordered: Ordered) -> bool:
 
 
 def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
-    """Return the rows of the sorted list as it has them: equals go by id, and what is empty is the smallest."""
+    """Return the rows as the sorted list shows them: ties by id, empty values smallest."""
     field, sign = ordered.field.name, -1 if ordered.is_large else 1
     rows = narrowed_rows(setting, ordered.part)
     empty = [one for one in rows if one[field] is None]
@@ -112,7 +112,7 @@ def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
 
 
 def to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps:
-    """Return the way from any page to having seen which rows are the first in an order."""
+    """Return the steps from any page until the given rows were seen to be the first."""
     if not _is_sorted(ordered):
         return to_part(setting, ordered.part)
     part, listed = ordered.part, _in_list(setting, ordered)
@@ -127,7 +127,7 @@ def to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps
 
 
 def to_first(setting: Setting, ordered: Ordered) -> Steps:
-    """Return the way from any page to the page of the first row in an order."""
+    """Return the steps from any page to the page of the first row."""
     part, row = ordered.part, ordered.rows[0]
     seen = to_ordered(setting, ordered, ordered.rows[:1])
     in_sight = _is_sorted(ordered) or turns(setting, part) == 0
@@ -142,7 +142,7 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
 
 
 def why_first(setting: Setting, ordered: Ordered) -> str:
-    """Return why the first row in an order is the one that is looked for."""
+    """Return the reason why the first row is the one in question."""
     return (
         f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
         f"{ordered.in_words(setting, 0)}."
@@ -150,12 +150,12 @@ def why_first(setting: Setting, ordered: Ordered) -> str:
 
 
 def first_titles(setting: Setting, ordered: Ordered, count: int) -> tuple[str, ...]:
-    """Return the titles of the first rows in an order."""
+    """Return the titles of the first rows."""
     return tuple(setting.title(ordered.part.entity, row) for row in ordered.rows[:count])
 
 
 def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict[str, str]:
-    """Return what goals call a part of a list, and its order, if there is one."""
+    """Return the placeholders of goals for a part of a list and its order."""
     words = {
         **setting.names(part.view, part.entity),
         "among": part.among,
@@ -167,5 +167,5 @@ def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) 
 
 
 def with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[Row]:
-    """Return the rows that have a value in a field."""
+    """Return the rows with a value in a field."""
     return [row for row in setting.rows_of(entity) if row[field.name] is not None]

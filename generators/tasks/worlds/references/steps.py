@@ -1,8 +1,8 @@
-"""The steps of references over a world's pages, by the words that the specification gives them.
+"""The steps of references on a world's pages, by the labels in the specification.
 
-A page of a view is opened by the navigation, a row's page by its title in the list, and what a reference
-types or answers stands in the instruction or on a page that it has opened. How a world behaves decides which
-steps that takes: what is in a menu or in a closed part of a page is opened before it is used or read.
+A view is opened by the navigation, a row's page by its title in the list. Every text that a reference types or
+answers stands in the instruction or on a page that it has opened. The world's behaviour decides the steps: menus and
+closed parts of a page are opened before their content is used or read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,23 +21,23 @@ from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, Transition, View
 
 Steps = tuple[ReferenceStep, ...]
-"""Steps of a reference, in their order."""
+"""The steps of a reference, in order."""
 
 
 _MOST_LISTED = 4
-"""What is typed into a combobox leaves so many choices at most, where words can tell them apart."""
+"""Maximum number of options that a text typed into a combobox should leave."""
 
 _MOST_CLICKS = 3
-"""A stepper's number that is further away is typed."""
+"""Maximum number of clicks on a stepper; other numbers are typed."""
 
 
 def click(on: str, purpose: Purpose | None = None, *, within: str | None = None) -> ReferenceStep:
-    """Return a click on what has these words."""
+    """Return a click on the element with these words."""
     return ReferenceStep(do=Do.CLICK, on=on, within=within, purpose=purpose)
 
 
 def fill(on: str, text: str, purpose: Purpose = Purpose.TYPE) -> ReferenceStep:
-    """Return that a field's text is replaced."""
+    """Return the step that replaces a field's text."""
     return ReferenceStep(do=Do.TYPE, on=on, text=text, purpose=purpose)
 
 
@@ -47,40 +47,40 @@ def choose(on: str, option: str, purpose: Purpose = Purpose.CHOOSE) -> Reference
 
 
 def drag(on: str, to: str, purpose: Purpose, *, within: str | None = None) -> ReferenceStep:
-    """Return that what has some words is dragged to what has others."""
+    """Return the drag of an element onto another, both named by their words."""
     return ReferenceStep(do=Do.DRAG, on=on, within=within, text=to, purpose=purpose)
 
 
 def see(on: str) -> ReferenceStep:
-    """Return that what has these words is brought into sight."""
+    """Return the step that scrolls an element into view."""
     return ReferenceStep(do=Do.LOOK, on=" ".join(on.split()), purpose=Purpose.LOOK)
 
 
 def answer(text: str = "", why: str | None = None) -> ReferenceStep:
-    """Return the answer; empty where nothing was asked. `why` is the thought before it; None: any that fits."""
+    """Return the answer, empty if the task asks nothing; `why` is the thought before it, None: a drawn one."""
     return ReferenceStep(do=Do.ANSWER, text=text, why=why, purpose=Purpose.ANSWER)
 
 
 def because(why: str, steps: Steps) -> Steps:
-    """Return steps, of which the first is taken for a reason: a thought, which says it in full."""
+    """Return the steps with `why` as the thought of the first."""
     first, *others = steps
     return (first.model_copy(update={"why": why}), *others)
 
 
 def press(key: str, purpose: Purpose = Purpose.KEY) -> ReferenceStep:
-    """Return that a key or chord is pressed."""
+    """Return the press of a key or chord."""
     return ReferenceStep(do=Do.PRESS, text=key, purpose=purpose)
 
 
 def opened_view(setting: Setting, step: ReferenceStep) -> View | None:
-    """Return the view that a step opens by the navigation; None: it opens none."""
+    """Return the view that a step opens by the navigation, or None."""
     if step.purpose not in {Purpose.VIEW, Purpose.NEW_SEARCH, Purpose.TO_CART}:
         return None
     return next((view for view in setting.world.views if view.label == step.on), None)
 
 
 def to_view(setting: Setting, view: View) -> Steps:
-    """Return the way from any page to a view, by the navigation."""
+    """Return the steps from any page to a view, by the navigation."""
     menus = setting.world.behaviour.menus
     menu = next((one for one in menus if view.name in one.views), None)
     opened = click(view.label, Purpose.TO_CART if view.shape is Shape.CART else Purpose.VIEW)
@@ -88,13 +88,13 @@ def to_view(setting: Setting, view: View) -> Steps:
 
 
 def search(setting: Setting, text: str) -> Steps:
-    """Return how a list in sight is searched."""
+    """Return the steps that search a visible list."""
     words = setting.world.words
     return (fill(words.search, text, Purpose.SEARCH), click(words.apply, Purpose.APPLY))
 
 
 def find_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
-    """Return the way from any page to a list that shows a row: by a search where there is one."""
+    """Return the steps from any page to a list that shows a row, with a search if possible."""
     searched = setting.is_searched(view, entity, row)
     return (
         *to_view(setting, view),
@@ -111,14 +111,14 @@ def to_row(
     *,
     reads: Iterable[DataField] | None = None,
 ) -> Steps:
-    """Return the way from any page to a row's own: through its view, by a search where there is one.
+    """Return the steps from any page to a row's page, through its view, with a search if possible.
 
     Args:
         setting: the world.
         view: the view.
-        entity: whose row it is.
+        entity: the row's entity.
         row: the row.
-        reads: the fields that are brought into sight there, one after another; None: what its parts hold.
+        reads: the fields to scroll into view there, in order; None: open all parts instead.
     """
     return (
         *find_row(setting, view, entity, row),
@@ -134,9 +134,9 @@ def to_row(
 def look(
     setting: Setting, entity: Entity, fields: Iterable[DataField], *, sees: bool = True
 ) -> Steps:
-    """Return how fields are brought into sight on a row's page that was just opened, one after another.
+    """Return the steps that scroll fields into view on a row's page that was just opened.
 
-    Without `sees` the parts of the page that hold them are opened, and the page is not scrolled.
+    Without `sees` only the parts of the page that contain them are opened.
     """
     parts = fact_parts(setting.world, entity)
     part_of = {field.name: label for label, held in parts for field in held}
@@ -153,30 +153,30 @@ def look(
 
 
 def act(setting: Setting, label: str, purpose: Purpose) -> Steps:
-    """Return how something is done that a row's page offers by a label: in its menu, where it has one."""
+    """Return the steps that use an action on a row's page, opening its menu if there is one."""
     menu = setting.world.behaviour.actions
     return (*(() if menu is None else (click(menu, Purpose.MENU),)), click(label, purpose))
 
 
 def take_steps(setting: Setting, *way: Transition) -> Steps:
-    """Return how a row takes steps of its workflow, one after another, on its page."""
+    """Return the steps that take steps of a workflow, in order, on a row's page."""
     return tuple(each for step in way for each in act(setting, step.label, Purpose.STEP))
 
 
 def to_edit(setting: Setting) -> Steps:
-    """Return the way from a row's page to its form."""
+    """Return the steps from a row's page to its form."""
     return act(setting, setting.world.words.edit, Purpose.EDIT)
 
 
 def save(setting: Setting) -> Steps:
-    """Return how a form is saved, once more where the page asks again."""
+    """Return the steps that save a form, with the second confirmation if there is one."""
     sure = setting.world.behaviour.sure
     saved = click(setting.world.words.save, Purpose.SAVE)
     return (saved,) if sure is None else (saved, click(sure, Purpose.SURE))
 
 
 def remove(setting: Setting) -> Steps:
-    """Return how a row is deleted from its page."""
+    """Return the steps that delete a row from its page."""
     words = setting.world.words
     return (*act(setting, words.delete, Purpose.DELETE), click(words.confirm, Purpose.CONFIRM))
 
@@ -189,14 +189,14 @@ def to_list(
     sort: DataField | None = None,
     descending: bool = False,
 ) -> Steps:
-    """Return the way from any page to a view's list.
+    """Return the steps from any page to a view's filtered and sorted list.
 
     Args:
         setting: the world.
         view: the view.
-        filters: the choices that narrow it, by field.
-        sort: the field that rows go by; None: by id.
-        descending: whether the largest is the first.
+        filters: the options of filters, by field.
+        sort: the field that sorts the rows; None: by id.
+        descending: whether the order is descending.
     """
     entity, words = setting.world.entity(view.entity), setting.world.words
     chosen = [
@@ -210,7 +210,7 @@ def to_list(
 
 
 def turn(setting: Setting, times: int) -> Steps:
-    """Return that the rows after those of a list are asked for so many times."""
+    """Return the steps that load a list's next rows `times` times."""
     behaviour = setting.world.behaviour
     match behaviour.paging:
         case Paging.PAGES:
@@ -223,13 +223,13 @@ def turn(setting: Setting, times: int) -> Steps:
 
 
 def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> Steps:
-    """Return how rows of a list, which is on its first page, are read from the first to the last.
+    """Return the steps that read rows of a list from its first page on.
 
     Args:
         setting: the world.
         view: the list.
         rows: the rows in the list's order, from its first.
-        turns: how often the list is turned on the way.
+        turns: the number of page turns.
     """
     entity, steps = setting.world.entity(view.entity), list[ReferenceStep]()
     for page in range(turns + 1):
@@ -243,13 +243,13 @@ def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> St
 
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
-    """Return the way from any page to the form for a new row."""
+    """Return the steps from any page to the form for a new row."""
     label = setting.world.words.add.format(one=entity.one)
     return (*to_view(setting, view), click(label, Purpose.ADD))
 
 
 def around_noise(setting: Setting, steps: Steps) -> Steps:
-    """Return a whole reference with what clears the way: what covers the first page, and views when first opened."""
+    """Return a reference with steps that close distractions on the first page and on newly opened views."""
     noise = setting.world.noise
     seen, out = set[str](), list[ReferenceStep]()
     if noise.cookies is Cookies.COVERING:
@@ -269,7 +269,7 @@ def around_noise(setting: Setting, steps: Steps) -> Steps:
 
 
 def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> Steps:
-    """Return how a form's field is given a value; `before` is what it holds, None if nothing."""
+    """Return the steps that set a form's field; `before` is its current value, None: empty."""
     words = dict(setting.options(field)).get(
         value, "" if value is not None else setting.world.words.none
     )
@@ -300,13 +300,13 @@ def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> S
 
 
 def _find_choice(setting: Setting, field: DataField, words: str) -> Steps:
-    """Return how one of many choices is found by its first words, and clicked."""
+    """Return the steps that find an option by its first words and click it."""
     typed = fill(field.label, _part(setting, field, words), Purpose.PART_OF_CHOICE)
     return (typed, click(words, Purpose.OPTION, within=field.label))
 
 
 def _part(setting: Setting, field: DataField, words: str) -> str:
-    """Return the first words of a choice, as many as leave few others that have them."""
+    """Return the first words of an option, enough to leave few matches."""
     parts = words.split()
     others = [other.casefold() for _, other in setting.options(field)]
     beginnings = (" ".join(parts[:count]) for count in range(1, len(parts) + 1))
@@ -321,12 +321,12 @@ def _part(setting: Setting, field: DataField, words: str) -> str:
 
 
 def box_of(setting: Setting, field: DataField) -> str:
-    """Return what stands in the box that a field's choice is dragged into."""
+    """Return the text in the box that a field's option is dragged into."""
     return setting.world.words.drop.format(field=field.label)
 
 
 def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Steps:
-    """Return how tags become others: those that are too many are taken away, and then the others chosen."""
+    """Return the steps that change tags: first remove, then add."""
     wanted, there = tags_of(value), tags_of(before)
     gone = [tag for tag in there if tag not in wanted]
     new = [tag for tag in wanted if tag not in there]
@@ -342,9 +342,9 @@ def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Ste
 
 
 def _slide(setting: Setting, field: DataField, value: int) -> Steps:
-    """Return how a slider's handle is brought to a number from its nearer end.
+    """Return the steps that move a slider to a number from its nearer end.
 
-    An arrow's key moves the handle the way that the arrow points; from right to left, numbers grow to the left.
+    An arrow key moves the handle in the arrow's direction; on right-to-left pages numbers grow to the left.
     """
     from_end = field.max - value < value - field.min
     less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
@@ -355,7 +355,7 @@ def _slide(setting: Setting, field: DataField, value: int) -> Steps:
 
 
 def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
-    """Return how a stepper's number becomes another: by its buttons, or typed where that is far."""
+    """Return the steps that set a stepper: by its buttons, or by typing if the difference is large."""
     if not 0 < abs(value - before) <= _MOST_CLICKS:
         return (fill(field.label, show_value(setting.world, field, value)),)
     words = setting.world.words
@@ -364,7 +364,7 @@ def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
 
 
 def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
-    """Return how the form for a new row is filled and saved, page by page where it has several."""
+    """Return the steps that fill and save the form for a new row, page by page in a wizard."""
     parts = form_parts(setting.world, entity) if entity.wizard else [("", entity.fields)]
     steps = list[ReferenceStep]()
     for _, fields in parts:
@@ -379,7 +379,7 @@ def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
 
 
 def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
-    """Return how values of a row are changed, from the row's own page on."""
+    """Return the steps that change values of a row, from its own page."""
     steps = [
         step
         for name, value in values.items()
@@ -389,7 +389,7 @@ def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Step
 
 
 def to_part(setting: Setting, part: Part) -> Steps:
-    """Return the way from any page to having seen all rows of a part in its list."""
+    """Return the steps from any page until all rows of a part were seen in its list."""
     return (
         *to_list(setting, part.view, part.filters),
         *read_on(setting, part.view, narrowed_rows(setting, part), turns(setting, part)),

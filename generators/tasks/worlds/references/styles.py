@@ -1,7 +1,7 @@
-"""Styles of references: the same task done as different people would, none of which changes anything else.
+"""Styles of references: different ways to do the same task, with the same result.
 
-A plan begins at the navigation, which every page has. So whatever only looks may go before it: another view, a row
-that is not the one, a search that finds nothing.
+A plan begins at the navigation, which every page has. Steps that only look can therefore precede it: another view,
+another row, a search without results.
 """
 
 from collections.abc import Iterator
@@ -25,18 +25,18 @@ from schemas.worlds.world import View
 
 
 class Style(StrEnum):
-    """How a reference goes about its task."""
+    """The style of a reference."""
 
     DIRECT = "direct"
-    """By the shortest plan."""
+    """The shortest plan."""
     TURNING = "turning"
-    """It turns a list's pages where the shortest plan searches."""
+    """Turns a list's pages where the shortest plan searches."""
     EXPLORING = "exploring"
-    """It looks at another view first, and at a row there."""
+    """Looks at another view and a row there first."""
     WRONG_WORD = "wrong_word"
-    """It searches for a word that no title has, sees that, and begins again."""
+    """Searches for a word that no title has, notices, and starts again."""
     NEAR_MISS = "near_miss"
-    """It opens a row that is not the one, sees that, and goes back."""
+    """Opens another row, notices, and goes back."""
 
 
 _SHARES = {
@@ -49,13 +49,13 @@ _SHARES = {
 
 
 def draw_style(random: Random) -> Style:
-    """Return a style."""
+    """Return a random style."""
     (style,) = random.choices(list(_SHARES), list(_SHARES.values()))
     return style
 
 
 def apply_style(setting: Setting, random: Random, style: Style, plan: Steps) -> Steps:
-    """Return a plan with what a style does before it; the plan alone, where the world has nothing for the style."""
+    """Return a plan with a style's steps before it; the plan alone if the style does not apply to the world."""
     views = [one for one in setting.world.views if _lists(one)]
     opened = (opened_view(setting, step) for step in plan)
     first = next((one for one in opened if one is not None and _lists(one)), None)
@@ -72,12 +72,12 @@ def apply_style(setting: Setting, random: Random, style: Style, plan: Steps) -> 
 
 
 def _lists(view: View) -> bool:
-    """Return whether a view is a list of rows, each with a page of its own."""
+    """Return whether a view is a list whose rows have their own pages."""
     return view.shape is Shape.LIST
 
 
 def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps:
-    """Return how a row is opened that a list shows at once, and that the plan does not open."""
+    """Return the steps that open a row on a list's first page which the plan does not open."""
     entity = setting.world.entity(view.entity)
     opened = {step.on for step in plan}
     rows = list(_told_apart(setting, view))
@@ -90,7 +90,7 @@ def _glimpse(setting: Setting, random: Random, view: View, plan: Steps) -> Steps
 
 
 def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
-    """Yield the rows of a list's first page whose titles no other words of the page contain."""
+    """Yield the rows of a list's first page with unambiguous titles."""
     entity = setting.world.entity(view.entity)
     named = {row["id"] for row in setting.namable(view, entity)}
     for row in setting.rows_of(entity)[: view.page_size]:
@@ -99,7 +99,7 @@ def _told_apart(setting: Setting, view: View) -> Iterator[Row]:
 
 
 def _after_wrong_search(setting: Setting, view: View, plan: Steps) -> Steps:
-    """Return a plan after a search for the list's own name, which no title has; the plan alone where one has it."""
+    """Return a plan after a search for the list's name; the plan alone if a title contains the name."""
     wrong, entity = view.label, setting.world.entity(view.entity)
     if any(wrong.casefold() in title.casefold() for title in setting.titles(entity)):
         return plan

@@ -1,8 +1,8 @@
-"""Thoughts of references: before each step, what is in sight and why this is next.
+"""Thoughts of references: before each step, the visible evidence and the reason for the step.
 
-A thought quotes nothing but what the goal says, what the step acts on or types, and what an earlier step named, so
-that nobody has to know more than the pictures show. Each purpose of a step has several thoughts (`thoughts.toml`).
-Where something follows from what was read, the kind of task says so itself, with the values as pages write them.
+A thought quotes only the goal, the step's element and text, and elements of earlier steps, so that it needs no
+knowledge beyond the pictures. Each purpose of a step has several thoughts (`thoughts.toml`). Conclusions from values
+are stated by the kind of task itself, with the values as pages display them.
 """
 
 import tomllib
@@ -16,16 +16,16 @@ from pydantic import TypeAdapter
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
-"""What is done on a row's page that changes it."""
+"""The purposes that change a row on its page."""
 
 _READS = {
     *(Purpose.VIEW, Purpose.MENU, Purpose.ROW, Purpose.PART, Purpose.LOOK),
     *("again", "named"),
 }
-"""What a page shows no change after: purposes, and what they are called where they come again or are expected."""
+"""The keys of steps that change nothing."""
 
 _UNSAID = {Do.CLICK: "click", Do.SELECT: Purpose.CHOOSE, Do.PRESS: Purpose.KEY}
-"""What a step is for of which nobody has said it."""
+"""The keys of steps without a purpose."""
 
 
 @cache
@@ -38,13 +38,13 @@ def thoughts() -> Mapping[str, Mapping[str, list[str]]]:
 def think(
     steps: Sequence[ReferenceStep], goal: str, answer_kind: str, random: Random
 ) -> tuple[ReferenceStep, ...]:
-    """Return steps with a thought for each that has none yet.
+    """Return the steps with a thought for each that lacks one.
 
     Args:
         steps: a whole reference.
         goal: the task's instruction.
         answer_kind: the task's: `none`, `verbatim` or `computed`.
-        random: what the words are drawn from.
+        random: the source of randomness.
     """
     known = thoughts()["steps"]
     return tuple(
@@ -62,7 +62,7 @@ def think(
 
 
 def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterator[str]:
-    """Yield the key of each step's thoughts: its purpose, as far as what came before changes nothing about it."""
+    """Yield the key of each step's thoughts: its purpose, adjusted by the goal and the steps before it."""
     said, visited, last = goal, set[str | None](), ""
     for step, then in zip(steps, (*steps[1:], steps[-1]), strict=True):
         text, key = step.text or "", step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
@@ -86,7 +86,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
 
 
 def _ending(text: str, answer_kind: str, last: str) -> str:
-    """Return what an answer says: what was read, what follows from it, that it cannot be done, or that all is done."""
+    """Return the key of an answer's thoughts."""
     if not text:
         return "nothing_left" if last in _READS else "done"
     if text == "impossible":

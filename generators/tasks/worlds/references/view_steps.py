@@ -1,4 +1,4 @@
-"""The steps of references over the patterns of worlds, and what settings and messages leave."""
+"""The steps of references on the patterns of worlds: settings, messages, boards and calendars."""
 
 from datetime import date
 
@@ -25,7 +25,7 @@ def views_of(setting: Setting, shape: Shape) -> list[View]:
 
 
 def to_setting(setting: Setting, view: View, values: Row) -> Steps:
-    """Return the way from any page to settings, and how they are changed and saved."""
+    """Return the steps from any page that change and save settings."""
     entity = setting.world.entity(view.entity)
     before = setting.row(entity, 1)
     steps = [
@@ -37,28 +37,28 @@ def to_setting(setting: Setting, view: View, values: Row) -> Steps:
 
 
 def reply(setting: Setting, thread: Thread, text: str) -> Steps:
-    """Return how a message is written on the page of a row."""
+    """Return the steps that write a message on a row's page."""
     field = setting.world.entity(thread.messages).field(thread.text)
     return (fill(field.label, text), click(thread.reply, Purpose.REPLY))
 
 
 def to_card(setting: Setting, view: View, title: str) -> Steps:
-    """Return the way from any page to a board on which a card is in sight with those of alike titles alone."""
+    """Return the steps from any page to a board, searched for a card's title."""
     return (*to_view(setting, view), *search(setting, title))
 
 
 def drag_card(setting: Setting, view: View, title: str, state: str) -> Steps:
-    """Return how a card is dragged to the column of a state, to which one step leads."""
+    """Return the steps that drag a card to the column of a state."""
     return (*to_card(setting, view, title), drag(title, state, Purpose.MOVE_CARD))
 
 
 def press_card(setting: Setting, view: View, title: str, step: Transition) -> Steps:
-    """Return how a card takes a step by its button."""
+    """Return the steps that move a card by its button."""
     return (*to_card(setting, view, title), click(step.label, Purpose.CARD_STEP, within=title))
 
 
 def to_month(setting: Setting, view: View, day: str) -> Steps:
-    """Return the way from any page to the month of a day in a calendar, turned month by month."""
+    """Return the steps from any page to the month of a day in a calendar."""
     words, wanted, now = setting.world.words, date.fromisoformat(day), setting.world.at.date()
     months = 12 * (wanted.year - now.year) + wanted.month - now.month
     arrow = words.next if months > 0 else words.previous
