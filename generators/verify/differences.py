@@ -66,8 +66,8 @@ def compare_targets(
 ) -> Iterator[str]:
     """Compare the target with the element on the replayed page `seen` before the action.
 
-    If only the replay has sights, an earlier version recorded the step; it took target names from hidden
-    text too.
+    If only the replay has sights, an earlier version recorded the step. Its targets' names and texts may
+    include hidden text and are not compared.
     """
     told = recorded.target
     older = recorded.sights is None and seen.sights is not None
