@@ -1,4 +1,4 @@
-"""What an endpoint takes and what it reports: context, pictures, usage, token ids, times, metrics."""
+"""The capabilities and reports of an endpoint: context, pictures, usage, token ids, times, metrics."""
 
 from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused, user
 from generators.endpoint_check.probe_images import filler_page, target_board
@@ -10,7 +10,7 @@ from generators.policy.model.setup import RESERVED_TOKENS
 from schemas.configuration.sections import PolicySection
 
 MAX_IMAGES = 8
-"""The most pictures that are tried in one prompt."""
+"""Largest number of pictures that are tried in one prompt."""
 
 _COUNTED_SIZE = (64, 64)
 """Of the pictures that are counted, px."""
@@ -145,7 +145,7 @@ async def check_reply(endpoint: CheckedEndpoint) -> list[CheckResult]:
 
 
 async def check_usage_details(endpoint: CheckedEndpoint) -> list[CheckResult]:
-    """Check that a reply tells how its prompt's tokens divide, and how long it took.
+    """Check that a reply reports how its prompt's tokens divide, and how long it took.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.

@@ -1,9 +1,9 @@
-"""The table behind `stepmill engine plan`: what a viewport costs an engine, before any is started.
+"""The table behind `stepmill engine plan`: an engine's cost by viewport, before any engine is started.
 
-A row gives, for one viewport, the picture that is sent and what the model sees of it, its tokens, how
-legible it stays, and how many steps a second one GPU can be expected to make. Rows are arithmetic
-over published and simulated figures for an H100, each with its source; nothing is measured here. They
-compare viewports; only a benchmark of the real engine gives its real speed.
+A row gives, for one viewport, the sent picture and its size for the model, its tokens, its legibility, and
+the steps a second to expect from one GPU. Rows are arithmetic over published and simulated figures for an
+H100, each with its source; nothing is measured here. They compare viewports; only a benchmark of the real
+engine gives its real speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ _SAMPLED_KEEP, _SAMPLED_SLACK = 1, 2
 
 
 class Workload(Record):
-    """What a step is taken to consist of."""
+    """The assumed tokens and pictures of an episode's steps."""
 
     steps: int = Field(default=15, ge=1, le=1_000)
     """Of an episode; a WebVoyager task takes 15 to 18."""
@@ -67,7 +67,7 @@ class Workload(Record):
     text_tokens: int = Field(default=300, ge=0)
     """Text that each earlier step leaves in the prompt."""
     placeholder_tokens: int = Field(default=8, ge=0)
-    """What an evicted picture leaves."""
+    """Tokens left by an evicted picture."""
     reply_tokens: int = Field(default=150, ge=0)
     """Of a reply."""
     keep_images: int = Field(default=_SAMPLED_KEEP, ge=1)
@@ -77,7 +77,7 @@ class Workload(Record):
 
 
 class PlanRow(Record):
-    """What one viewport costs."""
+    """The cost of one viewport."""
 
     width: int
     """Of a screenshot, px; CSS px of its viewport where the device scale factor is 1."""
@@ -112,18 +112,18 @@ class PlanRow(Record):
 
 
 class CapacityPlan(Record):
-    """The table, and what its figures rest on."""
+    """The table, and the assumptions of its figures."""
 
     dialect: str
-    """Whose pictures."""
+    """The dialect of the pictures."""
     workload: Workload
-    """What a step is taken to consist of."""
+    """The assumed tokens and pictures of an episode's steps."""
     rows: tuple[PlanRow, ...]
     """By viewport, the cheapest picture first."""
     rate_source: str
-    """Where the rate of a GPU comes from."""
+    """The source of a GPU's rate."""
     cache_source: str
-    """Where the effect of a cache comes from."""
+    """The source of a cache's effect."""
 
 
 def plan(
@@ -133,9 +133,9 @@ def plan(
     viewports: Sequence[tuple[int, int]] = VIEWPORTS,
     workload: Workload | None = None,
 ) -> CapacityPlan:
-    """Return what each viewport costs in a dialect, the cheapest picture first.
+    """Return the cost of each viewport in a dialect, the cheapest picture first.
 
-    `own` is the size of the largest screenshot of the run that is planned, px.
+    `own` is the size of the largest screenshot of the planned run, px.
     """
     work = workload or Workload()
     sizes = sorted({*viewports, own})

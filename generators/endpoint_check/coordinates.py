@@ -1,9 +1,9 @@
-"""Which coordinate convention a model has: it is asked where drawn targets lie, and the rest is a fit.
+"""Determines a model's coordinate convention by a fit to points that it gives for drawn targets.
 
-The question is put plainly, without the dialect's own prompt, which would tell the convention, and
-under a schema with wide bounds, because narrow ones would bend the answer. A reading is one way to
-understand the numbers of a point: it says what the far edges of a picture are called. The reading
-that leaves the smallest distances between points and targets is the model's.
+The question is plain, without the dialect's own prompt, which would reveal the convention, and under a
+schema with wide bounds, because narrow ones would bend the answer. A reading is one way to interpret the
+numbers of a point: it defines the coordinates of a picture's far edges. The model's reading is the one with
+the smallest distances between points and targets.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Reading(Protocol):
         ...
 
     def span(self, width: int, height: int) -> tuple[float, float]:
-        """Return what the far edges of a picture sent at that size are called."""
+        """Return the coordinates of the far edges of a picture sent at that size."""
         ...
 
 
@@ -101,7 +101,7 @@ class Fractions(Record):
     name: str
     """For people."""
     edge: float
-    """What the far edges are called."""
+    """The coordinate of the far edges."""
 
     def span(self, width: int, height: int) -> tuple[float, float]:
         """Return the edge, twice."""
@@ -126,7 +126,7 @@ READINGS: tuple[Reading, ...] = (
     Fractions(name="0-1000", edge=1_000.0),
     Fractions(name="0-1", edge=1.0),
 )
-"""Every way that models are known to have."""
+"""The known readings of models."""
 
 
 class ReadingFit(Record):

@@ -1,9 +1,9 @@
-"""What an engine is to its callers: a prompt with pictures goes in, a reply comes out.
+"""The protocol of an engine: a prompt with pictures goes in, a reply comes out.
 
-An engine serves a model to many episodes at once. A request has no side effects, so an engine
-retries by itself when a reply did not arrive whole; a reply that did arrive is final, good or bad.
-Whatever a server does not report (tokens, log-probabilities, times) is None and never 0.
-Implementations are `OpenAIEngine`, for any OpenAI-compatible server, and the stubs of tests.
+An engine serves a model to many episodes at once. A request has no side effects, so an engine retries by
+itself if a reply did not arrive whole; a reply that did arrive is final, good or bad. Values that a server
+does not report (tokens, log-probabilities, times) are None and never 0. Implementations are `OpenAIEngine`,
+for any OpenAI-compatible server, and the stubs of tests.
 """
 
 import base64

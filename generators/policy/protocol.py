@@ -54,7 +54,7 @@ class Decision(Record):
 
 
 class PolicyCard(Record):
-    """What an episode records of the policy that acted."""
+    """The columns of an episode that describe its policy."""
 
     name: str
     """The policy's name."""
@@ -81,7 +81,7 @@ class Policy(Protocol):
 
     @property
     def card(self) -> PolicyCard:
-        """What an episode records of the policy."""
+        """The columns of an episode that describe this policy."""
         ...
 
     async def act(self, turn: PolicyInput) -> Decision:

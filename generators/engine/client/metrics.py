@@ -35,7 +35,7 @@ class DurationHistogram(Record):
 
 
 class EngineMetrics(Record):
-    """What a server reports; counters since it started, None for what it does not report."""
+    """A server's metrics; counters since its start; None if the server does not report one."""
 
     running: float | None = None
     """Requests worked on now."""

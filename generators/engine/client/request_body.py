@@ -1,8 +1,8 @@
 """A prompt as the body of a request, in the form that the server takes.
 
 Servers that speak OpenAI's protocol differ in a few fields, and report so only by refusing them. Each
-server's quirks record what it has refused, and the same request is sent again without that. Which
-field a refusal means is decided here, from the text of its message.
+server's quirks record the refused fields, and the request is sent again without them. This module
+determines the refused field from the text of the message.
 """
 
 import json

@@ -25,7 +25,7 @@ REFUSED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a simulator until it is told to end, or its parent is gone."""
+    """Run a simulator until a signal ends it, or its parent is gone."""
     try:
         command = read_command(sys.argv[1:] if arguments is None else arguments)
     except BadCommand as error:

@@ -113,10 +113,10 @@ class Schema(Record):
 
 
 def read_schema(root: JsonObject) -> Schema:
-    """Return a schema, its references replaced by what they refer to, annotations left out.
+    """Return a schema with its references resolved and annotations left out.
 
     Raises:
-        HttpRefusal: it has keywords that are not understood, or refers to nothing or to itself.
+        HttpRefusal: it has unsupported keywords, or a reference to itself or to a missing part.
     """
     definitions = root.get("$defs")
     known = definitions if isinstance(definitions, dict) else {}
@@ -231,7 +231,7 @@ class SchemaSampler:
         }
 
     def _points(self, names: list[str]) -> dict[str, float]:
-        """Return what the coordinates among an object's properties should be."""
+        """Return the required values of the coordinates among an object's properties."""
         numbers: dict[str, float] = {}
         for name in names:
             draw = (

@@ -1,8 +1,8 @@
-"""What a dialect is: how one model family is prompted and how its reply is understood.
+"""The protocol of a dialect: how one model family is prompted and how its reply is parsed.
 
-A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes
-between which points are converted. It formats and parses text and calls no engine. Its text for an
-earlier step never changes, because the prompt is append-only.
+A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes between
+which points are converted. It formats and parses text and calls no engine. Its text for an earlier step
+never changes, because the prompt is append-only.
 """
 
 from typing import Protocol

@@ -30,8 +30,8 @@ the estimate, and a chat template adds to that. A count outside these bounds is 
 """
 
 DROPPED_PART = 2
-"""One in so many steps, the oldest, is dropped when the text is too long: half of them at once,
-because every eviction invalidates the whole prefix cache."""
+"""The oldest 1/2 of the steps is dropped when the text is too long: half of them at once, because every
+eviction invalidates the whole prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ MISPLACED = (
     "the reply is empty, and its answer is in the reasoning: the server takes all that the model writes for thinking; "
     "serve without --reasoning-parser, or with the model's own"
 )
-"""What a reply is that a server put into the wrong field."""
+"""The kind of a reply that a server put into the wrong field."""
 
 MAX_QUOTED_CHARS = 4_000
 """Of an unreadable reply in the repair turn."""
@@ -101,7 +101,7 @@ def is_misplaced(reply: Reply) -> bool:
 
 
 def find_dropped(value: object) -> str | None:
-    """Return what the dialect left out of the reply that it read as `value`; None: nothing."""
+    """Return the part of a reply that the dialect left out when it read `value`; None: it left out nothing."""
     return value.dropped if isinstance(value, ParsedAction) else None
 
 
@@ -117,5 +117,5 @@ def read_whole(text: str, finish_reason: str | None, read: Callable[[str], Parse
 
 
 def twice_unreadable(first: str, second: str) -> str:
-    """Return what is wrong with a reply and its repair, neither of which could be parsed."""
+    """Return the error for a reply and its repair, neither of which could be parsed."""
     return f"no reply could be read: {first}; and again: {second}"

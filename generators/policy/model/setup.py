@@ -49,7 +49,7 @@ class EngineSet:
         """Of `[engine]`."""
         self._others = dict(others or {})
         self.seen = SeenPrefixes()
-        """What the engines have seen of prompts."""
+        """The prompts that the engines have seen."""
         self.time = TimeShare()
         """The engines' time, shared among all replies."""
 

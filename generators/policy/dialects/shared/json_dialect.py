@@ -1,7 +1,7 @@
 """Families that answer with one JSON object: reasoning, a note, and a call of one tool.
 
 A `JsonDialectSpec` has the parts in which such families differ: the names of the keys, the tools, the
-picture rule and the texts. `JsonDialect` has what they share, from the schema to the canonical reply.
+picture rule and the texts. `JsonDialect` has the common parts, from the schema to the canonical reply.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class ReplyKeys:
 
 @dataclass(frozen=True)
 class JsonDialectSpec:
-    """In what one model family differs from others."""
+    """The differences of one model family from others."""
 
     name: str
     """The name in configurations."""

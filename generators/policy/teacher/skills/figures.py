@@ -1,7 +1,7 @@
 """Skills that recognise and count: figures of a drawing, sides of an outline, light boxes, blocks.
 
-Figures are letters, digits and shapes. A goal names some by size, colour and kind, each of which it
-may leave out. What the document does not describe is read from the screenshot, pixel by pixel.
+Figures are letters, digits and shapes. A goal names some by size, colour and kind, each of which it may
+leave out. Properties that the document does not describe are read from the screenshot's pixels.
 """
 
 import io

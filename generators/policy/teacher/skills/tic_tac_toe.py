@@ -1,4 +1,4 @@
-"""A skill that plays tic-tac-toe against an opponent who is attentive half of the time."""
+"""A skill that plays tic-tac-toe against an opponent that is attentive half of the time."""
 
 from functools import cache
 
