@@ -1,9 +1,9 @@
-"""How a session calls its page: DevTools calls with a deadline on each.
+"""A session's DevTools calls to its page, each with a deadline.
 
-Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here
-is awaited without a limit, and every failure is raised as a `RolloutFailure`. Our scripts run in an
-isolated world: they see the document but none of the page's variables, and the page cannot see or
-alter them. The channel creates the world again after each navigation.
+Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here is
+awaited without a limit, and every failure is raised as a `RolloutFailure`. Our scripts run in an isolated
+world: they see the document but none of the page's variables, and the page cannot see or alter them. The
+channel creates the world again after each navigation.
 """
 
 import asyncio

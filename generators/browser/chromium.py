@@ -31,10 +31,10 @@ ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 """The environment variable that names the browser to use; without it `find_chromium` searches for one."""
 
 CLOSE_SECONDS = 10.0
-"""How long a context may take to close before its browser is retired."""
+"""Time limit for closing a context before its browser is retired, seconds."""
 
 LEAVE_SECONDS = 1.0
-"""How long the user of a session waits for it to close; after that it is closed all the same."""
+"""Time that the user of a session waits for it to close, seconds; after that it is closed in the background."""
 
 OPEN_TRIES = 3
 """The most browsers that are tried for a session, one after the other."""
@@ -262,7 +262,7 @@ class Chromium:
         return session
 
     async def _leave(self, opened: _Opened) -> None:
-        """Close a session; what takes longer than a moment goes on behind its user."""
+        """Close a session; after a moment the closing continues in the background."""
         closing = asyncio.create_task(self._close(opened))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)

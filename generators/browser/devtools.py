@@ -90,7 +90,7 @@ class Connection:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        """Where the page's browser listens."""
+        """The address at which the page's browser listens."""
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0

@@ -21,9 +21,9 @@ class PictureFacts(NamedTuple):
     """The properties of a decoded picture."""
 
     width: int
-    """In its own pixels."""
+    """Width in its own pixels."""
     height: int
-    """In its own pixels."""
+    """Height in its own pixels."""
     format: str | None
     """`JPEG` or another of Pillow's names; None if the decoder names none."""
     difference_hash: str

@@ -35,10 +35,10 @@ from generators.process_folder import process_folder
 from schemas.errors import NoBrowser
 
 START_SECONDS = 60.0
-"""How long a start may take on a loaded machine."""
+"""Time limit of a start on a loaded machine, seconds."""
 
 END_SECONDS = 5.0
-"""How long a browser may take to close before it is killed."""
+"""Time that a browser gets to close before it is killed, seconds."""
 
 PROFILE_OPTION = "--user-data-dir="
 """The option by which the driver passes a browser its profile."""
@@ -73,7 +73,7 @@ class BrowserProcess:
         self.endpoint = Endpoint(
             port, enclosure.make_socket, lambda: self._watch.has_just_ended_one
         )
-        """Where it accepts DevTools connections."""
+        """The address at which it accepts DevTools connections."""
         self.proxy = proxy
         """The name under which it finds the proxies of its sessions."""
         self._mark = mark
@@ -223,7 +223,7 @@ async def _start_driver() -> Playwright:
 def _folder_for_profiles() -> Path:
     """Return the parent folder of profiles: a folder of this process, removed by a later one after a kill.
 
-    It is in TMPDIR, or in /tmp if another user cannot enter TMPDIR, as a browser of root's must.
+    It is in TMPDIR, or in /tmp if other users cannot enter TMPDIR: a browser started by root is another user's.
     """
     usual = Path(tempfile.gettempdir()).resolve()
     if os.geteuid() != 0 or all(one.stat().st_mode & 0o001 for one in (usual, *usual.parents)):

@@ -123,9 +123,9 @@ class Node:
     """
 
     tag: str
-    """In lower case, for SVG too."""
+    """The tag in lower case, for SVG too."""
     attrs: dict[str, str]
-    """By name, as in the document."""
+    """The attributes by name, as in the document."""
     text: str
     """All rendered text in the element, white space collapsed."""
     own_text: str
@@ -154,7 +154,7 @@ class Node:
     words: tuple[tuple[str, Box], ...] = ()
     """The words directly in it, each with its box; empty if it is not rendered."""
     children: list["Node"] = field(default_factory=list)
-    """In document order."""
+    """The children in document order."""
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and everything below it, in document order."""

@@ -48,7 +48,7 @@ USE_SECONDS = 40.0
 """Time limit of one use of a page, from its first call to the last: to open, act and settle, or look; seconds."""
 
 POPUP_SECONDS = 5.0
-"""How long the session waits for a window that a page announced."""
+"""Time that the session waits for a window that a page announced, seconds."""
 
 MAX_TABS = 8
 """The most open tabs; any further one that a page opens is closed."""

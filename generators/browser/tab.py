@@ -38,7 +38,7 @@ LOAD_PORTIONS = 3
 """Portions of load time after which a page that has not finished loading has failed."""
 
 LOAD_SECONDS = 20.0
-"""How long a page may load in real time."""
+"""Time limit of loading a page in real time, seconds."""
 
 NAVIGATION_PORTIONS = 1_500
 """Portions of 10 ms after which a navigation that has not finished has failed."""
@@ -50,7 +50,7 @@ FONT_SECONDS = 0.01
 """The same without a clock, in real time."""
 
 NAVIGATION_START_SECONDS = 2.0
-"""How long a navigation may take to begin after the script that starts it."""
+"""Time that a navigation may take to begin after the script that starts it, seconds."""
 
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""

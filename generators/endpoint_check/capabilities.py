@@ -13,9 +13,9 @@ MAX_IMAGES = 8
 """Largest number of pictures that are tried in one prompt."""
 
 _COUNTED_SIZE = (64, 64)
-"""Of the pictures that are counted, px."""
+"""Size of the pictures that are counted, px."""
 _USAGE_SIZE = (320, 240)
-"""Of the picture whose tokens should be reported, px."""
+"""Size of the picture whose tokens should be reported, px."""
 _DEFAULTS = PolicySection()
 
 _NEEDED_FIGURES = {
@@ -29,7 +29,7 @@ _NEEDED_FIGURES = {
     "time to first token": ("first_token",),
     "time in the queue": ("queue",),
 }
-"""What an operator watches: the name of a figure, and the fields of which one is enough."""
+"""The figures that an operator watches: the name of each, and the fields of which one is enough."""
 
 
 async def check_context(endpoint: CheckedEndpoint) -> list[CheckResult]:

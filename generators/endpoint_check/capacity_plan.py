@@ -49,8 +49,8 @@ CACHE_SOURCE = (
     "tokens, states saved where prompts part (vLLM 0.32); an upper bound, as decoding and the "
     "cache's size are left out"
 )
-"""Where the shares come from. The same simulation, decoding and cache size reckoned, gave 2.9 steps a
-second at 1,280 tokens a picture and 64 to 100 live episodes, with 16-bit states on an H100."""
+"""The source of the shares. The same simulation, with decoding and the cache's size included, gave 2.9
+steps a second at 1,280 tokens a picture and 64 to 100 live episodes, with 16-bit states on an H100."""
 
 _PUBLISHED_PICTURES = 3
 _PUBLISHED_TOKENS = 2_560
@@ -61,7 +61,7 @@ class Workload(Record):
     """The assumed tokens and pictures of an episode's steps."""
 
     steps: int = Field(default=15, ge=1, le=1_000)
-    """Of an episode; a WebVoyager task takes 15 to 18."""
+    """Steps of an episode; a WebVoyager task takes 15 to 18."""
     system_tokens: int = Field(default=1_800, ge=0)
     """System prompt and task."""
     text_tokens: int = Field(default=300, ge=0)
@@ -69,7 +69,7 @@ class Workload(Record):
     placeholder_tokens: int = Field(default=8, ge=0)
     """Tokens left by an evicted picture."""
     reply_tokens: int = Field(default=150, ge=0)
-    """Of a reply."""
+    """Tokens of a reply."""
     keep_images: int = Field(default=_SAMPLED_KEEP, ge=1)
     """Pictures kept after an eviction."""
     slack_images: int = Field(default=_SAMPLED_SLACK, ge=0)
@@ -80,17 +80,17 @@ class PlanRow(Record):
     """The cost of one viewport."""
 
     width: int
-    """Of a screenshot, px; CSS px of its viewport where the device scale factor is 1."""
+    """Width of a screenshot, px; in CSS px of its viewport if the device scale factor is 1."""
     height: int
-    """Of a screenshot, px."""
+    """Height of a screenshot, px."""
     sent_width: int
-    """Of the picture as sent, px."""
+    """Width of the picture as sent, px."""
     sent_height: int
-    """Of the picture as sent, px."""
+    """Height of the picture as sent, px."""
     seen_width: int
-    """Of the picture as the model's vision gets it, px."""
+    """Width of the picture as the model's vision gets it, px."""
     seen_height: int
-    """Of the picture as the model's vision gets it, px."""
+    """Height of the picture as the model's vision gets it, px."""
     grid: tuple[int, int] | None = None
     """Tiles across and down; None where the family has no tiles."""
     image_tokens: int
@@ -104,11 +104,11 @@ class PlanRow(Record):
     tokens_per_step: float
     """Prompt and reply, averaged over an episode, all of it computed."""
     steps_per_second: float | None = None
-    """Of one GPU without a prefix cache; None where no rate was published."""
+    """Steps a second of one GPU without a prefix cache; None if no rate was published."""
     cached_tokens_per_step: float | None = None
     """Tokens still computed with a prefix cache; None where that was not simulated."""
     cached_steps_per_second: float | None = None
-    """At most, of one GPU with a prefix cache; None where either is unknown."""
+    """Largest number of steps a second of one GPU with a prefix cache; None if either figure is unknown."""
 
 
 class CapacityPlan(Record):
@@ -119,7 +119,7 @@ class CapacityPlan(Record):
     workload: Workload
     """The assumed tokens and pictures of an episode's steps."""
     rows: tuple[PlanRow, ...]
-    """By viewport, the cheapest picture first."""
+    """The rows by viewport, the cheapest picture first."""
     rate_source: str
     """The source of a GPU's rate."""
     cache_source: str

@@ -20,11 +20,11 @@ from generators.policy.dialects.coordinates import Convention, Frame, smart_resi
 from schemas.base import JsonObject, Record
 
 SIZE = (1_616, 1_264)
-"""Of the picture with the targets: there no two readings have edges near each other's, but for
-pixels and patches of 32, which part by 1 % in opposite directions."""
+"""Size of the picture with the targets, px. At this size no two readings have nearly equal edges, except
+pixels and patches of 32, which differ by 1 % in opposite directions."""
 
 NEAR = 0.02
-"""Of the picture's diagonal: a point so near is on its target."""
+"""Largest distance of a point on its target, as a part of the picture's diagonal."""
 
 ENOUGH = 0.75
 """Share of points on their targets with which a reading fits."""
@@ -52,7 +52,7 @@ class Reading(Protocol):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The reading's name, for people."""
         ...
 
     def span(self, width: int, height: int) -> tuple[float, float]:
@@ -64,7 +64,7 @@ class Pixels(Record):
     """Pixels of the picture as it was sent."""
 
     name: str = "pixels"
-    """For people."""
+    """The reading's name, for people."""
 
     def span(self, width: int, height: int) -> tuple[float, float]:
         """Return the size itself."""
@@ -75,7 +75,7 @@ class Patches(Record):
     """Pixels of the picture after a Qwen-VL processor has resized it."""
 
     name: str
-    """For people."""
+    """The reading's name, for people."""
     factor: int
     """Side of a patch, px."""
     min_pixels: int
@@ -99,7 +99,7 @@ class Fractions(Record):
     """Fractions of the picture, whatever its size."""
 
     name: str
-    """For people."""
+    """The reading's name, for people."""
     edge: float
     """The coordinate of the far edges."""
 
@@ -163,9 +163,9 @@ def _fit(reading: Reading, points: Sequence[tuple[ProbeTarget, Point]]) -> Readi
 
 
 def matching_conventions(reading: str, frame: Frame) -> tuple[Convention, ...]:
-    """Return the conventions that mean the same as a reading for the pictures of a frame.
+    """Return the conventions that equal a reading for the pictures of a frame.
 
-    They are sent in a size of the dialect's own, at which several may come to the same.
+    The pictures have the dialect's sent size, at which several conventions may be equal.
     """
     named = next(each for each in READINGS if each.name == reading)
     span = named.span(frame.sent_width, frame.sent_height)

@@ -36,7 +36,7 @@ _REMEDIES = (
 
 
 class CacheResult(Record):
-    """What a cache did for one prompt."""
+    """The cache's result for one prompt."""
 
     shared: int | None
     """Tokens of its beginning that were sent before; None: unknown."""

@@ -29,7 +29,7 @@ class PolicyInput:
     history: Sequence[Step]
     """The steps so far."""
     observation: Observation
-    """Of the page now."""
+    """The observation of the page now."""
     reader: PageReader | None = None
     """Reads the rendered document; None unless the policy's card says `privileged`."""
 
@@ -88,6 +88,6 @@ class Policy(Protocol):
         """Return the next decision; the action `Answer` ends the episode.
 
         Raises:
-            RolloutFailure: the policy comes to no usable decision.
+            RolloutFailure: the policy reaches no usable decision.
         """
         ...

@@ -45,7 +45,7 @@ class Attempt(Record):
     task: Task
     """The task to attempt."""
     attempt: int
-    """From 0."""
+    """The attempt's number, from 0."""
     viewport_width: int
     """CSS px."""
     viewport_height: int
@@ -69,7 +69,7 @@ class TryRecord:
     spec: SessionSpec | None = None
     """The settings of the session; None if none was opened."""
     before: Outcome | None = None
-    """The site's report before the first action; None if there is none."""
+    """The site's report before the first action; None if it made no report."""
     after: Outcome | None = None
     """The site's report after the last action; None if there was no action."""
     change: StateChange | None = None
@@ -77,7 +77,7 @@ class TryRecord:
     stop: StopReason = StopReason.FAILED
     """Why the try ended."""
     failure: RolloutFailure | None = None
-    """The failure of the try; None if there was none."""
+    """The failure of the try; None if it succeeded."""
     blocked: tuple[BlockedRequests, ...] = ()
     """Requests of its pages to hosts that are not served."""
     steps: tuple[Step, ...] = ()

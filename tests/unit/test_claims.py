@@ -169,9 +169,8 @@ async def test_structure_holds_the_privilege_of_a_teacher_alone() -> None:
 
 
 async def test_what_an_earlier_version_did_not_write_is_named() -> None:
-    assert "Columns that an earlier version did not write are not compared, and the finding says so" in (
-        _words(VERIFICATION)
-    )
+    said = "Columns that an earlier version did not write are not compared, and the finding says so"
+    assert said in _words(VERIFICATION)
     found = await Structure().examine(scripted_task(), changed(privileged=None)(await won()))
 
     assert found.status is Status.PASSED

@@ -74,7 +74,7 @@ class OpenAIEngine:
 
     @property
     def card(self) -> EngineCard:
-        """What the servers reported when the engine was opened."""
+        """The servers' reports when the engine was opened."""
         if self._card is None:
             raise RuntimeError("the engine is not open")
         return self._card

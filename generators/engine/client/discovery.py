@@ -24,7 +24,7 @@ _PRODUCTS = {
     "llamacpp": "llama.cpp",
     "stepmill": "scripted",
 }
-"""By the owner that the list of models names."""
+"""Products by the owner in the list of models."""
 
 _UNKNOWN_KEY = frozenset({401, 403})
 

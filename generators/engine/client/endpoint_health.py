@@ -57,7 +57,7 @@ class ProbeTimings:
     failures: int = 3
     """Failed probes in a row after which a live endpoint is dead and its requests are abandoned."""
     ramp: float = 30.0
-    """How long an endpoint that was dead takes to get all its conversations back."""
+    """Time in which a recovered endpoint gets all its conversations back, seconds."""
     ramp_alone: float = 2.0
     """The same where no other endpoint is live."""
 

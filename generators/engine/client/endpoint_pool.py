@@ -43,13 +43,13 @@ _MODELS = "models"
 _BROKEN = 500
 _OK = 200
 _POLL_SECONDS = 0.1
-"""How often a conversation looks whether its turn at a recovering endpoint has come."""
+"""Pause between two checks of a conversation that waits for a recovering endpoint, seconds."""
 _IDLE_SECONDS = 60.0
-"""How long a watcher or a conversation sleeps where nothing happens."""
+"""Longest sleep of a watcher or a conversation without events, seconds."""
 _EXAMINATION = "examination"
 """The conversation of a small request."""
 _EXAMINATION_SECONDS = 60.0
-"""How long an endpoint has for a small request at most."""
+"""Time limit of a small request, seconds."""
 _SMALL_PROMPT = EnginePrompt(messages=(Message(role=Role.USER, parts=("Say anything.",)),))
 _SMALL_SAMPLING = Sampling(max_tokens=16)
 
@@ -171,7 +171,7 @@ class EndpointPool:
 
     @property
     def live_count(self) -> int:
-        """How many endpoints take requests."""
+        """The number of endpoints that take requests."""
         return sum(endpoint.health.is_live for endpoint in self.endpoints)
 
     @property

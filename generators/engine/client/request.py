@@ -68,9 +68,9 @@ class FailedSends:
     """The failed tries of one request."""
 
     tries: list[FailedSend] = field(default_factory=list)
-    """In order."""
+    """The tries in order."""
     broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, the tries of which the request itself may be the cause."""
+    """By endpoint, the number of tries of which the request itself may be the cause."""
     full_in_a_row: int = 0
     """The last tries for which the server had no room."""
 
@@ -82,7 +82,7 @@ class FailedSends:
 
     @property
     def broken(self) -> int:
-        """How many tries failed of which the request itself may be the cause."""
+        """The number of failed tries of which the request itself may be the cause."""
         return sum(self.broken_at.values())
 
     @property

@@ -18,7 +18,7 @@ from generators.engine.simulator.server import SimulatorServer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 POLL_SECONDS = 0.5
-"""How often it checks that its parent still runs."""
+"""Pause between two checks that its parent still runs, seconds."""
 
 REFUSED = 2
 """The exit code when it does not start."""

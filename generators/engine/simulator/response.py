@@ -87,7 +87,7 @@ class TokenizedReply:
     """A reply as tokens, cut where it had to end."""
 
     number: int
-    """Of the request."""
+    """The request's number."""
     content: GeneratedReply
     pieces: tuple[str, ...]
     ids: tuple[int, ...]

@@ -58,7 +58,7 @@ class Schema(Record):
     any_of: tuple["Schema", ...] = Field(default=(), alias="anyOf")
     """The branches to choose from; empty: none."""
     properties: dict[str, "Schema"] = Field(default_factory=dict)
-    """Of an object."""
+    """The properties of an object."""
     required: frozenset[str] = frozenset()
     """The properties that an object always has; any other has an even chance."""
     additional_properties: bool = Field(default=False, alias="additionalProperties")
@@ -70,9 +70,9 @@ class Schema(Record):
     max_items: int | None = Field(default=None, ge=0, alias="maxItems")
     """The most items of an array; None: `_FREE_ITEMS` more than the fewest."""
     minimum: float | None = None
-    """Of a number."""
+    """The minimum of a number."""
     maximum: float | None = None
-    """Of a number."""
+    """The maximum of a number."""
     pattern: re.Pattern[str] | None = None
     """A regular expression that a string matches somewhere."""
     max_length: int | None = Field(default=None, ge=0, alias="maxLength")

@@ -34,7 +34,7 @@ class ParsedAction(Record):
     """A parsed reply."""
 
     action: Action
-    """In CSS pixels of the viewport."""
+    """The action, in CSS pixels of the viewport."""
     thought: str | None = None
     """Why the action was chosen; None if not stated."""
     note: str | None = None
@@ -44,7 +44,7 @@ class ParsedAction(Record):
     canonical_reply: str
     """The reply as it goes into the history, formatted again from the parsed parts."""
     dropped: str | None = None
-    """What of the reply was left out, in words; None: nothing."""
+    """The part of the reply that was left out, in words; None: nothing was."""
 
     @property
     def rationale(self) -> Rationale:

@@ -15,7 +15,7 @@ from generators.engine.protocol import Message, Part, Picture, Role
 from schemas.errors import FailureKind, RolloutFailure
 
 BYTES_PER_TOKEN = 3.0
-"""Of text, for a high estimate; English is nearer to 4."""
+"""Bytes of text for each token, for a high estimate; English is nearer to 4."""
 
 TOKENS_PER_MESSAGE = 8
 """Overhead of a chat template."""

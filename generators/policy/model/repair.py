@@ -21,7 +21,7 @@ COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None
 """Finish reasons of a reply that the model ended by itself."""
 
 ROLE = "repair"
-"""As in rows of `calls`."""
+"""The role's name in rows of `calls`."""
 
 MISPLACED = (
     "the reply is empty, and its answer is in the reasoning: the server takes all that the model writes for thinking; "
@@ -30,7 +30,7 @@ MISPLACED = (
 """The kind of a reply that a server put into the wrong field."""
 
 MAX_QUOTED_CHARS = 4_000
-"""Of an unreadable reply in the repair turn."""
+"""Largest length of an unreadable reply in the repair turn, characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ParsedReply(Generic[Parsed]):
     reply: Reply
     """The reply that was parsed."""
     prompt_tokens: int | None
-    """Of the prompt without a repair turn; None if the engine does not report it."""
+    """Tokens of the prompt without a repair turn; None if the engine does not report it."""
     problem: str | None
     """Why the first reply could not be parsed, or what of it was left out; None if neither."""
 

@@ -120,7 +120,7 @@ CACHE_REMEDY = (
     "serve with --enable-prefix-caching, or, where it is on, keep fewer episodes alive (limits.live_episodes): their "
     "prompts no longer fit together"
 )
-"""What to do about a cache that serves little."""
+"""The advice about a cache that serves little."""
 
 
 def _keys(prompt: EnginePrompt, reply: Reply) -> list[int] | None:

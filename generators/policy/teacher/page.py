@@ -43,7 +43,7 @@ _KINDS = {
     "select": "list",
     "textarea": "text field",
 }
-"""What a person calls an element, by its tag."""
+"""Names that people use for elements, by tag."""
 
 
 def not_found(tags: tuple[str, ...], *, text: str | None = None, place: int = 1) -> SkillError:
@@ -103,7 +103,7 @@ class Page:
     """One snapshot of a page, and the goal of the task."""
 
     goal: str
-    """In words."""
+    """The goal in words."""
     url: str
     """The page's address."""
     root: Node

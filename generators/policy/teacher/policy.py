@@ -19,7 +19,7 @@ from schemas.episodes.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 NAME = "teacher"
-"""As runs record it."""
+"""The policy's name in runs."""
 
 
 class TeacherPolicy:

@@ -52,7 +52,7 @@ _SCROLLED = 0.7
 
 
 _OPENINGS = 3
-"""How often a closed list is opened at most: one that has not opened yet misses the first of the keys."""
+"""Largest number of times that a closed list is opened: a list that has not opened yet misses the first keys."""
 
 _TEXTUAL = frozenset({"text", "password", "search", "number", "email", "tel", "url"})
 """Types of input fields that take text."""

@@ -26,18 +26,18 @@ from generators.policy.dialects.shared.sanitize import (
 from schemas.base import JsonObject, Record
 
 _QUOTED_CHARS = 60
-"""Of a bad value, in the error that the model gets."""
+"""Characters of a bad value in the error that the model gets."""
 
 
 class Scale(Record):
-    """What the numbers of a point mean, and how long a text may be."""
+    """The meaning of a point's numbers, and the largest length of a text."""
 
     frame: Frame
     """The sizes between which points are converted."""
     convention: Convention
-    """What the numbers of a point mean."""
+    """The meaning of a point's numbers."""
     text_limit: int | None = None
-    """Of a text in the schema, in characters; None: only the reply's tokens limit it."""
+    """Largest length of a text in the schema, characters; None: only the reply's tokens limit it."""
 
 
 def quote(value: JsonValue) -> str:
