@@ -1,10 +1,10 @@
 """Runs a command that ends with its parent: `python generators/parent_guard.py COMMAND …`.
 
-Standard input is a pipe that nothing is ever written to. It ends when the other side is gone,
-however that came about, `kill -9` included; the command is then asked to end, and soon made to.
-Asking this process to end does the same. When the command has ended, in whatever way, nothing that
-it started goes on, not even in a session of its own: this process adopts the orphans of all that
-is below it, asks them to end too, and soon makes them.
+Standard input is a pipe that is never written to. It ends when the parent is gone for any reason, `kill -9`
+included; then the command is terminated, and killed after a grace period. A signal to end this process has
+the same effect. After the command has ended, for any reason, none of its descendants keeps running, not
+even in a session of its own: this process adopts orphans below it, terminates them, and kills them after a
+while.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ from collections.abc import Collection, Sequence
 import psutil
 
 GRACE_SECONDS = 10.0
-"""How long the command may take to end once it was asked to."""
+"""Time that the command gets to end after it was terminated, seconds."""
 
 ORPHAN_SECONDS = 5.0
-"""How long what it left behind may take; after as long again nothing more is tried."""
+"""Time that orphans get to end, seconds; after as long again this process gives up."""
 
 END_SECONDS = GRACE_SECONDS + 2 * ORPHAN_SECONDS + 5.0
-"""Within these all of it has ended."""
+"""Time within which everything has ended, seconds."""
 
 _POLL_SECONDS = 0.05
 
@@ -40,7 +40,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 def main(command: Sequence[str]) -> int:
     """Run `command` and return its exit code."""
     adopt_orphans()
-    process = subprocess.Popen(  # noqa: S603 - what it is for
+    process = subprocess.Popen(  # noqa: S603 - its purpose
         command, stdin=subprocess.DEVNULL, process_group=0
     )
     over = threading.Event()
@@ -70,7 +70,7 @@ def main(command: Sequence[str]) -> int:
 
 
 def exit_code(returned: int) -> int:
-    """Return the exit code a shell would give for what a process returned."""
+    """Return the exit code that a shell would give for a process's return code."""
     return returned if returned >= 0 else _SIGNAL_BASE - returned
 
 
@@ -81,13 +81,13 @@ def adopt_orphans() -> None:
 
 
 def end_children(keep: Collection[int] = ()) -> None:
-    """End all children of this process and what is below them, but for those with ids in `keep`.
+    """End all children of this process with their descendants, except those whose ids are in `keep`.
 
-    They are asked to end, and soon made to; what that orphans has been adopted and follows.
+    They are terminated, then killed; orphans that this leaves have been adopted and are ended too.
     """
     asked = set[int]()
     patient = time.monotonic() + ORPHAN_SECONDS
-    while children := _children(keep):  # until a look finds none: one that ended may leave others
+    while children := _children(keep):  # an ended one may leave others
         now = time.monotonic()
         if now > patient + ORPHAN_SECONDS:
             return
@@ -107,14 +107,14 @@ def _children(keep: Collection[int]) -> list[psutil.Process]:
 
 
 def _reap(child: psutil.Process) -> bool:
-    """Reap a child if it has ended, and say whether it had."""
+    """Reap a child if it has ended, and return whether it had."""
     with contextlib.suppress(ChildProcessError):
         return os.waitpid(child.pid, os.WNOHANG) != (0, 0)
     return True
 
 
 def _kill(child: psutil.Process) -> None:
-    """Kill a child and all below it."""
+    """Kill a child and its descendants."""
     with contextlib.suppress(psutil.NoSuchProcess):
         for process in (child, *child.children(recursive=True)):
             _signal(process.pid, signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""A folder of this process for what it and what it starts keep on disk: browsers' profiles, applications' files, authorities.
+"""A folder for this process and its children: browsers' profiles, applications' files, authorities.
 
-It goes when this process ends. A process that is killed leaves it behind; the next one that makes such a folder removes
-it. Whether its owner lives is told by a lock on a file in it, which the kernel lets go of however a process ends, and
-which holds between containers that share the folder above.
+It is removed when this process ends. A killed process leaves it behind; the next process that makes such a
+folder removes it. A lock on a file in it shows whether its owner is alive: the kernel releases the lock
+however a process ends, and it also holds between containers that share the parent folder.
 """
 
 import atexit
@@ -17,25 +17,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "stepmill-process-"
-"""How the names of such folders begin."""
+"""Prefix of the names of such folders."""
 
 _LOCK = ".lock"
 _NEW_SECONDS = 60.0
-"""A folder without a lock that is younger is being made."""
+"""A folder without a lock is being made if it is younger than this, seconds."""
 
 _making = threading.Lock()
 
 _held: dict[tuple[int, Path], tuple[Path, int]] = {}
-"""By process and the folder above: the folder, and the descriptor that holds its lock."""
+"""The folder and the descriptor of its lock, by process and parent folder."""
 
 
 def process_folder(above: Path) -> Path:
-    """Return this process's folder in `above`, which other users may pass through but not list.
+    """Return this process's folder in `above`, which other users may enter but not list.
 
-    Those of processes that were killed are removed first.
+    Folders of killed processes are removed first.
 
     Raises:
-        OSError: nothing can be made in `above`.
+        OSError: `above` is not writable.
     """
     key = os.getpid(), above
     with _making:
@@ -52,7 +52,7 @@ def process_folder(above: Path) -> Path:
 
 
 def clear_abandoned(above: Path) -> None:
-    """Remove the folders in `above` that processes of this user left there when they were killed."""
+    """Remove the folders in `above` that killed processes of this user left there."""
     for folder in _own_folders(above):
         if any(folder == kept for kept, _ in _held.values()):
             continue
@@ -76,7 +76,7 @@ def clear_abandoned(above: Path) -> None:
 
 
 def _own_folders(above: Path) -> Iterator[Path]:
-    """Yield the folders of this user; what another one put there under such a name is not looked into."""
+    """Yield this user's folders; folders of other users under such names are ignored."""
     for folder in above.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             if (
@@ -88,7 +88,7 @@ def _own_folders(above: Path) -> Iterator[Path]:
 
 
 def _remove(key: tuple[int, Path]) -> None:
-    """Remove a folder at the end of its process; a fork that ends leaves it to the process that made it."""
+    """Remove a folder at the end of its process; a fork leaves it to the process that made it."""
     folder, lock = _held[key]
     if key[0] == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""Folders of the user's data, each of which is whole when it is there.
+"""Folders of the user's data, each of which is complete if it exists.
 
-Such a folder is filled under another name and renamed when it is complete, so a kill at any moment leaves no half of
-it, and of two processes that make the same one the faster wins. What a killed process left is removed
-by the next that makes anything beside it.
+A folder is filled under another name and renamed when complete, so a kill at any moment leaves no partial
+folder, and of two processes that make the same folder the faster wins. Leftovers of a killed process are
+removed by the next one that makes a folder beside them.
 """
 
 import os
@@ -15,7 +15,7 @@ _MAKING = "making-"
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of the user's in which applications and the packages of worlds are kept."""
+    """Return the user's folder for applications and the packages of worlds."""
     home = environ.get("XDG_DATA_HOME") or str(
         Path(environ.get("HOME") or "~").expanduser() / ".local/share"
     )
@@ -23,7 +23,7 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 
 
 def make_whole(folder: Path, make: Callable[[Path], None]) -> Path:
-    """Return `folder`, filled by `make` if it is not there; what `make` raises passes through."""
+    """Return `folder`, filled by `make` if it does not exist; exceptions of `make` pass through."""
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)

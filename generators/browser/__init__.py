@@ -1,4 +1,4 @@
-"""One shared Chromium, an isolated context for each episode: observe, act, capture, contain.
+"""One shared Chromium, with an isolated context for each episode.
 
-It is the only package that imports Playwright, and it knows no site, no policy and no task.
+This package alone imports Playwright. It depends on no site, policy or task.
 """

@@ -1,9 +1,9 @@
-"""How a session calls its page: DevTools calls with a deadline on each.
+"""A session's DevTools calls to its page, each with a deadline.
 
-Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here
-is awaited without a limit, and every failure is raised as a `RolloutFailure`. Our scripts run in an
-isolated world: they see the document but none of the page's variables, and the page cannot see or
-alter them. The channel creates the world again after each navigation.
+Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here is
+awaited without a limit, and every failure is raised as a `RolloutFailure`. Our scripts run in an isolated
+world: they see the document but none of the page's variables, and the page cannot see or alter them. The
+channel creates the world again after each navigation.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ from generators.browser.page_scripts import read_script
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
-"""How long one call may take on a loaded machine; after that the page counts as broken."""
+"""Time limit of one call on a loaded machine, seconds; after it the page counts as broken."""
 
 FRAME_SECONDS = 1.0
-"""How long to wait for a drawn frame; none comes while the page navigates."""
+"""Time limit for a drawn frame, seconds; none comes while the page navigates."""
 
 WORLD = "stepmill"
 """The name of our isolated world."""
 
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
-"""Keeps a middle click from pasting what was selected last in any session of the browser."""
+"""Keeps a middle click from pasting the last selection of any session of the browser."""
 
 _FUNCTIONS = ("page.js", "sight.js")
 """The scripts of the isolated world's functions, in their order."""
@@ -58,7 +58,7 @@ class DocumentGone(Exception):
 
 
 def to_failure(error: DevToolsError, doing: str = "") -> RolloutFailure:
-    """Return the failure of a rollout whose command had no result: the page's, unless the browser is gone."""
+    """Return the failure for a command without a result: the page's, unless the browser is gone."""
     if isinstance(error, TooMuchMemory):
         return RolloutFailure(FailureKind.BROWSER, str(error), again=False)
     own = isinstance(error, PageCrashed | PageClosed | CommandRefused)
@@ -114,7 +114,7 @@ class Channel:
             raise to_failure(error, f"{method}: ") from error
 
     async def silence(self, message: str) -> RolloutFailure:
-        """Return the failure of a page that does not answer: the browser's, if that answers nobody either."""
+        """Return the failure of a silent page; it is the browser's if the browser is silent too."""
         page_only = await answers(self._devtools.endpoint)
         return RolloutFailure(FailureKind.PAGE if page_only else FailureKind.BROWSER, message)
 
@@ -149,7 +149,7 @@ class Channel:
         raise AssertionError  # pragma: no cover - the loop returns or raises
 
     async def begin(self) -> None:
-        """Have our functions in the isolated world of this document, and of each later one before its own scripts.
+        """Install our functions in the isolated worlds of this and, before their scripts, later documents.
 
         Raises:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.

@@ -31,10 +31,10 @@ ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 """The environment variable that names the browser to use; without it `find_chromium` searches for one."""
 
 CLOSE_SECONDS = 10.0
-"""How long a context may take to close before its browser is retired."""
+"""Time limit for closing a context before its browser is retired, seconds."""
 
 LEAVE_SECONDS = 1.0
-"""How long the user of a session waits for it to close; after that it is closed all the same."""
+"""Time that the user of a session waits for it to close, seconds; after that it is closed in the background."""
 
 OPEN_TRIES = 3
 """The most browsers that are tried for a session, one after the other."""
@@ -48,14 +48,14 @@ DISABLED_FEATURES = (
     *("PreconnectToSearch", "msForceBrowserSignIn"),
     "msEdgeUpdateLaunchServicesPreferredVersion",
 )
-"""Features that are switched off: one of ours, and Playwright's, of which Chromium reads the last list alone."""
+"""Features that are switched off: one of ours and Playwright's, because Chromium reads only the last list."""
 
 BLINK_SETTINGS = (
     "fullscreenSupported=false",  # which would change the size of pictures
     *("primaryHoverType=2", "availableHoverTypes=2", "primaryPointerType=4"),
     "availablePointerTypes=4",
 )
-"""Settings of pages: one of ours, and Playwright's, of which Chromium reads the last list alone."""
+"""Settings of pages: one of ours and Playwright's, because Chromium reads only the last list."""
 
 FLAGS = (
     f"--disable-features={','.join(DISABLED_FEATURES)}",
@@ -131,9 +131,9 @@ class Chromium:
         slots: Slots | None = None,
         wanted: Confinement | None = None,
     ) -> None:
-        """`slots` limit the work on pages; several browsers may share them. None: this one gets its own.
+        """`slots` limit the work on pages; several browsers may share them. None: this one has its own.
 
-        `wanted` says how it is to be enclosed. None: as far as the machine allows.
+        `wanted` is the requested enclosure. None: as strict as the machine allows.
         """
         self._wanted = wanted or Confinement()
         self._network = network
@@ -262,7 +262,7 @@ class Chromium:
         return session
 
     async def _leave(self, opened: _Opened) -> None:
-        """Close a session; what takes longer than a moment goes on behind its user."""
+        """Close a session; after a moment the closing continues in the background."""
         closing = asyncio.create_task(self._close(opened))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
@@ -318,7 +318,7 @@ class Chromium:
 
 
 async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
-    """Give a context its cookies, and each page of an origin what it finds in `localStorage`."""
+    """Give a context its cookies, and the pages of each origin their `localStorage`."""
     await context.add_cookies(
         [
             {"url": one.url, "name": one.name, "value": one.value, "httpOnly": one.http_only}

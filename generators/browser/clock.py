@@ -28,7 +28,7 @@ NAVIGATION_GRID_MS = 2_000
 """After a navigation the clock advances to a multiple of this, so that runs agree."""
 
 AHEAD_MS = 4 * 3_600_000
-"""How far the clock of a page's process is set ahead of real time; no episode lasts as long."""
+"""Lead of a page process's clock over real time, ms; it is longer than any episode."""
 
 _SAME_CLOCK_MS = 1_000
 _PAUSE_FOR_NETWORK = "pauseIfNetworkFetchesPending"

@@ -24,16 +24,16 @@ from pydantic_core import from_json, to_json
 from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
-"""Make the browser listen on a free port."""
+"""Flags that make the browser listen on a free port."""
 
 PORT_FILE = "DevToolsActivePort"
 """The file in the browser's profile that holds the port and, on the next line, a path, once it listens."""
 
 POLL_SECONDS = 0.02
-"""How often to look for that file while a browser starts."""
+"""Pause between two looks for that file while a browser starts, seconds."""
 
 ANSWER_SECONDS = 3.0
-"""How long a browser may take to say that it is there."""
+"""Time limit of a browser's answer to a check, seconds."""
 
 Handler = Callable[[dict[str, Any]], None]
 """Takes an event's parameters."""
@@ -74,7 +74,7 @@ async def read_port(profile: Path) -> int:
 
 
 async def answers(endpoint: Endpoint) -> bool:
-    """Return whether the browser that listens there still answers anybody."""
+    """Return whether the browser at this endpoint still answers."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             reader, writer = await asyncio.open_connection(sock=await endpoint.connect())
@@ -90,7 +90,7 @@ class Connection:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        """Where the page's browser listens."""
+        """The address at which the page's browser listens."""
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0
@@ -223,10 +223,10 @@ class Connection:
 
 
 def read_json(text: bytes | str) -> Any:
-    """Return what a text says, by the fast parser if that can read it.
+    """Return the value of a JSON text, by the fast parser if possible.
 
     Raises:
-        ValueError: it is not JSON.
+        ValueError: the text is not JSON.
     """
     try:
         return from_json(text)

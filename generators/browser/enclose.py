@@ -1,10 +1,11 @@
-"""Start a browser where it can reach and read as little as this machine allows: a program of its own.
+"""Encloses a browser: a program that limits its network and user, then becomes it.
 
-It runs in a bare Python, before the browser and in its place: `enclose.py CONTROL USER SANDBOX [COMMAND ...]`.
-It puts itself into a network namespace with nothing but a loopback interface, becomes USER if it is root, and
-finds out whether Chromium's sandbox can start. It reports over the socket CONTROL what it got, and why not the rest, waits for
-the answer, and becomes COMMAND. A child stays behind that makes sockets of the namespace for the program on the other
-side of CONTROL, until that closes it. Without COMMAND it ends after its report.
+It runs in bare Python, before the browser and in its place: `enclose.py CONTROL USER SANDBOX [COMMAND
+...]`. It enters a network namespace with only a loopback interface, becomes USER if it is root, and tests
+whether Chromium's sandbox can start. It reports the results and the reasons of failures over the socket
+CONTROL, waits for the answer, and becomes COMMAND. A child process remains, which makes sockets of the
+namespace for the program at the other end of CONTROL until that closes it. Without COMMAND the program ends
+after its report.
 
 USER is a number; SANDBOX is `on`, or `off` for a browser that keeps the user and has no sandbox.
 """
@@ -48,7 +49,7 @@ def main(control: str, user: int, sandbox: str, command: list[str]) -> None:
 
 
 def _leave_network(*, root: bool) -> str:
-    """Move into a network namespace of our own; return why that is impossible, or nothing."""
+    """Enter a network namespace of our own; return why that is impossible, or an empty text."""
     ids = os.getuid(), os.getgid()
     try:
         _unshare(_NEW_NETWORK if root else _NEW_USER | _NEW_NETWORK)
@@ -69,7 +70,7 @@ def _unshare(flags: int) -> None:
 
 
 def _keep_ids(user: int, group: int) -> None:
-    """Be the same user in a new user namespace."""
+    """Keep the same user in a new user namespace."""
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -82,7 +83,7 @@ def _keep_ids(user: int, group: int) -> None:
 
 
 def _become(user: int, command: list[str]) -> str:
-    """Hand the profile over and become a user who owns nothing else; return why that is impossible, or nothing."""
+    """Hand the profile to another user and become it; return why that is impossible, or an empty text."""
     profile = next(
         (one.removeprefix(_PROFILE) for one in command if one.startswith(_PROFILE)), None
     )
@@ -109,7 +110,7 @@ def _become(user: int, command: list[str]) -> str:
 
 
 def _why_no_sandbox() -> str:
-    """Try in a child what Chromium's sandbox begins with; return why that is impossible, or nothing."""
+    """Try in a child the first calls of Chromium's sandbox; return why they fail, or an empty text."""
     if os.geteuid() == 0:
         return "Chromium has none for root"
     ids = os.getuid(), os.getgid()
@@ -142,7 +143,7 @@ def _reason(error: Exception) -> str:
 
 
 def _leave_behind(line: socket.socket) -> None:
-    """Leave a grandchild that sends a new socket of this namespace for each byte that it receives."""
+    """Leave a grandchild that sends a new socket of this namespace for each received byte."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

@@ -1,10 +1,11 @@
-"""How a browser is kept from what it has no business with, and which of it this machine allows.
+"""The enclosure of a browser: network namespace, user and sandbox, as far as this machine allows them.
 
-A browser starts through `enclose.py`, which puts it into a network namespace, gives it a user of its own where
-root starts it, and finds out whether its sandbox can start. What the machine does not allow is left out, and said:
-`doctor`, `run.json` and the card state what `Containment` says. Only one thing is refused: a browser of root's, unless the
-configuration switches the sandbox off. In a namespace nobody else reaches the browser's DevTools port,
-and the only sockets are those that `Enclosure.make_socket` gets from it.
+A browser starts through `enclose.py`, which puts it into a network namespace, gives it a user of its own if
+root starts it, and tests whether its sandbox can start. Parts that the machine does not allow are left out
+and reported: `doctor`, `run.json` and the card state the `Containment`. Only one case is refused: a browser
+that would run as root, unless the configuration switches the sandbox off. In a namespace other programs
+cannot reach the browser's DevTools port, and the only sockets are those that `Enclosure.make_socket` gets
+from it.
 """
 
 import asyncio
@@ -28,29 +29,29 @@ from schemas.configuration.sections import UNPRIVILEGED_USER, BrowserSection, Sa
 from schemas.errors import NoBrowser
 
 PROBE_SECONDS = 20.0
-"""How long the program that finds out what is allowed may take."""
+"""Time limit of the probe program, seconds."""
 
 SOCKET_SECONDS = 5.0
-"""How long a socket of the namespace may take."""
+"""Time limit for a socket of the namespace, seconds."""
 
 MAX_FOLDER_LENGTH = 90
-"""Characters of the folder that holds a Unix socket: its whole path may have 107 bytes."""
+"""Largest length of the folder that holds a Unix socket, characters: its whole path may have 107 bytes."""
 
 _PROGRAM = str(files("generators.browser").joinpath("enclose.py"))
 _GO = b"g"
 
 
 class Confinement(Record):
-    """What is wanted of a browser's enclosure."""
+    """The requested enclosure of a browser."""
 
     sandbox: Sandbox = Sandbox.ON
-    """Whether its sandbox is wanted."""
+    """Whether its sandbox is requested."""
     user: int = UNPRIVILEGED_USER
-    """The number of the user that a browser of root's becomes."""
+    """The number of the user that a browser started by root becomes."""
 
     @classmethod
     def of(cls, section: BrowserSection) -> Self:
-        """Return what a configuration wants."""
+        """Return the enclosure that a configuration requests."""
         return cls(sandbox=section.sandbox, user=section.user)
 
     def command(self, control: Path, *command: str) -> list[str]:
@@ -62,7 +63,7 @@ class Confinement(Record):
 
 
 class Containment(Record):
-    """What a browser's enclosure keeps it from; of each part why it does not hold, or nothing where it holds."""
+    """The achieved enclosure of a browser; for each part the reason for its absence, or an empty text."""
 
     namespace: str
     """Why it is in no network namespace of its own."""
@@ -73,7 +74,7 @@ class Containment(Record):
 
     @property
     def levels(self) -> dict[str, str]:
-        """What holds of `sandbox`, `user`, `network` and `devtools`, in words."""
+        """The state of `sandbox`, `user`, `network` and `devtools`, in words."""
         own = not self.user
         if not self.namespace:
             devtools = "a port in a network namespace of its own: no other program can reach it"
@@ -94,16 +95,16 @@ class Containment(Record):
 
     @property
     def open(self) -> frozenset[str]:
-        """The names of those levels at which somebody could get at what is this user's."""
+        """The names of the levels at which this user's data could be reached."""
         names = {"sandbox"} if self.sandbox else set[str]()
         return frozenset(names | ({"devtools"} if self.namespace and self.user else set()))
 
 
 def probe(wanted: Confinement | None = None) -> Containment:
-    """Return what this machine allows, without starting a browser.
+    """Return the enclosure that this machine allows, without starting a browser.
 
     Raises:
-        NoBrowser: the program that finds out does not run.
+        NoBrowser: the probe program does not run.
     """
     with _control() as (listener, control):
         command = (wanted or Confinement()).command(control)
@@ -126,12 +127,12 @@ class Enclosure:
         self._listener, control = self._resources.enter_context(_control())
         self._line: socket.socket | None = None
         self.path = control.with_name(executable.name)
-        """What is launched in place of the browser."""
+        """The path of the program that is launched in place of the browser."""
         words = shlex.join(wanted.command(control, str(executable)))
         self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         self.path.chmod(0o700)
         self.containment: Containment | None = None
-        """What holds; None before it was admitted."""
+        """The achieved enclosure; None before the browser was admitted."""
 
     async def admit(self) -> Containment:
         """Wait for the browser's report, and let it start.
@@ -160,15 +161,15 @@ class Enclosure:
                 "run as root"
             )
         await loop.sock_sendall(self._line, _GO)
-        shutil.rmtree(self.path.parent, ignore_errors=True)  # what was needed to start
+        shutil.rmtree(self.path.parent, ignore_errors=True)  # needed only for the start
         self.containment = found
         return found
 
     def make_socket(self) -> socket.socket:
-        """Return a new TCP socket where the browser is.
+        """Return a new TCP socket in the browser's namespace.
 
         Raises:
-            OSError: the browser's namespace is gone.
+            OSError: the namespace is gone.
         """
         if self.containment is None or self.containment.namespace or self._line is None:
             return socket.socket(socket.AF_INET)
@@ -180,7 +181,7 @@ class Enclosure:
         return socket.socket(fileno=numbers[0])
 
     def close(self) -> None:
-        """Let go of the namespace, and remove the files."""
+        """Release the namespace, and remove the files."""
         self._resources.close()
 
 

@@ -106,14 +106,14 @@ _STROKES = {
 
 
 class Clipping(StrEnum):
-    """What a chord does with the clipboard."""
+    """The effect of a chord on the clipboard."""
 
     COPY = "copy"
-    """It puts the selection there."""
+    """It copies the selection to the clipboard."""
     CUT = "cut"
-    """It moves the selection there."""
+    """It moves the selection to the clipboard."""
     PASTE = "paste"
-    """It puts in what is there."""
+    """It inserts the content of the clipboard."""
 
 
 _CONTROL, _SHIFT = MODIFIER_BITS["Control"], MODIFIER_BITS["Shift"]
@@ -185,7 +185,7 @@ class Keyboard:
         return character in _STROKES
 
     def clipping(self, name: str) -> Clipping | None:
-        """Return what pressing a key would do with the clipboard; None: nothing."""
+        """Return the effect of a key on the clipboard; None: it has none."""
         return _CLIPPINGS.get((self.modifiers & ~_ANY_CASE.get(name.lower(), 0), name.lower()))
 
     def down(self, name: str) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Keeps each page's process within a limit of memory, and knows which ones it has ended.
+"""Keeps each page's process within a memory limit, and records which processes it has ended.
 
-The limit of V8's heap leaves out buffers, documents and canvases, so a page could take all of a machine's
-memory. A watch looks twice a second at the processes that a browser's zygotes have made, which
-costs microseconds where the kernel lists children, and kills one that is too large. Its session learns of it as of a
-crash, and asks here for the reason.
+The limit of V8's heap excludes buffers, documents and canvases, so a page could take all of a machine's
+memory. A watch checks the processes of a browser's zygotes twice a second, which costs microseconds if the
+kernel lists children, and kills one that is too large. Its session sees a crash, and asks here for the
+reason.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from collections.abc import Iterator
 import psutil
 
 MAX_MB = 1_024
-"""The most resident memory of one page's process, MiB; shared libraries are a tenth of it."""
+"""Largest resident memory of one page's process, MiB; shared libraries are a tenth of it."""
 
 EVERY_SECONDS = 0.5
-"""How often the watch looks."""
+"""Pause between two checks, seconds."""
 
 REASON_SECONDS = 1.0
-"""How long after the end of a process a crash is explained by it."""
+"""Time after the end of a process in which a crash is attributed to it, seconds."""
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class MemoryWatch:
-    """Looks at the pages' processes of one browser until it is stopped."""
+    """Checks the page processes of one browser until it is stopped."""
 
     def __init__(self, browser: psutil.Process) -> None:
         self._zygotes = [one for one in browser.children(recursive=True) if _is_zygote(one)]
@@ -37,11 +37,11 @@ class MemoryWatch:
 
     @property
     def has_just_ended_one(self) -> bool:
-        """Whether it has killed a process a moment ago."""
+        """Whether it killed a process a moment ago."""
         return time.monotonic() - self._ended < REASON_SECONDS
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._task.cancel()
 
     async def _watch(self) -> None:
@@ -59,7 +59,7 @@ class MemoryWatch:
 
 
 def _children(pid: int) -> list[int]:
-    """Return the children of a process; none if it has ended."""
+    """Return the children of a process; empty if it has ended."""
     try:
         return [int(word) for word in _read(f"/proc/{pid}/task/{pid}/children").split()]
     except OSError:  # it has ended, or this kernel lists no children

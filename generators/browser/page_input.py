@@ -20,7 +20,7 @@ MAX_TYPED_CHARACTERS = 400
 """The longest text that is typed key by key; a longer one is pasted as a whole."""
 
 BETWEEN_EVENTS_SECONDS = 1e-5
-"""How much later than the event before it an event is at least: those of the longest text take 8 ms."""
+"""Least time between two events, seconds: those of the longest text take 8 ms."""
 
 DRAG_MOVES = 8
 """Pointer moves between the two ends of a drag."""
@@ -39,7 +39,7 @@ class Clipboard:
 
     def __init__(self) -> None:
         self.text = ""
-        """What was copied or cut last."""
+        """The last copied or cut text."""
 
 
 class PageInput:
@@ -61,7 +61,7 @@ class PageInput:
         await self._mouse([self._event("mouseMoved", x, y)])
 
     async def point_again(self) -> None:
-        """Move the pointer to where it is: a new page is not sure to hear where that is, nor when."""
+        """Move the pointer to its own position, because a new page may not know it."""
         if self._at is not None:
             await self.move(*self._at)
 

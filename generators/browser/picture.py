@@ -1,8 +1,8 @@
-"""What an encoded picture says of itself: its size, its format and a hash that near pictures share.
+"""The properties of an encoded picture: its size, its format and a hash that similar pictures share.
 
-The recorder hashes each screenshot once, and the `structure` verifier takes the hash again. Both decode
-through `read_picture`, in grey and at an eighth where the format allows it: the decoder reads every byte
-of the stream in any case, so a torn picture is found without decoding it in full.
+The recorder hashes each screenshot once, and the `structure` verifier repeats the hash. Both decode through
+`read_picture`, in grey and at an eighth of the size where the format allows it: the decoder reads every
+byte of the stream in any case, so a truncated picture is found without full decoding.
 """
 
 import io
@@ -18,12 +18,12 @@ _DECODED = (72, 64)
 
 
 class PictureFacts(NamedTuple):
-    """What a decoded picture is."""
+    """The properties of a decoded picture."""
 
     width: int
-    """In its own pixels."""
+    """Width in its own pixels."""
     height: int
-    """In its own pixels."""
+    """Height in its own pixels."""
     format: str | None
     """`JPEG` or another of Pillow's names; None if the decoder names none."""
     difference_hash: str

@@ -35,10 +35,10 @@ from generators.process_folder import process_folder
 from schemas.errors import NoBrowser
 
 START_SECONDS = 60.0
-"""How long a start may take on a loaded machine."""
+"""Time limit of a start on a loaded machine, seconds."""
 
 END_SECONDS = 5.0
-"""How long a browser may take to close before it is killed."""
+"""Time that a browser gets to close before it is killed, seconds."""
 
 PROFILE_OPTION = "--user-data-dir="
 """The option by which the driver passes a browser its profile."""
@@ -73,7 +73,7 @@ class BrowserProcess:
         self.endpoint = Endpoint(
             port, enclosure.make_socket, lambda: self._watch.has_just_ended_one
         )
-        """Where it accepts DevTools connections."""
+        """The address at which it accepts DevTools connections."""
         self.proxy = proxy
         """The name under which it finds the proxies of its sessions."""
         self._mark = mark
@@ -90,10 +90,10 @@ class BrowserProcess:
     async def start(
         cls, executable: Path, flags: Sequence[str], *, proxy: str, wanted: Confinement
     ) -> Self:
-        """Start a browser and wait until it accepts connections; `flags` say where the name `proxy` leads.
+        """Start a browser and wait until it accepts connections; `flags` define the address of `proxy`.
 
         Raises:
-            NoBrowser: it does not start, or not as it has to.
+            NoBrowser: it does not start, or not as required.
         """
         mark = f"--stepmill-browser={uuid.uuid4().hex}"
         driver: Playwright | None = None
@@ -133,16 +133,16 @@ class BrowserProcess:
 
     @property
     def containment(self) -> Containment:
-        """What keeps it from what it has no business with."""
+        """The achieved enclosure of the browser."""
         if self._enclosure.containment is None:
             raise AssertionError("a browser runs that was not admitted")
         return self._enclosure.containment
 
     def make_socket(self) -> socket.socket:
-        """Return a new TCP socket where it is.
+        """Return a new TCP socket in the browser's namespace.
 
         Raises:
-            OSError: it is gone.
+            OSError: the browser is gone.
         """
         return self._enclosure.make_socket()
 
@@ -181,8 +181,8 @@ def _launch_options(arguments: Sequence[str]) -> _LaunchOptions:
     """Return the launch options with `arguments` before those that every browser gets."""
     return {
         "headless": True,
-        # Downloads, traces and videos would go there: there are none. Without it the driver makes a folder, and
-        # leaves it behind where it is stopped just after its browser was killed.
+        # The folder for downloads, traces and videos, which are not made. Without this option the driver
+        # makes a folder, and leaves it behind if it is stopped just after its browser was killed.
         "artifacts_dir": tempfile.gettempdir(),
         # Where the sandbox cannot start, `enclose.py` switches it off.
         "chromium_sandbox": True,
@@ -221,9 +221,9 @@ async def _start_driver() -> Playwright:
 
 
 def _folder_for_profiles() -> Path:
-    """Return where profiles go, which a killed process leaves to the next: a folder of this process.
+    """Return the parent folder of profiles: a folder of this process, removed by a later one after a kill.
 
-    It is in TMPDIR, or in /tmp where another user cannot get there: root's browser is one.
+    It is in TMPDIR, or in /tmp if other users cannot enter TMPDIR: a browser started by root is another user's.
     """
     usual = Path(tempfile.gettempdir()).resolve()
     if os.geteuid() != 0 or all(one.stat().st_mode & 0o001 for one in (usual, *usual.parents)):
@@ -234,7 +234,7 @@ def _folder_for_profiles() -> Path:
 async def _stop(
     mark: str, driver: Playwright | None, enclosure: Enclosure, *profiles: Path
 ) -> None:
-    """Kill what is left of a browser's processes, stop its driver, and remove the browser's profile."""
+    """Kill the remaining processes of a browser, stop its driver, and remove the browser's profile."""
     enclosure.close()
     for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -260,7 +260,7 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
 
 
 def _profiles(mark: str) -> list[Path]:
-    """Return the profile of a browser that is starting, or nothing where it has ended.
+    """Return the profile of a starting browser; empty if it has ended.
 
     A browser that has run a page could name any folder here.
     """

@@ -23,7 +23,7 @@ from schemas.episodes.observation import Box, Effect, Observation
 from schemas.episodes.viewport import Viewport
 
 PRODUCT = "chromium"
-"""What episodes call the browser."""
+"""The name of the browser in episodes."""
 
 
 class ClockSpec(Record):
@@ -57,16 +57,16 @@ class Cookie(Record):
 
 
 class SignIn(Record):
-    """What makes a session somebody's: it is never recorded."""
+    """The cookies and storage of a logged-in session; never recorded."""
 
     cookies: tuple[Cookie, ...] = ()
     """The cookies."""
     storage: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
-    """For each origin what its pages find in `localStorage`."""
+    """The initial `localStorage` of the pages of each origin."""
 
 
 class SessionSpec(Record):
-    """Everything that, with the actions, decides what a session shows."""
+    """Everything besides the actions that determines a session."""
 
     viewport_width: int
     """CSS px."""
@@ -77,14 +77,14 @@ class SessionSpec(Record):
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins that its pages may reach, as `http://miniwob.localhost`."""
     allowed_paths: tuple[str, ...] = ()
-    """The only paths that an action may open there: one that ends with `/` stands for all below it.
+    """The only paths that an action may open there; a path that ends with `/` includes everything below it.
     Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
     masks: Masks | None = Field(default=None, exclude=True)
-    """What is left out of the hashes of pages; recorded with the visit. None: nothing."""
+    """Parts left out of the hashes of pages; recorded with the visit. None: there are none."""
     sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
-    """What logs the session in; never recorded. None: nobody is logged in."""
+    """The cookies and storage that log the session in; never recorded. None: no login."""
 
     @property
     def viewport(self) -> Viewport:
@@ -94,7 +94,7 @@ class SessionSpec(Record):
         )
 
     def has_origin(self, url: str) -> bool:
-        """Return whether this address is on an allowed origin; what is no address is not."""
+        """Return whether this address is on an allowed origin; false for an invalid address."""
         try:
             parts = urlsplit(url)
         except ValueError:
@@ -123,9 +123,9 @@ class Node:
     """
 
     tag: str
-    """In lower case, for SVG too."""
+    """The tag in lower case, for SVG too."""
     attrs: dict[str, str]
-    """By name, as in the document."""
+    """The attributes by name, as in the document."""
     text: str
     """All rendered text in the element, white space collapsed."""
     own_text: str
@@ -133,7 +133,7 @@ class Node:
     box: Box
     """CSS px of the viewport."""
     point: tuple[float, float] | None
-    """A point of the viewport where a click hits the element or a descendant; None if there is none."""
+    """A point of the viewport where a click hits the element or a descendant; None: no such point exists."""
     shown: bool
     """Whether it is rendered: it has a box and is neither hidden nor transparent."""
     style: dict[str, str]
@@ -143,7 +143,8 @@ class Node:
     checked: bool | None = None
     """Whether a checkbox or radio button is checked; None for other elements."""
     selected: str | None = None
-    """The selected text of a text field, or the text of the chosen option; None if there is none."""
+    """The selected text of a text field, or the text of the chosen option; None for other elements, or
+    without a selection."""
     scroll: tuple[float, float, float, float] | None = None
     """scrollLeft, scrollTop, scrollWidth, scrollHeight; None if it cannot scroll."""
     inner: tuple[float, float] = (0.0, 0.0)
@@ -153,7 +154,7 @@ class Node:
     words: tuple[tuple[str, Box], ...] = ()
     """The words directly in it, each with its box; empty if it is not rendered."""
     children: list["Node"] = field(default_factory=list)
-    """In document order."""
+    """The children in document order."""
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and everything below it, in document order."""
@@ -190,7 +191,7 @@ class Session(Protocol):
         ...
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
-        """Return what its pages asked of hosts that are not served so far, by name."""
+        """Return the requests to unserved hosts so far, by host name."""
         ...
 
     async def open(self, url: str) -> None:
@@ -212,8 +213,8 @@ class Session(Protocol):
     async def act(self, action: Action) -> Effect:
         """Carry out an action and let the page settle.
 
-        What the page does not allow (a point outside the viewport, a forbidden URL) is an `error` in
-        the effect. `answer` and `none` do nothing.
+        Forbidden actions (a point outside the viewport, a forbidden URL) are an `error` in the effect.
+        `answer` and `none` do nothing.
 
         Raises:
             RolloutFailure: the browser does not answer.
@@ -240,7 +241,7 @@ class Session(Protocol):
 
 
 class Entrance(Protocol):
-    """One session's way to the sites."""
+    """One session's proxy to the sites."""
 
     @property
     def port(self) -> int:
@@ -248,22 +249,23 @@ class Entrance(Protocol):
         ...
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
-        """Return what it refused, by name."""
+        """Return the refused requests by host name."""
         ...
 
 
 class Network(Protocol):
-    """What a browser's connections end at."""
+    """The server at which a browser's connections end."""
 
     @property
     def port(self) -> int:
-        """The port on 127.0.0.1 for whatever goes past a proxy."""
+        """The port on 127.0.0.1 for connections that bypass a proxy."""
         ...
 
     def enter(self, made: socket.socket | None = None) -> AbstractAsyncContextManager[Entrance]:
-        """Open an entrance for one session, which is closed at the end.
+        """Open an entrance for one session, and close it at the end of the context.
 
-        It listens on `made`, a fresh TCP socket of the browser's network namespace. None: of this program's.
+        It listens on `made`, a fresh TCP socket of the browser's network namespace; None: on a socket of
+        this program.
         """
         ...
 

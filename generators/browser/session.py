@@ -45,10 +45,10 @@ JPEG_QUALITY = 80
 """JPEG quality of the screenshots: the cheapest to take on rich pages, with a quarter of PNG's bytes."""
 
 USE_SECONDS = 40.0
-"""How long one use of a page may take, from its first call to the last: to open, act and settle, or look."""
+"""Time limit of one use of a page, from its first call to the last: to open, act and settle, or look; seconds."""
 
 POPUP_SECONDS = 5.0
-"""How long the session waits for a window that a page announced."""
+"""Time that the session waits for a window that a page announced, seconds."""
 
 MAX_TABS = 8
 """The most open tabs; any further one that a page opens is closed."""
@@ -93,7 +93,7 @@ class ChromiumSession:
         return self._version
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
-        """Return what its pages asked of hosts that are not served so far, by name."""
+        """Return the requests to unserved hosts so far, by host name."""
         return self._entrance.blocked_requests()
 
     @contextlib.asynccontextmanager

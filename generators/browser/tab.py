@@ -38,19 +38,19 @@ LOAD_PORTIONS = 3
 """Portions of load time after which a page that has not finished loading has failed."""
 
 LOAD_SECONDS = 20.0
-"""How long a page may load in real time."""
+"""Time limit of loading a page in real time, seconds."""
 
 NAVIGATION_PORTIONS = 1_500
 """Portions of 10 ms after which a navigation that has not finished has failed."""
 
 FONT_PORTIONS = 100
-"""How often the clock's `settle_ms` passes at most until a page's fonts are there."""
+"""Largest number of further `settle_ms` of the clock until a page's fonts are loaded."""
 
 FONT_SECONDS = 0.01
 """The same without a clock, in real time."""
 
 NAVIGATION_START_SECONDS = 2.0
-"""How long a navigation may take to begin after the script that starts it."""
+"""Time that a navigation may take to begin after the script that starts it, seconds."""
 
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
@@ -262,10 +262,10 @@ class PageTab:
     async def rest(self) -> None:
         """Draw a frame, which requests the images on it, let a little time pass, and draw another.
 
-        Time passes only after the images have arrived, however long that takes. In the second frame
-        the pointer meets what has moved under it; in the frame of a picture it would be met at a
-        point that the device scale factor has divided. Fonts are requested by the first text that is drawn
-        with them, and time does not wait for all of them: some more of it passes until they are there.
+        Time passes only after the images have arrived, however long that takes. The pointer is updated in
+        the second frame, for elements that have moved under it; in the frame of a screenshot its position
+        would be divided by the device scale factor. Drawing text requests its fonts, and time does not wait
+        for all of them: more time passes until they are loaded.
 
         Raises:
             RolloutFailure: time does not pass.
@@ -277,7 +277,7 @@ class PageTab:
         await self._wait_for_fonts()
 
     async def _wait_for_fonts(self) -> None:
-        """Let time pass until the fonts of the text that was drawn are there, or for too long."""
+        """Let time pass until the fonts of the drawn text are loaded, within a limit."""
         for _ in range(FONT_PORTIONS):
             if await self.call("document.fonts.status") != "loading":
                 return
@@ -310,7 +310,7 @@ class PageTab:
     async def _follow(self, clock: VirtualClock) -> None:
         """Let time pass in small portions while the tab navigates, then up to the grid's next multiple.
 
-        Then the pointer is moved to where it is: what it lies on has changed.
+        Then the pointer is moved to its own position, because the element under it has changed.
         """
         if not (self.loading or self._navigated):
             return

@@ -1,8 +1,8 @@
-"""Text of a page and its dialogs on its way into records: the one place where it is truncated.
+"""Converts text of a page and its dialogs for records: the one place where it is truncated.
 
-What `page.js` returns is turned into records here. `page.js` has cut most texts already, so that they
-need not be sent, but nothing here relies on that. Only hashes are taken over the whole text. A truncated
-address is never opened or compared with an origin: the browser and the action have the whole one.
+The results of `page.js` become records here. `page.js` has truncated most texts already, to send less, but
+nothing here relies on that. Only hashes are taken over the whole text. A truncated address is never opened
+or compared with an origin: the browser and the action have the whole one.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _SIGHTS = TypeAdapter(tuple[Sight, ...])
 
 
 def page_state(state: dict[str, Any], masks: Masks | None = None) -> PageState:
-    """Return the state of a page from the result of `stepmill.observe`; its hashes leave out what is masked."""
+    """Return the state of a page from the result of `stepmill.observe`; its hashes exclude masked parts."""
     hide = masks.hide if masks is not None else str
     return PageState(
         url=truncate(state["url"], URL_BYTES),
@@ -48,12 +48,12 @@ def elements(raw: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
 
 
 def sights(raw: Sequence[dict[str, Any]]) -> tuple[Sight, ...]:
-    """Return what a picture shows from the result of `stepmill.observe`."""
+    """Return the sights of a picture from the result of `stepmill.observe`."""
     return _SIGHTS.validate_python([_labels(sight) for sight in raw])
 
 
 def target(raw: dict[str, Any] | None) -> Target | None:
-    """Return the element under a point from the result of `stepmill.target`; None if there is none."""
+    """Return the element under a point from the result of `stepmill.target`; None for None."""
     return Target.model_validate(_labels(raw)) if raw else None
 
 
@@ -90,7 +90,7 @@ def dialog(message: str) -> str:
 
 
 def result_text(dialogs: Sequence[str]) -> str | None:
-    """Return what the policy is shown of an action's dialogs; None if they have no text."""
+    """Return the text of an action's dialogs for the policy; None if they have no text."""
     text = "; ".join(dialogs)
     return truncate(_DIALOG_PREFIX + text, DIALOG_BYTES) if text else None
 

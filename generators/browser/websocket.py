@@ -21,7 +21,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a browser listens."""
+    """The address of a listening browser."""
 
     port: int
     """The port on 127.0.0.1 of the browser's network namespace."""

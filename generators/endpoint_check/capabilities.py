@@ -1,4 +1,4 @@
-"""What an endpoint takes and what it reports: context, pictures, usage, token ids, times, metrics."""
+"""The capabilities and reports of an endpoint: context, pictures, usage, token ids, times, metrics."""
 
 from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused, user
 from generators.endpoint_check.probe_images import filler_page, target_board
@@ -10,12 +10,12 @@ from generators.policy.model.setup import RESERVED_TOKENS
 from schemas.configuration.sections import PolicySection
 
 MAX_IMAGES = 8
-"""The most pictures that are tried in one prompt."""
+"""Largest number of pictures that are tried in one prompt."""
 
 _COUNTED_SIZE = (64, 64)
-"""Of the pictures that are counted, px."""
+"""Size of the pictures that are counted, px."""
 _USAGE_SIZE = (320, 240)
-"""Of the picture whose tokens should be reported, px."""
+"""Size of the picture whose tokens should be reported, px."""
 _DEFAULTS = PolicySection()
 
 _NEEDED_FIGURES = {
@@ -29,7 +29,7 @@ _NEEDED_FIGURES = {
     "time to first token": ("first_token",),
     "time in the queue": ("queue",),
 }
-"""What an operator watches: the name of a figure, and the fields of which one is enough."""
+"""The figures that an operator watches: the name of each, and the fields of which one is enough."""
 
 
 async def check_context(endpoint: CheckedEndpoint) -> list[CheckResult]:
@@ -145,7 +145,7 @@ async def check_reply(endpoint: CheckedEndpoint) -> list[CheckResult]:
 
 
 async def check_usage_details(endpoint: CheckedEndpoint) -> list[CheckResult]:
-    """Check that a reply tells how its prompt's tokens divide, and how long it took.
+    """Check that a reply reports how its prompt's tokens divide, and how long it took.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.

@@ -1,9 +1,9 @@
-"""The table behind `stepmill engine plan`: what a viewport costs an engine, before any is started.
+"""The table behind `stepmill engine plan`: an engine's cost by viewport, before any engine is started.
 
-A row gives, for one viewport, the picture that is sent and what the model sees of it, its tokens, how
-legible it stays, and how many steps a second one GPU can be expected to make. Rows are arithmetic
-over published and simulated figures for an H100, each with its source; nothing is measured here. They
-compare viewports; only a benchmark of the real engine gives its real speed.
+A row gives, for one viewport, the sent picture and its size for the model, its tokens, its legibility, and
+the steps a second to expect from one GPU. Rows are arithmetic over published and simulated figures for an
+H100, each with its source; nothing is measured here. They compare viewports; only a benchmark of the real
+engine gives its real speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,8 +49,8 @@ CACHE_SOURCE = (
     "tokens, states saved where prompts part (vLLM 0.32); an upper bound, as decoding and the "
     "cache's size are left out"
 )
-"""Where the shares come from. The same simulation, decoding and cache size reckoned, gave 2.9 steps a
-second at 1,280 tokens a picture and 64 to 100 live episodes, with 16-bit states on an H100."""
+"""The source of the shares. The same simulation, with decoding and the cache's size included, gave 2.9
+steps a second at 1,280 tokens a picture and 64 to 100 live episodes, with 16-bit states on an H100."""
 
 _PUBLISHED_PICTURES = 3
 _PUBLISHED_TOKENS = 2_560
@@ -58,18 +58,18 @@ _SAMPLED_KEEP, _SAMPLED_SLACK = 1, 2
 
 
 class Workload(Record):
-    """What a step is taken to consist of."""
+    """The assumed tokens and pictures of an episode's steps."""
 
     steps: int = Field(default=15, ge=1, le=1_000)
-    """Of an episode; a WebVoyager task takes 15 to 18."""
+    """Steps of an episode; a WebVoyager task takes 15 to 18."""
     system_tokens: int = Field(default=1_800, ge=0)
     """System prompt and task."""
     text_tokens: int = Field(default=300, ge=0)
     """Text that each earlier step leaves in the prompt."""
     placeholder_tokens: int = Field(default=8, ge=0)
-    """What an evicted picture leaves."""
+    """Tokens left by an evicted picture."""
     reply_tokens: int = Field(default=150, ge=0)
-    """Of a reply."""
+    """Tokens of a reply."""
     keep_images: int = Field(default=_SAMPLED_KEEP, ge=1)
     """Pictures kept after an eviction."""
     slack_images: int = Field(default=_SAMPLED_SLACK, ge=0)
@@ -77,20 +77,20 @@ class Workload(Record):
 
 
 class PlanRow(Record):
-    """What one viewport costs."""
+    """The cost of one viewport."""
 
     width: int
-    """Of a screenshot, px; CSS px of its viewport where the device scale factor is 1."""
+    """Width of a screenshot, px; in CSS px of its viewport if the device scale factor is 1."""
     height: int
-    """Of a screenshot, px."""
+    """Height of a screenshot, px."""
     sent_width: int
-    """Of the picture as sent, px."""
+    """Width of the picture as sent, px."""
     sent_height: int
-    """Of the picture as sent, px."""
+    """Height of the picture as sent, px."""
     seen_width: int
-    """Of the picture as the model's vision gets it, px."""
+    """Width of the picture as the model's vision gets it, px."""
     seen_height: int
-    """Of the picture as the model's vision gets it, px."""
+    """Height of the picture as the model's vision gets it, px."""
     grid: tuple[int, int] | None = None
     """Tiles across and down; None where the family has no tiles."""
     image_tokens: int
@@ -104,26 +104,26 @@ class PlanRow(Record):
     tokens_per_step: float
     """Prompt and reply, averaged over an episode, all of it computed."""
     steps_per_second: float | None = None
-    """Of one GPU without a prefix cache; None where no rate was published."""
+    """Steps a second of one GPU without a prefix cache; None if no rate was published."""
     cached_tokens_per_step: float | None = None
     """Tokens still computed with a prefix cache; None where that was not simulated."""
     cached_steps_per_second: float | None = None
-    """At most, of one GPU with a prefix cache; None where either is unknown."""
+    """Largest number of steps a second of one GPU with a prefix cache; None if either figure is unknown."""
 
 
 class CapacityPlan(Record):
-    """The table, and what its figures rest on."""
+    """The table, and the assumptions of its figures."""
 
     dialect: str
-    """Whose pictures."""
+    """The dialect of the pictures."""
     workload: Workload
-    """What a step is taken to consist of."""
+    """The assumed tokens and pictures of an episode's steps."""
     rows: tuple[PlanRow, ...]
-    """By viewport, the cheapest picture first."""
+    """The rows by viewport, the cheapest picture first."""
     rate_source: str
-    """Where the rate of a GPU comes from."""
+    """The source of a GPU's rate."""
     cache_source: str
-    """Where the effect of a cache comes from."""
+    """The source of a cache's effect."""
 
 
 def plan(
@@ -133,9 +133,9 @@ def plan(
     viewports: Sequence[tuple[int, int]] = VIEWPORTS,
     workload: Workload | None = None,
 ) -> CapacityPlan:
-    """Return what each viewport costs in a dialect, the cheapest picture first.
+    """Return the cost of each viewport in a dialect, the cheapest picture first.
 
-    `own` is the size of the largest screenshot of the run that is planned, px.
+    `own` is the size of the largest screenshot of the planned run, px.
     """
     work = workload or Workload()
     sizes = sorted({*viewports, own})

@@ -35,7 +35,7 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
     ("action", check_actions),
     ("coordinates", check_coordinates),
 )
-"""By name, in order: later ones use what earlier ones found."""
+"""The checks by name, in order: later ones use the findings of earlier ones."""
 
 
 async def check_endpoint(

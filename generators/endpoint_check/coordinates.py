@@ -1,9 +1,9 @@
-"""Which coordinate convention a model has: it is asked where drawn targets lie, and the rest is a fit.
+"""Determines a model's coordinate convention by a fit to points that it gives for drawn targets.
 
-The question is put plainly, without the dialect's own prompt, which would tell the convention, and
-under a schema with wide bounds, because narrow ones would bend the answer. A reading is one way to
-understand the numbers of a point: it says what the far edges of a picture are called. The reading
-that leaves the smallest distances between points and targets is the model's.
+The question is plain, without the dialect's own prompt, which would reveal the convention, and under a
+schema with wide bounds, because narrow ones would bend the answer. A reading is one way to interpret the
+numbers of a point: it defines the coordinates of a picture's far edges. The model's reading is the one with
+the smallest distances between points and targets.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from generators.policy.dialects.coordinates import Convention, Frame, smart_resi
 from schemas.base import JsonObject, Record
 
 SIZE = (1_616, 1_264)
-"""Of the picture with the targets: there no two readings have edges near each other's, but for
-pixels and patches of 32, which part by 1 % in opposite directions."""
+"""Size of the picture with the targets, px. At this size no two readings have nearly equal edges, except
+pixels and patches of 32, which differ by 1 % in opposite directions."""
 
 NEAR = 0.02
-"""Of the picture's diagonal: a point so near is on its target."""
+"""Largest distance of a point on its target, as a part of the picture's diagonal."""
 
 ENOUGH = 0.75
 """Share of points on their targets with which a reading fits."""
@@ -52,11 +52,11 @@ class Reading(Protocol):
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The reading's name, for people."""
         ...
 
     def span(self, width: int, height: int) -> tuple[float, float]:
-        """Return what the far edges of a picture sent at that size are called."""
+        """Return the coordinates of the far edges of a picture sent at that size."""
         ...
 
 
@@ -64,7 +64,7 @@ class Pixels(Record):
     """Pixels of the picture as it was sent."""
 
     name: str = "pixels"
-    """For people."""
+    """The reading's name, for people."""
 
     def span(self, width: int, height: int) -> tuple[float, float]:
         """Return the size itself."""
@@ -75,7 +75,7 @@ class Patches(Record):
     """Pixels of the picture after a Qwen-VL processor has resized it."""
 
     name: str
-    """For people."""
+    """The reading's name, for people."""
     factor: int
     """Side of a patch, px."""
     min_pixels: int
@@ -99,9 +99,9 @@ class Fractions(Record):
     """Fractions of the picture, whatever its size."""
 
     name: str
-    """For people."""
+    """The reading's name, for people."""
     edge: float
-    """What the far edges are called."""
+    """The coordinate of the far edges."""
 
     def span(self, width: int, height: int) -> tuple[float, float]:
         """Return the edge, twice."""
@@ -126,7 +126,7 @@ READINGS: tuple[Reading, ...] = (
     Fractions(name="0-1000", edge=1_000.0),
     Fractions(name="0-1", edge=1.0),
 )
-"""Every way that models are known to have."""
+"""The known readings of models."""
 
 
 class ReadingFit(Record):
@@ -163,9 +163,9 @@ def _fit(reading: Reading, points: Sequence[tuple[ProbeTarget, Point]]) -> Readi
 
 
 def matching_conventions(reading: str, frame: Frame) -> tuple[Convention, ...]:
-    """Return the conventions that mean the same as a reading for the pictures of a frame.
+    """Return the conventions that equal a reading for the pictures of a frame.
 
-    They are sent in a size of the dialect's own, at which several may come to the same.
+    The pictures have the dialect's sent size, at which several conventions may be equal.
     """
     named = next(each for each in READINGS if each.name == reading)
     span = named.span(frame.sent_width, frame.sent_height)

@@ -33,7 +33,7 @@ from schemas.episodes.viewport import Viewport
 from schemas.errors import FailureKind, NoEngine, RolloutFailure, StepmillError
 
 GONE_SECONDS = 20.0
-"""How long an endpoint may be down before the check gives up."""
+"""Time that an endpoint may be down before the check gives up, seconds."""
 
 _POLL_SECONDS = 0.5
 _REFUSAL = ": HTTP 4"
@@ -58,11 +58,11 @@ class CheckedEndpoint:
         self.unique_prefix = secrets.token_hex(6)
         """Begins prompts that must not be in any cache yet."""
         self.max_images = 0
-        """The most pictures in a prompt; 0 before it was measured."""
+        """Largest number of pictures in a prompt; 0 before it was measured."""
 
     @property
     def card(self) -> EngineCard:
-        """What discovery found."""
+        """The result of discovery."""
         return self._engine.card
 
     async def ask(

@@ -1,11 +1,11 @@
-"""Which prefixes an endpoint really serves from its cache: measured, not asked.
+"""Measures which prefixes an endpoint really serves from its cache.
 
-A run does three things all the time: a prompt grows by a turn, episodes share their system prompt
-alone, old pictures leave a prompt. Servers differ in each, by version and by model: some keep states
-only at the ends of large blocks, some only once two prompts have parted at a place. So the prompts
-here are as long as a run's and begin with a text that no cache holds, and what they share is sent
-twice. What the cache served is read from a reply's usage, or else from the metrics before and after
-it, which other clients of the server would disturb.
+Three things happen all the time in a run: a prompt grows by a turn, episodes share only their system
+prompt, old pictures leave a prompt. Servers differ in each, by version and by model: some keep states only
+at the ends of large blocks, some only after two prompts have diverged at a place. So the prompts here are
+as long as a run's and begin with a text that no cache has, and the shared part is sent twice. The number of
+cached tokens comes from a reply's usage, or else from the metrics before and after it; other clients of the
+server would disturb the latter.
 """
 
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ _REMEDIES = (
 
 
 class CacheResult(Record):
-    """What a cache did for one prompt."""
+    """The cache's result for one prompt."""
 
     shared: int | None
-    """Tokens that it begins with and that were sent before; None: not known."""
+    """Tokens of its beginning that were sent before; None: unknown."""
     cached: int | None
     """Tokens that the cache served; None: the server does not say."""
     whole: int | None
@@ -90,7 +90,7 @@ class _Conversations:
         )
 
     async def ask(self, window: ContextWindow, name: str) -> CacheResult:
-        """Append a page, ask, and return what the cache served of the prompt."""
+        """Append a page, ask, and return the cache's share of the prompt."""
         endpoint = self._endpoint
         step = self._steps.get(id(window), 0)
         self._steps[id(window)] = step + 1
@@ -119,7 +119,7 @@ class _Conversations:
 
 
 def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return with how many equal numbers two sequences begin."""
+    """Return the length of two sequences' common prefix."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 

@@ -14,7 +14,7 @@ from generators.engine.protocol import Picture
 from schemas.base import Record
 
 QUALITY = 95
-"""Of the JPEGs: high, so that each colour stays the one that its task names."""
+"""Quality of the JPEGs: high, so that each colour stays the one that its task names."""
 
 _PAPER = "#f4f4f4"
 
@@ -23,13 +23,13 @@ class ProbeTarget(Record):
     """A shape on a picture."""
 
     colour: str
-    """As `#rrggbb`."""
+    """The colour, as `#rrggbb`."""
     words: str
     """The colour and the shape in words."""
     across: float
-    """Where its middle lies, as a part of the width."""
+    """Position of its centre, as a part of the width."""
     down: float
-    """Where its middle lies, as a part of the height."""
+    """Position of its centre, as a part of the height."""
 
 
 TARGETS = tuple(

@@ -1,9 +1,9 @@
 """Whether the model replies as a run needs it: under a schema, and with actions in the dialect.
 
-A server may ignore a schema in silence, so it is asked for words that no model would say by chance,
-several times and with a temperature. A grammar may also let raw control characters into strings,
-which is not JSON; this project's reader takes them, others do not. Actions are asked for with the
-dialect's own prompt and a drawn page, and the replies are parsed as a run parses them.
+A server may silently ignore a schema, so the check asks for words that no model would say by chance,
+several times and with a temperature. A grammar may also let raw control characters into strings, which is
+not JSON; this project's reader accepts them, others do not. Actions are requested with the dialect's own
+prompt and a drawn page, and the replies are parsed as in a run.
 """
 
 import asyncio

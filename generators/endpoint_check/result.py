@@ -27,7 +27,7 @@ class CheckResult(Record):
     found: str
     """The finding, for the user."""
     remedy: str = ""
-    """What the user can do; empty: nothing is needed."""
+    """The remedy for the user; empty: nothing is needed."""
 
 
 def is_fit(results: Iterable[CheckResult]) -> bool:

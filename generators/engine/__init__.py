@@ -1,1 +1,1 @@
-"""The model server: its protocol, the client that asks any of them, vLLM's life, the simulator."""
+"""The model server: its protocol, the client for any of them, the supervision of vLLM, the simulator."""

@@ -1,9 +1,9 @@
-"""What an engine is to its callers: a prompt with pictures goes in, a reply comes out.
+"""The protocol of an engine: a prompt with pictures goes in, a reply comes out.
 
-An engine serves a model to many episodes at once. A request has no side effects, so an engine
-retries by itself when a reply did not arrive whole; a reply that did arrive is final, good or bad.
-Whatever a server does not report (tokens, log-probabilities, times) is None and never 0.
-Implementations are `OpenAIEngine`, for any OpenAI-compatible server, and the stubs of tests.
+An engine serves a model to many episodes at once. A request has no side effects, so an engine retries by
+itself if a reply did not arrive whole; a reply that did arrive is final, good or bad. Values that a server
+does not report (tokens, log-probabilities, times) are None and never 0. Implementations are `OpenAIEngine`,
+for any OpenAI-compatible server, and the stubs of tests.
 """
 
 import base64
@@ -40,9 +40,9 @@ class Picture:
     step: int
     """The step whose screenshot it is; -1 for one that belongs to no step."""
     width: int
-    """As sent, px."""
+    """Width as sent, px."""
     height: int
-    """As sent, px."""
+    """Height as sent, px."""
 
     @cached_property
     def content(self) -> bytes:
@@ -74,7 +74,7 @@ class EnginePrompt(Record):
     """Everything in a request for a reply but the sampling."""
 
     messages: tuple[Message, ...] = Field(min_length=1)
-    """In order; the system message first."""
+    """The messages in order; the system message first."""
     reply_schema: JsonObject | None = None
     """JSON schema that the reply must follow; None: free text."""
     schema_name: str = "reply"
@@ -84,7 +84,7 @@ class EnginePrompt(Record):
 
 
 class Sampling(Record):
-    """How the tokens of a reply are drawn."""
+    """The settings by which the tokens of a reply are drawn."""
 
     temperature: float = Field(default=0.0, ge=0, le=2)
     """0: the likeliest token each time."""
@@ -93,7 +93,7 @@ class Sampling(Record):
     max_tokens: int = Field(default=1_024, ge=1)
     """The longest reply, tokens."""
     seed: int | None = None
-    """Of the draw; None: not seeded."""
+    """Seed of the draw; None: not seeded."""
     logprobs: bool = False
     """Ask for the log-probability of each token of the reply."""
     extra: JsonObject = Field(default_factory=dict)
@@ -110,21 +110,21 @@ class Reply(Record):
     finish_reason: str | None = None
     """`stop`, `length` or another of the server's values."""
     endpoint: str
-    """Which endpoint answered, without credentials."""
+    """The endpoint that answered, without credentials."""
     model: str | None = None
     """The server's name for the model."""
     prompt_tokens: int | None = None
-    """Of the whole prompt, pictures included."""
+    """Tokens of the whole prompt, pictures included."""
     completion_tokens: int | None = None
-    """Of the whole reply, reasoning included."""
+    """Tokens of the whole reply, reasoning included."""
     cached_tokens: int | None = None
     """Prompt tokens that a cache served."""
     image_tokens: int | None = None
     """Prompt tokens that are pictures."""
     prompt_token_ids: tuple[int, ...] | None = None
-    """Of the whole prompt, a picture's placeholders included."""
+    """Token ids of the whole prompt, a picture's placeholders included."""
     completion_token_ids: tuple[int, ...] | None = None
-    """Of the whole reply."""
+    """Token ids of the whole reply."""
     completion_logprobs: tuple[float, ...] | None = None
     """One for each completion token; None too where the server sent something other than a number."""
     logprobs_mode: str | None = None
@@ -132,17 +132,17 @@ class Reply(Record):
     queue_ms: float | None = None
     """Time in the server's queue, ms."""
     ttft_ms: float | None = None
-    """From its arrival in the server's queue to the first token, `queue_ms` included, ms."""
+    """Time from its arrival in the server's queue to the first token, `queue_ms` included, ms."""
     total_ms: float
-    """From the request that was answered to its reply, ms."""
+    """Time from the answered request to its reply, ms."""
     block_tokens: int | None = None
     """Tokens of a block of the server's prefix cache."""
     retries: int = 0
-    """How often the request was sent again because a reply did not arrive whole."""
+    """Number of times that the request was sent again because a reply did not arrive whole."""
     wasted_tokens: int | None = None
     """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
     structured_mode: StructuredMode | None = None
-    """How the server was asked to follow the schema; None: the prompt has none."""
+    """The mode by which the server was asked to follow the schema; None: the prompt has none."""
     cut_chars: int = Field(default=0, ge=0)
     """Characters of the text and the reasoning left out, as too long to keep; if any, no answer."""
 
@@ -153,7 +153,7 @@ class Reply(Record):
 
 
 class EngineCard(Record):
-    """What is known of an engine before its first request."""
+    """The known properties of an engine before its first request."""
 
     model: str
     """The server's name for the model."""
@@ -172,7 +172,7 @@ class Engine(Protocol):
 
     @property
     def card(self) -> EngineCard:
-        """What the servers reported when the engine was opened."""
+        """The servers' reports when the engine was opened."""
         ...
 
     async def reply(

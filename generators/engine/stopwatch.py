@@ -1,8 +1,8 @@
-"""Seconds that count against an episode: those spent waiting for an engine or for a turn do not.
+"""Counts the seconds of an episode, without those spent waiting for an engine or for a turn.
 
-An episode has a limit of wall seconds. When its engine has other work, dies or never answers, or its page waits until
-other pages have had their turn, that is not the policy's fault; so who waits pauses the stopwatch meanwhile, and
-the limit moves with it. What an engine took to write a reply is the policy's time, and is charged once it is known.
+An episode has a limit of wall seconds. It is not the policy's fault if its engine has other work, dies or
+never answers, or if its page waits for a turn. So every such wait pauses the stopwatch, and the limit moves
+with it. The time that an engine took to write a reply is the policy's; it is charged once it is known.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Stopwatch:
                 self._held_since = None
 
     def charge(self, seconds: float) -> None:
-        """Count seconds that went by while it was paused; whoever has a limit looks at it at once."""
+        """Count seconds that elapsed during a pause; watchers of a limit check it at once."""
         self._held_seconds -= seconds
         for check in tuple(self._checks):
             check()

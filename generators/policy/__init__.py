@@ -1,1 +1,1 @@
-"""What chooses actions: the teacher, its clumsy twin, a list, and models by dialect."""
+"""Policies, which choose actions: the teacher, its clumsy twin, a list, and models by dialect."""

@@ -1,8 +1,8 @@
 """Makes the policy of one episode from a configuration's policy sections.
 
-Each episode gets a policy of its own, made from the run's seed and the task, so that the state and the
-random draws of a policy belong to that episode alone. What all episodes share (the engine, the
-dialect, the system prompt, the budget) is made once, with the factory.
+Each episode gets its own policy, made from the run's seed and the task, so that no state or random draw is
+shared. The parts that all episodes share (the engine, the dialect, the system prompt, the budget) are made
+once, with the factory.
 """
 
 from collections.abc import Callable
@@ -86,9 +86,9 @@ class PolicyFactory:
         *,
         queue_reply: QueueReply | None = None,
     ) -> None:
-        """Make what all episodes share.
+        """Make the parts that all episodes share.
 
-        With `queue_reply` the teacher drives every policy that asks an engine.
+        With `queue_reply` the teacher drives every policy that uses an engine.
 
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.
@@ -99,7 +99,7 @@ class PolicyFactory:
 
     @property
     def models(self) -> tuple[ModelConfig, ...]:
-        """The models of all policies; empty if none asks an engine."""
+        """The models of all policies; empty if none uses an engine."""
         return self._model_configs.all if self._model_configs is not None else ()
 
     def make(
@@ -113,11 +113,11 @@ class PolicyFactory:
     ) -> Policy:
         """Return the policy of one episode of `task`, which records its calls in `account`.
 
-        `seed` is that of its random draws, and the name of its conversation with the engine. `viewport`
-        is what it will see; None: the largest that the run may have.
+        `seed` seeds its random draws and names its conversation with the engine. `viewport` is the size of
+        its page; None: the largest that the run may have.
 
         Raises:
-            BadConfig: it needs an engine and there is none, or a plug-in's is not what it says.
+            BadConfig: it needs an engine and there is none, or a plug-in's policy has another name or kind.
             BadTasks: the script is unreadable or has no list for the task's template.
         """
         models = None
@@ -142,7 +142,7 @@ class PolicyFactory:
 def _teacher_driven(
     policy: Policy, models: PolicyModels, *, session: str, queue: QueueReply
 ) -> Policy:
-    """Return a policy of a model whose replies are the teacher's."""
+    """Return a model's policy whose replies are the teacher's."""
     replies = None
     if models.roles is not None:
         replies = RoleReplies(models.model, models.roles, session=session, queue=queue)
@@ -159,7 +159,7 @@ def _made_by_plugin(parts: PolicyParts) -> Policy:
     """Return a plug-in's policy.
 
     Raises:
-        BadConfig: it is not made, goes by another name, or says that it is of a kind that ships.
+        BadConfig: it cannot be made, has another name, or declares a kind reserved for shipped policies.
     """
     name, kinds = parts.section.name, (PolicyKind.PLUGIN, PolicyKind.MODEL)
     make = POLICIES.get(name, key="policy.name").make

@@ -1,8 +1,8 @@
-"""The mistakes that can be made in carrying out one decision: a near miss, a wrong choice, a wrong letter.
+"""Mistakes in carrying out one decision: a near miss, a wrong choice, a wrong letter.
 
-Each function takes a decision and what is in sight, and returns the decision with the mistake, or None
-where it cannot be made. The thought of the new decision says what the policy then believes, and quotes
-nothing but what is typed or pointed at.
+Each function takes a decision and the observation, and returns the decision with the mistake, or None if it
+cannot be made. The new thought states the policy's mistaken belief, and quotes only typed text or the
+target.
 """
 
 import re
@@ -17,7 +17,7 @@ NEAR_PX = (2, 6)
 """Minimum and maximum distance of a near miss from the edge of its target, CSS px."""
 
 MAX_MISSED_PX = 120
-"""Width or height from which nobody misses a thing, CSS px."""
+"""Things at least this wide or high are never missed, CSS px."""
 
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "1234567890")
 _LETTER = re.compile(r"[a-zA-Z0-9]")
@@ -30,12 +30,12 @@ def decide(action: Action, why: str) -> Decision:
 
 
 def aim_of(action: Action, seen: Observation) -> Element | None:
-    """Return the smallest usable element where an action points; None if there is none."""
+    """Return the smallest usable element at an action's point, or None."""
     return element_at(seen.elements, target_point(action))
 
 
 def miss(decision: Decision, seen: Observation, random: Random) -> Decision | None:
-    """Return the same a few pixels beside its target; None where another thing is there."""
+    """Return the decision moved a few pixels beside its target; None if another thing is there."""
     action, aim = decision.action, aim_of(decision.action, seen)
     if aim is None or not isinstance(action, Click | Hover | Drag):
         return None
@@ -57,7 +57,7 @@ def miss(decision: Decision, seen: Observation, random: Random) -> Decision | No
 
 
 def confuse(decision: Decision, seen: Observation, random: Random) -> Decision | None:
-    """Return a click on another thing of the same kind; None if none is in sight."""
+    """Return a click on another thing of the same kind; None if none is visible."""
     action, aim = decision.action, aim_of(decision.action, seen)
     if aim is None or not isinstance(action, Click):
         return None
@@ -81,7 +81,7 @@ def confuse(decision: Decision, seen: Observation, random: Random) -> Decision |
 
 
 def mistype(decision: Decision, random: Random) -> Decision | None:
-    """Return the same with the key beside that of one letter; None if no letter is typed."""
+    """Return the decision with one letter replaced by a neighbouring key's; None if no letter is typed."""
     action = decision.action
     if not isinstance(action, TypeText):
         return None

@@ -1,13 +1,12 @@
 """A policy with injected mistakes: it wraps another one and draws errors from a seed.
 
-Runs need failures: verifiers must see some, and training on a dataset takes good and bad episodes.
-This policy errs as models err: it points a few pixels beside a thing or at another one of the same kind,
-mistypes, says too early that it is done, does again what is done, leaves something out, and presses a
-button before its turn. A thought says what it then believes, and quotes only what it types or points at.
-Its random draws depend on its seed alone.
+Runs need failures: verifiers are tested on them, and training uses good and bad episodes. This policy errs
+as models do: it points a few pixels beside a thing or at another one of the same kind, mistypes, reports
+success too early, repeats finished actions, omits some, and presses a button too early. A thought states
+the mistaken belief, and quotes only typed text or the target. The random draws depend on the seed alone.
 
-To leave something out or to do it late it asks the wrapped policy for its next decisions on the page as
-it is. A wrapped policy that finds no way on there has lost its plan, and says too early that it is done.
+To omit or postpone an action, the policy asks the wrapped policy for its next decisions on the unchanged
+page. A wrapped policy that cannot continue there has lost its plan, and reports success too early.
 """
 
 from random import Random
@@ -29,22 +28,22 @@ from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Element, Observation
 
 SLIP_RATE = 0.5
-"""Probability, at each decision, of a mistake."""
+"""Probability of a mistake at each decision."""
 
 CORRECTED_SHARE = 0.5
 """Share of the typing errors that are noticed at the next step and corrected."""
 
 FORGETFUL_SHARE = 0.3
-"""Share of what is left out that is all up to the next button."""
+"""Share of the omissions that include every action before the next button press."""
 
 BACK_SHARE = 0.3
-"""Share of the loops that go back and forth, where two things were clicked."""
+"""Share of the loops that alternate between two clicks, where there are two."""
 
 ERASED_SHARE = 0.5
 """Share of the corrections that delete the text before it is typed again."""
 
 _MAX_AHEAD = 6
-"""The most decisions that are left out at once."""
+"""Largest number of decisions omitted at once."""
 
 
 WEIGHTS = {
@@ -58,10 +57,10 @@ WEIGHTS = {
     InjectedMistake.FORGOT: 4,
     InjectedMistake.HURRIED: 4,
 }
-"""How often a kind is drawn beside the others that can be made."""
+"""Relative frequency of each kind among the possible mistakes."""
 
 _Next = tuple[Decision, InjectedMistake | None, Element | None]
-"""A decision to come, what is wrong with it, and what it points at: the decision falls if that is gone."""
+"""A queued decision, its mistake, and its target: the decision is dropped if the target is gone."""
 
 
 class NoisyPolicy:
@@ -88,7 +87,7 @@ class NoisyPolicy:
         return decision.model_copy(update={"injected_mistake": slip})
 
     async def _decide(self, turn: PolicyInput) -> tuple[Decision, InjectedMistake | None]:
-        """Return the next decision, and what is wrong with it."""
+        """Return the next decision and its mistake."""
         self._correct(turn.observation)
         if self._ahead and not _is_there(self._ahead[0], turn.observation):
             self._ahead.clear()
@@ -103,9 +102,9 @@ class NoisyPolicy:
         return decision, None
 
     def _repeat(self, next_one: Decision, seen: Observation) -> list[_Next]:
-        """Return the last action two or four times more, or the last two, forth and back.
+        """Return the last action two or four more times, or the last two alternately.
 
-        None is what is to be done next: then doing it again is no mistake.
+        Empty if `next_one` has the same action: then a repetition would not be a mistake.
         """
         match self._taken[-2:]:
             case [one, other] if _clicks(one, other) and self._random.random() < BACK_SHARE:
@@ -122,7 +121,7 @@ class NoisyPolicy:
     async def _spoil(
         self, decision: Decision, turn: PolicyInput
     ) -> tuple[Decision, InjectedMistake | None]:
-        """Return a decision with a mistake of a kind that can be made in it, and the mistake."""
+        """Return a decision with one of the mistakes that are possible in it, and the mistake."""
         action, seen = decision.action, turn.observation
         again = self._repeat(decision, seen)
         made = {
@@ -150,13 +149,13 @@ class NoisyPolicy:
         return possible[slip], slip
 
     def _answer(self, turn: PolicyInput) -> Decision | None:
-        """Return the answer that all is done; None before anything was."""
+        """Return an answer that reports success; None before the first action."""
         if not turn.history:
             return None
         return decide(Answer(text="Done."), "All that was asked for is done, so I say so.")
 
     def _correct(self, seen: Observation) -> None:
-        """Queue what corrects a text with a wrong letter, if it is to be seen in a field."""
+        """Queue the correction of a mistyped text, if a field shows it."""
         meant, self._meant = self._meant, None
         match meant and meant.action, self._taken[-1:]:
             case TypeText(text=text, enter=False), [(Decision(action=TypeText(text=typed)), _, _)]:
@@ -170,7 +169,7 @@ class NoisyPolicy:
                 self._ahead = [*((one, None, None) for one in steps), *self._ahead]
 
     async def _look_ahead(self, turn: PolicyInput) -> tuple[list[_Next], Decision]:
-        """Return the keys that go with the decision just made, and the decision after them."""
+        """Return the keys that belong to the last decision, and the decision after them."""
         keys: list[_Next] = []
         later = await self._policy.act(turn)
         while _goes_on(later.action) and (later, None, None) not in keys:
@@ -181,7 +180,7 @@ class NoisyPolicy:
     async def _forget(
         self, left_out: Decision, turn: PolicyInput
     ) -> tuple[Decision, InjectedMistake | None]:
-        """Return the decision after this one, or after all that come before a button is pressed."""
+        """Return the decision after this one, or the next button press with everything before it omitted."""
         all_of_it = self._random.random() < FORGETFUL_SHARE
         keys, later = await self._look_ahead(turn)
         ends = isinstance(later.action, Answer)
@@ -199,7 +198,7 @@ class NoisyPolicy:
     async def _hurry(
         self, meant: Decision, turn: PolicyInput
     ) -> tuple[Decision, InjectedMistake | None]:
-        """Return the decision after this one if it presses a button; then this one comes after it."""
+        """Return the next decision if it presses a button, and queue this one after it."""
         seen = turn.observation
         keys, later = await self._look_ahead(turn)
         aim, ends = aim_of(meant.action, seen), isinstance(later.action, Answer)
@@ -215,14 +214,14 @@ class NoisyPolicy:
 
 
 def _idle(decision: Decision) -> Decision | None:
-    """Return a wait in place of a decision; None in place of one to wait."""
+    """Return a wait instead of a decision; None if the decision is a wait."""
     if isinstance(decision.action, Wait):
         return None
     return decide(Wait(ms=500), "I wait a moment to see whether something changes.")
 
 
 def _goes_on(action: Action) -> bool:
-    """Return whether an action goes to what has the focus."""
+    """Return whether an action goes to the focused element."""
     return isinstance(action, Key) or (isinstance(action, TypeText) and action.x is None)
 
 
@@ -236,7 +235,7 @@ def _presses(action: Action, seen: Observation) -> bool:
 
 
 def _is_there(later: _Next, seen: Observation) -> bool:
-    """Return whether what a decision points at is still where it was."""
+    """Return whether a decision's target is still at its place."""
     decision, _, aim = later
     now = aim_of(decision.action, seen)
     kept = None if now is None or aim is None else now.model_copy(update={"value": aim.value})

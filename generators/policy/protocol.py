@@ -29,7 +29,7 @@ class PolicyInput:
     history: Sequence[Step]
     """The steps so far."""
     observation: Observation
-    """Of the page now."""
+    """The observation of the page now."""
     reader: PageReader | None = None
     """Reads the rendered document; None unless the policy's card says `privileged`."""
 
@@ -54,7 +54,7 @@ class Decision(Record):
 
 
 class PolicyCard(Record):
-    """What an episode records of the policy that acted."""
+    """The columns of an episode that describe its policy."""
 
     name: str
     """The policy's name."""
@@ -81,13 +81,13 @@ class Policy(Protocol):
 
     @property
     def card(self) -> PolicyCard:
-        """What an episode records of the policy."""
+        """The columns of an episode that describe this policy."""
         ...
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Return the next decision; the action `Answer` ends the episode.
 
         Raises:
-            RolloutFailure: the policy comes to no usable decision.
+            RolloutFailure: the policy reaches no usable decision.
         """
         ...

@@ -1,8 +1,8 @@
 """A policy that carries out a task's reference, as `schemas/tasks/reference.py` describes it.
 
-It finds each thing by its name in the rendered document, brings it into sight if need be, and acts on it
-by pixels and keys. It adapts nothing: a thing that the page does not show ends the episode as a failure
-of the policy, which says what it looked for.
+It finds each element by its name in the rendered document, scrolls it into view if needed, and acts on it
+by pixels and keys. It does not adapt: if the page does not show an element, the episode ends as a failure
+of the policy that names the element.
 """
 
 import functools
@@ -53,20 +53,20 @@ _CLOSED_SIZES = {"", "0", "1"}
 _MARKS = {"#": "id", ".": "class"}
 
 _FIRST_PART = 18
-"""So many pixels from its edge a native field of a date shows its first part, which is typed before the others."""
+"""Distance from the edge of a native date field to its first part, px. That part is typed first."""
 
 _READ_FROM = 0.1
-"""What is read next is brought to this share of the window, from its upper edge, if it stood below."""
+"""An element to read is brought to this share of the window's height, from the top, if it is below."""
 
 MAX_ARROWS = 15
-"""Options of a list that are gone through by arrows, at most."""
+"""Largest number of arrow keys in a list."""
 
 MAX_SCROLLS = 20
-"""How often one thing is brought closer to sight."""
+"""Largest number of scrolls for one element."""
 
 
 class ReferencePolicy:
-    """A `Policy` that takes the steps of a reference, one after another."""
+    """A `Policy` that takes the steps of a reference in order."""
 
     def __init__(self, steps: Sequence[ReferenceStep]) -> None:
         self._steps = tuple(steps)
@@ -78,14 +78,14 @@ class ReferencePolicy:
 
     @property
     def card(self) -> PolicyCard:
-        """Its name and kind; it is privileged, because it reads where things are."""
+        """Its name and kind; it is privileged, because it reads the positions of elements."""
         return PolicyCard(name="scripted", kind=PolicyKind.SCRIPTED, privileged=True)
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return the next step's action, or a scroll towards its thing; after the last an empty answer.
+        """Return the next step's action, or a scroll towards its element; an empty answer after the last.
 
         Raises:
-            RolloutFailure: the page shows no thing of that name, or none that can be reached.
+            RolloutFailure: the page does not show the element, or it cannot be reached.
         """
         if self._keys:
             return self._keys.pop(0)
@@ -119,7 +119,7 @@ class ReferencePolicy:
     def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
         points = [end.point for end in ends if end.point is not None]
         if step.do is Do.SELECT and _opens(ends[0]):
-            # Its options are on no picture: it is opened, led to the option by keys, and closed.
+            # No picture shows its options: open it, select the option by keys, and close it.
             led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
             marked = (
                 step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
@@ -142,12 +142,13 @@ class ReferencePolicy:
         return thing
 
     def _scroll(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
-        """Return what brings more of a thing into sight; None: all of it is, or no more comes.
+        """Return a decision that brings more of an element into view; None: no more is needed or possible.
 
-        It is a scroll, or where nothing scrolls a way of the pointer off what its place has opened, as a menu.
+        It is a scroll, or, if scrolling does not help, a hover at the heading to close a menu that lies
+        over the element.
 
         Raises:
-            RolloutFailure: none of it comes into sight.
+            RolloutFailure: no part of it comes into view.
         """
         view, holder = window.view(thing), window.holder(thing)
         if thing.point is not None and is_within(thing, view):
@@ -188,21 +189,21 @@ class ReferencePolicy:
 
 
 class _Page:
-    """A page as it was read once, with what is looked up in it again and again."""
+    """A page as it was read once, with an index of its names for repeated searches."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
         self.window = Window(root)
 
     def find(self, step: ReferenceStep) -> Node | None:
-        """Return the thing that a step names; None if the page shows none."""
+        """Return the element that a step names; None if the page does not show it."""
         if step.do is Do.LOOK and step.within is None:
             return self._nodes_by_name.get(_words(step.on or "")) or find(self._root, step)
         return find(self._root, step)
 
     @functools.cached_property
     def _nodes_by_name(self) -> dict[str, Node]:
-        """What `find` finds for each of the exact names on it."""
+        """The result of `find` for each exact name on the page."""
         root = _front(self._root)
         labels, out = _labels(root), dict[str, tuple[tuple[bool, int], Node]]()
         for node in root.walk():
@@ -214,21 +215,21 @@ class _Page:
 
 
 def _decide(action: Action, why: str | None) -> Decision:
-    """Return an action with the thought before it; None: none is stated."""
+    """Return an action with its thought; None: it has no thought."""
     source = None if why is None else ThoughtSource.TEMPLATE
     return Decision(action=action, thought=why, thought_source=source)
 
 
 def _opens(thing: Node) -> bool:
-    """Return whether a list shows its options only once it is opened."""
+    """Return whether a list shows its options only when opened."""
     return "multiple" not in thing.attrs and thing.attrs.get("size", "") in _CLOSED_SIZES
 
 
 def _keys_to(thing: Node, text: str) -> list[Action]:
-    """Return what leads an open list to an option: arrows in a short list, and the option's name in a long one.
+    """Return the keys that select an option: arrows in a short open list, its name in a long one.
 
-    Arrows go from the option that is chosen, or from the first where others have its name. A list that is told
-    a name forgets its beginning where the machine is slow.
+    Arrows start at the selected option, or at the first if its name is not unique. Typing a name is the
+    second choice, because a list forgets the beginning of a name when the machine is slow.
     """
     options = [_words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
     wanted = _words(text).casefold()
@@ -257,7 +258,7 @@ def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
 def _act_on(
     step: ReferenceStep, point: tuple[float, float], end: tuple[float, float] | None
 ) -> Action:
-    """Return what a step does at a point; `end` is where a drag ends, None for other steps."""
+    """Return a step's action at a point; `end` is the end of a drag, None for other steps."""
     x, y = point
     if end is not None:
         return Drag(x=x, y=y, to_x=end[0], to_y=end[1])
@@ -271,11 +272,10 @@ def _act_on(
 
 
 def find(root: Node, step: ReferenceStep) -> Node | None:
-    """Return the thing that a step names; None if the page shows none.
+    """Return the element that a step names; None if the page does not show it.
 
-    Exact words go before the same words in other letters, and those before words that are a part; what people
-    act on goes before what only has the words. While a window over the page takes all clicks, only what is in it
-    counts.
+    Exact names are preferred to those that differ in case, and those to names that contain the words;
+    active elements are preferred to plain text. If a modal window is open, only its content is searched.
     """
     root = _front(root)
     wanted = _words(step.on or "")
@@ -301,15 +301,15 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
 
 
 def _front(root: Node) -> Node:
-    """Return the last window that takes all clicks; the page, if it shows none."""
+    """Return the last modal window; if there is none, the page."""
     modal = [node for node in root.walk() if node.shown and node.attrs.get("aria-modal") == "true"]
     return modal[-1] if modal else root
 
 
 def _scopes(root: Node, within: str | None) -> list[Node]:
-    """Return the smallest element that contains certain words, and what is around it, inside out.
+    """Return the smallest element that contains certain words, then its ancestors, innermost first.
 
-    One that has these words alone goes before one that has others too.
+    An element with exactly these words is preferred to one with others too.
     """
     if within is None:
         return [root]
@@ -319,7 +319,7 @@ def _scopes(root: Node, within: str | None) -> list[Node]:
 
 
 def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node]]:
-    """Yield each element that contains words none of whose children contains, with what is around it."""
+    """Yield each element that contains the words in none of its children, with its ancestors."""
     if wanted not in _words(node.text).casefold():
         return
     path = [node, *around]
@@ -328,7 +328,7 @@ def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node
 
 
 def _labels(root: Node) -> dict[str, str]:
-    """Return the words of labels by the id of the field that they are for."""
+    """Return the texts of labels by the id of their field."""
     return {
         node.attrs["for"]: _words(node.text)
         for node in root.walk()
@@ -361,7 +361,7 @@ def _words(text: str) -> str:
 
 
 def _rank(wanted: str, node: Node, labels: dict[str, str]) -> int | None:
-    """Return how well a thing has the wanted name, 0 the best; None: it has not."""
+    """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
     names = list(_names(node, labels))
     if wanted in names:
         return 0

@@ -1,7 +1,7 @@
-"""Every policy by name: those that ship and those of plug-ins, each made for one episode of its parts.
+"""The registry of policies: shipped ones and those of plug-ins, each made for one episode.
 
-A plug-in offers a class or a function that takes `PolicyParts` and returns a `Policy`. Its class
-`Options`, a pydantic model, says which keys `policy.options` may have; without one it may have any.
+A plug-in offers a class or a function that takes `PolicyParts` and returns a `Policy`. Its class `Options`,
+a pydantic model, defines the keys of `policy.options`; without it any key is allowed.
 """
 
 from collections.abc import Callable
@@ -31,25 +31,25 @@ from schemas.tasks.task import Task
 
 @dataclass(frozen=True, slots=True)
 class PolicyParts:
-    """What a policy of one episode is made of."""
+    """The inputs from which a policy of one episode is made."""
 
     section: PolicySection
     """Its section of the configuration."""
     options: JsonObject
     """`policy.options`, with the defaults of the plug-in's `Options`."""
     seed: str
-    """Of its random draws, and the name of its conversation with the engine."""
+    """Seeds its random draws, and names its conversation with the engine."""
     task: Task
-    """What it attempts."""
+    """The task that it attempts."""
     account: Account
-    """Where it records its calls."""
+    """Records its calls."""
     models: PolicyModels | None
-    """The engine's models and how to ask them; None if the policy asks none."""
+    """The engine's models and their clients; None if the policy uses none."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyPart:
-    """How policies of one name are made."""
+    """Makes policies of one name."""
 
     make: Callable[[PolicyParts], Policy]
     """Makes the policy of an episode."""
@@ -118,7 +118,7 @@ POLICIES = Registry[PolicyPart](
     },
     adapt=_adapt,
 )
-"""Every policy by the name that configurations use."""
+"""All policies by their names in configurations."""
 
 
 def read_policy_options(section: PolicySection) -> JsonObject:

@@ -1,6 +1,6 @@
 """A policy that takes its actions from a list, for tests and for tasks solved by hand.
 
-A script is a JSON file: an object with a list of actions for each template. All of it is checked
+A script is a JSON file: an object with a list of actions for each template. The whole script is checked
 before a run starts. After the last action of a list the policy gives an empty answer.
 """
 

@@ -1,13 +1,12 @@
 """A model's policy whose engine replies with the teacher's decisions, for tests and benches.
 
-The teacher decides with its privileged reader. Its decision is formatted in the model's dialect and
-queued in the simulator through a side channel; then the model's policy asks the engine as it
-always does. So a whole run goes the usual path from picture to prompt to reply to action over HTTP,
-with correct replies.
+The teacher decides with its privileged reader. Its decision is formatted in the model's dialect and queued
+in the simulator through a side channel; then the model's policy asks the engine as usual. So a whole run
+takes the usual path from picture to prompt to reply to action over HTTP, with correct replies.
 
-A surfer's other roles get replies, too: the localizer gives the teacher's own point, and the validator
-agrees with the teacher's answer. Replies wait in one queue for each conversation, so one is queued
-exactly when its role is going to be asked; `RoleReplies` finds that out as the policy does.
+A surfer's other roles get replies too: the localizer gives the teacher's own point, and the validator
+agrees with the teacher's answer. Each conversation has one queue, so a reply is queued exactly when its
+role will be asked; `RoleReplies` determines that by the same rules as the policy.
 """
 
 from collections.abc import Callable
@@ -45,7 +44,7 @@ class RoleReplies:
         self._queue = queue
 
     def add(self, reply: str, action: Action) -> None:
-        """Queue the replies of the roles that are asked once the policy has replied.
+        """Queue the replies of the roles that follow the policy's reply.
 
         `reply` is the policy's and means `action`.
 
@@ -94,7 +93,7 @@ class TeacherDrivenPolicy:
         """Return the action that the model's policy parses from the teacher's reply.
 
         Raises:
-            RolloutFailure: the dialect cannot express what the teacher decided.
+            RolloutFailure: the dialect cannot express the teacher's decision.
         """
         decided = await self._teacher.act(turn)
         try:

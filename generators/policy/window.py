@@ -1,7 +1,7 @@
-"""Where in the window a thing can be in sight: within what scrolls it, and beside what lies over the page.
+"""The part of the window in which an element can be visible: inside its scroller and clear of overlays.
 
-A bar at the bottom, a box in a corner and a header that stays hide what is under them. So a thing is brought to
-where none of them is, as far as the page can be scrolled.
+A bar at the bottom, a box in a corner and a sticky header hide the content under them. Therefore an element
+is scrolled to a place without overlays, as far as the page can be scrolled.
 """
 
 import functools
@@ -10,20 +10,20 @@ from generators.browser.protocol import Node
 from schemas.episodes.observation import Box
 
 _SCROLLING = {"auto", "scroll"}
-"""Values of `overflow-y` of what the wheel scrolls."""
+"""Values of `overflow-y` with which the wheel scrolls an element."""
 
 _MOST_COVERED = 0.5
-"""What is higher than this share of the window is beside or around what is on a page, and not over it."""
+"""An element higher than this share of the window is not an overlay but part of the page's layout."""
 
 _LEAST_ROOM = 60
-"""Where less than this is left of the window's height, px, what lies over it is left out of account."""
+"""If overlays leave less than this height of the window, px, they are ignored."""
 
 _WHOLE = {"tr", "li"}
-"""Tags of what is read as a whole: a row of a table, an entry of a list."""
+"""Tags of elements that are read as a whole: a row of a table, an entry of a list."""
 
 
 class Window:
-    """The window over a page, as it was read once."""
+    """The window over a page as it was read once."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -32,14 +32,14 @@ class Window:
 
     @functools.cached_property
     def heading(self) -> tuple[str, tuple[float, float]] | None:
-        """Return the words and a point of the page's heading, over which no menu opens; None: none is in sight."""
+        """Return the words and a point of the page's heading, over which no menu opens; None if it is not visible."""
         found = (node for node in self._root.walk() if node.tag == "h1" and node.shown)
         return next(((one.text, one.point) for one in found if one.point and one.text), None)
 
     def holder(self, thing: Node) -> Node | None:
-        """Return the innermost element around a thing that scrolls by itself; None: the page does.
+        """Return the innermost scrolling element around an element; None: only the page scrolls.
 
-        What is around a popover does not scroll it.
+        Ancestors of a popover do not scroll it.
         """
         around = list(reversed(self._path_to(thing)[1:-1]))
         free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
@@ -56,7 +56,7 @@ class Window:
         )
 
     def view(self, thing: Node) -> Box:
-        """Return the part of the window in which a thing can be in sight."""
+        """Return the part of the window in which an element can be visible."""
         width, height = self._root.inner
         left, start, right, end = 0.0, 0.0, width, height
         holder = self.holder(thing)
@@ -75,31 +75,31 @@ class Window:
         return (left, start, right - left, end - start)
 
     def around(self, thing: Node) -> list[Node]:
-        """Return what is read together with a thing, if there is room for it: its row or entry, or a label's value."""
+        """Return the row, entry or labelled value that an element is read with, if the view has room for it."""
         path = self._path_to(thing)
         whole = [one for one in path[:-1] if one.tag in _WHOLE]
         read = path[-2:-1] if thing.tag == "dt" else whole[-1:]
         return [one for one in read if one.box[3] <= self.view(one)[3]]
 
     def is_at_end(self, holder: Node | None, *, down: bool) -> bool:
-        """Return whether the page, and an element that scrolls on it, are known to go no further in a direction."""
+        """Return whether neither the page nor a scrolling element on it can scroll further in a direction."""
         return all(_is_at_end(one, down=down) for one in (self._root, holder) if one is not None)
 
     def _path_to(self, thing: Node) -> list[Node]:
-        """Return the elements from the root down to a thing."""
+        """Return the elements from the root down to an element."""
         path = [thing]
         while id(path[-1]) in self._parents:
             path.append(self._parents[id(path[-1])])
         return path[::-1]
 
     def _is_over(self, node: Node) -> bool:
-        """Return whether an element lies over what is scrolled beneath it."""
+        """Return whether an element stays in place over content that scrolls beneath it."""
         where, (_, top, _, height) = node.style.get("position"), node.box
         stays = where == "fixed" or (where == "sticky" and abs(top) <= 1)
         return stays and 0 < height <= self._root.inner[1] * _MOST_COVERED
 
     def _covers(self, thing: Node) -> list[Node]:
-        """Return what may come to lie over a thing as it is scrolled; over a dialog nothing does."""
+        """Return the overlays that may cover an element as it is scrolled; empty for parts of a dialog."""
         if not self._over:
             return []
         path, (left, _, width, _) = self._path_to(thing), thing.box
@@ -115,7 +115,7 @@ class Window:
 
 
 def is_within(thing: Node, view: Box) -> bool:
-    """Return whether all of a thing's height is in a part of the window, or as much as there is room for."""
+    """Return whether an element's whole height, or as much as fits, is inside a part of the window."""
     top, height = max(thing.box[1], view[1]), min(thing.box[3], view[3])
     bottom = min(thing.box[1] + thing.box[3], view[1] + view[3])
     return bottom - top >= height - 1

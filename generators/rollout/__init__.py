@@ -1,1 +1,1 @@
-"""The act of attempting a task: the loop for one task, its limits, and the record it makes."""
+"""One attempt at a task: the loop, its limits, and the record that it makes."""

@@ -1,11 +1,11 @@
-"""What an attempt starts from, the steps and results that a try records, and the episode made of them.
+"""The input of an attempt, the steps and results that a try records, and the episode made of them.
 
-The recorder turns observations and actions into steps as they happen. A step is complete only when the
-next observation shows whether anything changed, so the recorder keeps the last one open until then. The
-final observation becomes a row too, with the action `none`.
+The recorder turns observations and actions into steps as they happen. A step is complete only when the next
+observation shows whether anything changed, so the recorder keeps the last one open until then. The final
+observation becomes a row too, with the action `none`.
 
-The capsule of an episode holds all that a replay needs beside the episode's columns: how the task was
-visited and what the session was made from. Nothing in it depends on the machine.
+The capsule of an episode holds everything that a replay needs beside the episode's columns: the visit of
+the task and the settings of the session. It does not depend on the machine.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Attempt(Record):
     task: Task
     """The task to attempt."""
     attempt: int
-    """From 0."""
+    """The attempt's number, from 0."""
     viewport_width: int
     """CSS px."""
     viewport_height: int
@@ -58,32 +58,32 @@ class Attempt(Record):
 
 @dataclass(slots=True, kw_only=True)
 class TryRecord:
-    """The results of one try. The loop fills them in; what it did not reach keeps its default."""
+    """The results of one try. The loop fills them in; fields that it did not reach keep their defaults."""
 
     instruction: str
-    """The goal as the page states it; the task's own where no page was opened."""
+    """The goal as the page states it; the task's own if no page was opened."""
     browser_version: str
     """Empty if no browser was started."""
     visit: Visit | None = None
-    """How the task was visited; None if the site broke before it could say."""
+    """The visit of the task; None if the site failed before it."""
     spec: SessionSpec | None = None
-    """What the session was made from; None if none was opened."""
+    """The settings of the session; None if none was opened."""
     before: Outcome | None = None
-    """What the site reported before the first action; None if it was never asked."""
+    """The site's report before the first action; None if it made no report."""
     after: Outcome | None = None
-    """What the site reported after the last action; None if there was no action."""
+    """The site's report after the last action; None if there was no action."""
     change: StateChange | None = None
-    """What became of the server's state; None where the page is the judge, or before the try's end."""
+    """The change of the server's state; None if the page is the judge, or before the try's end."""
     stop: StopReason = StopReason.FAILED
     """Why the try ended."""
     failure: RolloutFailure | None = None
-    """What broke; None if nothing did."""
+    """The failure of the try; None if it succeeded."""
     blocked: tuple[BlockedRequests, ...] = ()
-    """What its pages asked of hosts that are not served."""
+    """Requests of its pages to hosts that are not served."""
     steps: tuple[Step, ...] = ()
-    """Its steps. The last one is the final observation, unless the browser broke before it."""
+    """The steps. The last one is the final observation, unless the browser broke before it."""
     calls: tuple[Call, ...] = ()
-    """Its calls of the engine."""
+    """The calls to the engine."""
 
 
 class Recorder:
@@ -112,7 +112,7 @@ class Recorder:
 
     @property
     def n_rows(self) -> int:
-        """How many rows `close` returns now."""
+        """The number of rows that `close` returns now."""
         return len(self.steps) + self._has_final_row
 
     @property
@@ -188,7 +188,7 @@ def to_episode(
     failed_tries: Sequence[FailedTry],
     stopwatch: Stopwatch,
 ) -> Episode:
-    """Return the episode of an attempt that ends now and whose last try left `result`."""
+    """Return the episode of an attempt that ends now; `result` is its last try."""
     task, visit, failure = attempt.task, result.visit, result.failure
     last = result.after or result.before
     taken = [step for step in result.steps if not isinstance(step.action, NoAction)]

@@ -10,8 +10,8 @@ The rollout checks them before each decision; the first that holds is the stop r
 6. `token_limit`: `tokens` were used, prompts and completions together.
 
 If the time runs out while the policy is deciding, the attempt ends at once. A page that is still busy a
-moment later fails the attempt. Waiting does not count: for a turn, in a queue, for an engine that is started again or
-never answers. What an engine took to write a reply counts once the reply is there.
+moment later fails the attempt. Waiting does not count: for a turn, in a queue, or for an engine that
+restarts or never answers. The time that an engine took to write a reply is added when the reply arrives.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from schemas.tasks.task import Task
 
 
 class Limits(Record):
-    """What an attempt may use at most."""
+    """The largest amounts that an attempt may use."""
 
     steps: int = Field(ge=1)
     """Number of actions."""
@@ -35,11 +35,11 @@ class Limits(Record):
     tokens: int | None = None
     """Prompt and completion tokens together; None: no limit."""
     stuck_steps: int = Field(ge=2)
-    """How often in a row the same action on the same picture ends the attempt."""
+    """Number of equal actions in a row on the same picture that ends the attempt."""
 
 
 def make_limits(task: Task, section: LimitsSection) -> Limits:
-    """Return the limits of an attempt at `task`; of the task's and the run's steps the lower number."""
+    """Return the limits of an attempt at `task`; the smaller of the task's and the run's step limits counts."""
     return Limits(
         steps=min(section.steps, task.max_steps),
         seconds=section.seconds,

@@ -1,9 +1,9 @@
 """One attempt at one task: the loop, and the boundary where every failure becomes a row.
 
-`rollout` always returns an episode. When the browser or the site fails, it tries again in a fresh session
-and keeps the failed tries in the episode's row; it never repeats a try because of a policy's mistake, or of
-a page that would do again what it did. The boundary includes making the record: if no row can hold a page's text,
-that episode fails and no other. Only the `except` of `_Runner.run` ends a failure of any kind; `boundary`
+`rollout` always returns an episode. If the browser or the site fails, it tries again in a fresh session and
+keeps the failed tries in the episode's row. It does not repeat a try after a policy's mistake, or after a
+failure of the page that would recur. The boundary includes making the record: if a row cannot hold a page's
+text, only that episode fails. Only the `except` of `_Runner.run` ends a failure of any kind; `boundary`
 gives a failure its kind and raises it again.
 """
 
@@ -29,10 +29,11 @@ from schemas.episodes.viewport import Viewport, on_pixels
 from schemas.errors import FailureKind, Refusal, RolloutFailure, boundary
 
 ENVIRONMENT_TRIES = 3
-"""The most tries of an attempt whose browser or site fails."""
+"""Largest number of tries of an attempt whose browser or site fails."""
 
 GRACE_SECONDS = 1.0
-"""How long after its time limit a try may still use its page; reading the site's state and closing come on top."""
+"""Time after its time limit in which a try may still use its page, seconds; reading the site's state and
+closing come on top."""
 
 LOG = logging.getLogger(__name__)
 
@@ -237,7 +238,7 @@ class _Runner:
     async def _act(
         self, session: Session, problem: Problem, decision: Decision, *, think_ms: float
     ) -> None:
-        """Carry out a decision, on whole px of the picture, and record it, even where it breaks the page."""
+        """Carry out a decision, at whole pixels of the picture, and record it, even if it breaks the page."""
         action = on_pixels(decision.action, self._viewport)
         decision = decision.model_copy(update={"action": action})
         try:

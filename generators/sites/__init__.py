@@ -1,1 +1,1 @@
-"""Sites: they serve the pages of tasks and put them into a known state."""
+"""Sites, which serve the pages of tasks and put them into a known state."""

@@ -1,8 +1,8 @@
-"""What a task must hold before anybody is paid for it: its expectation tells success from everything else.
+"""Gates: the checks that a task passes before it may give a reward, so that only success is rewarded.
 
-The gates have the names that environment hubs use. Those here need no browser: they hold an expectation
-against the states of the reference's attempt, against answers that cost nothing, and against what the
-task gives away. What has to be attempted (the reference itself, a random clicker, a second visit) is in
+The gates have the names that environment hubs use. Those here need no browser. They judge the states of the
+reference's attempt, trivial answers and near misses, and search the instruction and start page for the
+answer. Gates that need an attempt (the reference itself, a random clicker, a second visit) are in
 `flows/checks/tasks.py`.
 """
 
@@ -31,40 +31,40 @@ CANARIES = (
     "N/A",
     "OK",
 )
-"""Answers that cost nothing, given at once."""
+"""Trivial answers, tried at once."""
 
 IMPOSSIBLE = frozenset(CANARIES[1:3])
-"""Those that a task that cannot be done may expect."""
+"""The trivial answers that an infeasible task may expect."""
 
 MIN_LEAK_CHARS = 3
-"""A shorter answer may stand on a page by chance."""
+"""Shorter answers may be on a page by chance."""
 
 
 _OFFERS = re.compile(" (or|oder|ou|o) ")
-"""What parts answers that a sentence of an instruction offers to choose from."""
+"""The words between the answers that a sentence of an instruction offers."""
 
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 class Gate(StrEnum):
-    """What a task is held to."""
+    """A property that a task must have."""
 
     ORACLE_MAX = "oracle_max"
-    """The reference reaches the maximum."""
+    """The reference gets the maximum reward."""
     FLOOR_GAP = "floor_gap"
-    """Doing nothing does not: what is expected is not so already."""
+    """Doing nothing gets no reward: the expectation does not hold already."""
     CANARY_FLOOR = "canary_floor"
-    """Neither do answers at once, nor clicks at random."""
+    """Neither trivial answers at once nor random clicks get a reward."""
     NEAR_MISSES = "near_misses"
-    """Ends that look like success and are none are rejected."""
+    """Near misses of success are rejected."""
     SPELLINGS = "spellings"
-    """Equal answers in other spellings are accepted."""
+    """Other spellings of the expected answer are accepted."""
     NO_SOLUTION_LEAKAGE = "no_solution_leakage"
-    """Neither the instruction nor the start page gives the answer away."""
+    """Neither the instruction nor the start page has the answer."""
     EPISODE_DETERMINISM = "episode_determinism"
-    """Two visits of one seed, in two servers, begin alike."""
+    """Two visits with one seed, on two servers, begin alike."""
     REPLAYABILITY = "replayability"
-    """The reference's attempt is reproduced by a replay."""
+    """A replay reproduces the reference's attempt."""
 
 
 class Failing(NamedTuple):
@@ -73,7 +73,7 @@ class Failing(NamedTuple):
     gate: Gate
     """Which gate."""
     because: str
-    """What was found, in a sentence."""
+    """The finding, in a sentence."""
 
 
 class Attempted(NamedTuple):
@@ -82,18 +82,18 @@ class Attempted(NamedTuple):
     before: ServerState
     """The state before the first action."""
     after: ServerState
-    """The state after the last."""
+    """The state after the last action."""
     answer: str | None
-    """What was answered; None: nothing."""
+    """The reference's answer; None: it gave none."""
 
 
 async def expectation_gates(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
-    """Yield what a task's expectation does wrong, given what the reference made of the state.
+    """Yield the gates that a task's expectation fails, given the states of the reference's attempt.
 
-    Nothing but the reference's own end is judged where that is not rewarded.
+    If the reference's own end gets no reward, near misses and spellings are not judged.
 
     Raises:
-        ValueError: the task expects nothing.
+        ValueError: the task has no expectation.
     """
     try:
         async for one in _floors(task, attempted):
@@ -110,7 +110,7 @@ async def expectation_gates(task: Task, attempted: Attempted) -> AsyncIterator[F
 
 
 def untried_gates(task: Task) -> Iterator[Failing]:
-    """Yield the gates that a task cannot be held to, each with why."""
+    """Yield the gates that cannot be tried on a task, each with the reason."""
     if _is_probed(task):
         yield Failing(Gate.NEAR_MISSES, "a probe judges")
 
@@ -142,7 +142,7 @@ async def _near_misses(task: Task, attempted: Attempted) -> AsyncIterator[Failin
 
 
 def _spellings(task: Task, answer: str | None) -> list[str]:
-    """Return how else the expected answer, and the one that the reference gave, may be written."""
+    """Return other spellings of the expected answer and of the reference's answer."""
     expectation = task.expect
     if expectation is None or not answer:
         return []
@@ -174,10 +174,10 @@ async def _is_paid(
 
 
 def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
-    """Yield how a task gives its answer away, given the text of its start page.
+    """Yield a failure if the instruction or the start page, whose text is `start_text`, has the answer.
 
-    A sentence of the instruction may offer answers to choose from; a start page may show the answer where nothing else is
-    to be done than to read it there.
+    A sentence of the instruction may offer a choice of answers. A start page may show the answer if the
+    task is only to read it there.
     """
     if task.expect is None or task.expect.answer is None:
         return
@@ -196,7 +196,7 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
 
 
 def plain_part(instruction: str) -> str:
-    """Return an instruction without the sentences that offer answers to choose from."""
+    """Return an instruction without the sentences that offer a choice of answers."""
     return " ".join(each for each in _SENTENCE.split(instruction) if not _OFFERS.search(each))
 
 

@@ -1,12 +1,12 @@
 """The loopback server at which every connection of a browser ends; it serves sites by host name.
 
-Each session has an entrance of its own: a SOCKS5 proxy (RFC 1928) on a free port of the loopback address, to
-which its browser passes every connection with the name or address that a page asked for. A site
-serves the hosts that it mounted, at port 80; an entrance refuses all else and counts it by name, so an episode's
-row says what its pages tried. A site's origin is therefore a name without a port
-(`http://miniwob.localhost`), the same on every machine, and a page can reach nothing that no site serves. What a browser
-would send past its proxy is led to the gateway's own port, which serves the same hosts and refuses and counts
-the rest; people's own browsers use it too.
+Each session has an entrance of its own: a SOCKS5 proxy (RFC 1928) on a free port of the loopback address.
+The browser passes every connection to it with the requested name or address. The gateway serves the hosts
+that sites mounted, at port 80; an entrance refuses everything else and counts it by name for the episode's
+row. So a site's origin is a name without a port (`http://miniwob.localhost`), the same on every machine,
+and pages can reach nothing but sites. Connections that a browser would make past its proxy are led to the
+gateway's own port, which serves the same hosts, and refuses and counts the rest; people's own browsers use
+it too.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ from aiohttp import web
 from schemas.episodes.episode import BlockedRequests, ConnectionKind
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-"""Answers a request for one host."""
+"""Answers requests for one host."""
 
 SHUTDOWN_SECONDS = 1.0
-"""How long requests in flight may take when an entrance closes."""
+"""Time that requests in flight get when an entrance closes, seconds."""
 
 MAX_NAMES = 20
-"""The most names that an entrance counts one by one; all further ones count together."""
+"""Largest number of names with a count of their own; further names share one."""
 
 MAX_NAME_LENGTH = 100
-"""Characters of a name that are kept."""
+"""Characters kept of a name."""
 
 FURTHER_NAMES = "further names"
-"""What stands for the names that are not counted one by one."""
+"""The name of the shared count."""
 
 LOOPBACK = "127.0.0.1"
-"""Where it listens."""
+"""The address on which the gateway listens."""
 
 _HTTP_PORT = 80
 _VERSION, _NO_PASSWORD, _CONNECT = 5, 0, 1
@@ -56,13 +56,13 @@ _FORBIDDEN = (
 
 
 class Refusals:
-    """What an entrance refused, bounded whatever names a page invents."""
+    """The refused connections of an entrance by name, bounded however many names a page invents."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, ConnectionKind]] = Counter()
 
     def add(self, name: str, kind: ConnectionKind) -> None:
-        """Count a connection that asked for `name`: a host, with its port if that is not 80."""
+        """Count a refused connection to `name`: a host, with its port unless that is 80."""
         if len(name) > MAX_NAME_LENGTH:
             name = name[: MAX_NAME_LENGTH - 1] + "…"
         if (name, kind) not in self._counts and len(self._counts) >= MAX_NAMES:
@@ -71,11 +71,11 @@ class Refusals:
 
     @property
     def total(self) -> int:
-        """How many connections were refused."""
+        """The number of refused connections."""
         return self._counts.total()
 
     def counts(self) -> tuple[BlockedRequests, ...]:
-        """Return the counts, in the order of names."""
+        """Return the counts, sorted by name."""
         return tuple(
             BlockedRequests(name=name, kind=kind, count=count)
             for (name, kind), count in sorted(self._counts.items())
@@ -89,12 +89,12 @@ class Gateway:
         self._handlers: dict[str, Handler] = {}
         self._resources = contextlib.AsyncExitStack()
         self.port = 0
-        """The port on 127.0.0.1 on which it listens without a proxy; 0 before it was started."""
+        """The port on 127.0.0.1 that needs no proxy; 0 before the start."""
         self.refused = Refusals()
-        """What all entrances refused, and the port without a proxy."""
+        """The connections refused by all entrances and by the port without a proxy."""
 
     def mount(self, host: str, handler: Handler) -> None:
-        """Have `handler` answer the requests to `host`."""
+        """Register `handler` for the requests to `host`."""
         self._handlers[host] = handler
 
     def serves(self, host: str) -> bool:
@@ -113,9 +113,10 @@ class Gateway:
 
     @contextlib.asynccontextmanager
     async def enter(self, made: socket.socket | None = None) -> AsyncIterator["Entrance"]:
-        """Open an entrance, which is closed at the end.
+        """Open an entrance, and close it at the end of the context.
 
-        It listens on `made`, a fresh TCP socket of the browser's network namespace. None: of this program's.
+        It listens on `made`, a fresh TCP socket of the browser's network namespace; None: on a socket of
+        this program.
         """
         refused = Refusals()
         http = web.Server(self._dispatch)
@@ -143,7 +144,7 @@ async def _listen(
     protocol: Callable[[], asyncio.BaseProtocol],
     made: socket.socket | None = None,
 ) -> AsyncIterator[int]:
-    """Listen on a free port with `protocol` for each connection; at the end requests to `http` are answered."""
+    """Listen on a free port with `protocol` for each connection; finish the requests to `http` at the end."""
     loop = asyncio.get_running_loop()
     listening = made or socket.socket()
     listening.bind((LOOPBACK, 0))
@@ -156,20 +157,20 @@ async def _listen(
 
 
 class Entrance:
-    """One session's way to the sites."""
+    """One session's proxy to the sites."""
 
     def __init__(self, port: int, refused: Refusals) -> None:
         self.port = port
-        """The port on 127.0.0.1 on which its proxy listens."""
+        """The proxy's port on 127.0.0.1."""
         self._refused = refused
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
-        """Return what it refused, by name."""
+        """Return the refused requests by host name."""
         return self._refused.counts()
 
 
 class _Connection(asyncio.Protocol):
-    """A connection through an entrance: the handshake, and then the server's protocol or a refusal."""
+    """A connection through an entrance: the handshake, then the server's protocol or a refusal."""
 
     def __init__(
         self,
@@ -190,7 +191,7 @@ class _Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Go on with the handshake as far as what has arrived allows."""
+        """Continue the handshake as far as the received bytes allow."""
         self._data += data
         while self._transport is not None and self._stage(self._transport):
             pass
@@ -206,7 +207,7 @@ class _Connection(asyncio.Protocol):
         return True
 
     def _aim(self, transport: asyncio.Transport) -> bool:
-        """Read which host and port the browser wants to reach."""
+        """Read the requested host and port."""
         head = 5
         if len(self._data) < head:
             return False
@@ -231,7 +232,7 @@ class _Connection(asyncio.Protocol):
         return True
 
     def _pass_on(self, transport: asyncio.Transport) -> bool:
-        """Hand the connection to the server, or refuse it by what it begins with."""
+        """Hand the connection to the server, or refuse it in a form that fits its first bytes."""
         if not self._data:
             return False
         if self._port == _HTTP_PORT and self._serves(self._host):
@@ -259,7 +260,7 @@ class _Connection(asyncio.Protocol):
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Count a connection that was opened to a host that is not served, and never used."""
+        """Count a connection that was opened to an unserved host and never used."""
         del error
         if self._transport is not None and self._host and not self._serves(self._host):
             self._refuse(self._name, ConnectionKind.OTHER)

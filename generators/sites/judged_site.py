@@ -1,8 +1,8 @@
-"""What the sites have in common that their server's state judges.
+"""The common part of sites whose tasks are judged by a server's state.
 
-A task ends with the policy's answer: then, once what the page still had to save is saved, the server's state
-is read and judged, with the answer, by what the task expects. What a page says counts for nothing. A session's
-browser has a cookie that names its visit, which no page can read.
+A task ends with the policy's answer. The pages get time to save; then the server's state is read and
+judged, with the answer, by the task's expectation. Claims of a page do not count. The session's browser has
+a cookie that identifies its visit; pages cannot read it.
 """
 
 import asyncio
@@ -24,37 +24,37 @@ from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
 
 COOKIE = "stepmill-visit"
-"""The cookie that names a session's visit."""
+"""The cookie that identifies a session's visit."""
 
 SAVE_MS = 1_000
-"""Time that pages get after the answer to save what they have not saved yet, ms of their clock."""
+"""Time for pages to save after the answer, ms of their clock."""
 
 QUIET_SECONDS = 10.0
-"""How long their requests may take then."""
+"""Time limit for the requests that are open then, seconds."""
 
 _NOT_FOUND = 400
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenVisit:
-    """One visit while it is open: its task, and how far it is."""
+    """An open visit: its task and progress."""
 
     task: Task
-    """What is to be done."""
+    """The task."""
     start_status: int | None = None
-    """The HTTP status of the start page; None before it was asked for."""
+    """The HTTP status of the start page; None before its request."""
     requests: int = 0
-    """Requests of the session's pages so far."""
+    """Number of requests from the session's pages."""
     pending: int = 0
-    """Those that are not answered yet."""
+    """Number of unanswered requests."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while all are answered."""
+    """Set while no request is unanswered."""
     before: ServerState | None = None
     """The state when the problem began; None before that."""
     outcome: Outcome | None = None
-    """How the problem ended; None while it goes on."""
+    """The problem's outcome; None until it ends."""
     read: tuple[int, ServerState] | None = None
-    """The state that was read last, and after how many requests; None: none was."""
+    """The last read state, and the number of requests before it; None before the first read."""
 
     def __post_init__(self) -> None:
         self.quiet.set()
@@ -66,7 +66,7 @@ class OpenVisit:
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """Count a request while it is answered."""
+        """Count a request as pending until it is answered."""
         self.requests, self.pending = self.requests + 1, self.pending + 1
         self.quiet.clear()
         try:
@@ -86,7 +86,7 @@ V = TypeVar("V", bound=OpenVisit)
 
 
 class JudgedSite(ABC, Generic[V]):
-    """A site whose tasks its server's state judges; what derives from it opens visits and reads their state."""
+    """A site whose tasks its server's state judges; subclasses open visits and read their state."""
 
     repeatable = True
     judge = Judge.SERVER
@@ -97,18 +97,18 @@ class JudgedSite(ABC, Generic[V]):
 
     @abstractmethod
     async def _read_state(self, visit: V) -> ServerState:
-        """Return what the server holds for a visit."""
+        """Return the state of a visit's server."""
 
     @abstractmethod
     def _why_broken(self, visit: V) -> str:
-        """Return why a visit's server is of no use, after the site's name; empty: it is."""
+        """Return why a visit's server cannot be used, to follow the site's name; empty if it can."""
 
     def has_template(self, template_id: str) -> bool:
-        """Return whether tasks may be of this template: any name will do."""
+        """Return whether the site has this template: it accepts any name."""
         return bool(template_id)
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return None: a task is done or it is not."""
+        """Return None: a task is done or not, without a threshold."""
         del template_id
         return None
 
@@ -118,7 +118,7 @@ class JudgedSite(ABC, Generic[V]):
         return None
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
-        """Return the task's instruction as the problem, once its start page was served."""
+        """Return the task's instruction as the problem, after its start page was served."""
         del session
         found = self._visit(visit.lease)
         self._check(found)
@@ -132,7 +132,7 @@ class JudgedSite(ABC, Generic[V]):
         return problem
 
     async def state(self, problem: Problem) -> ServerState:
-        """Return what the server holds for the visit, read again if its pages have asked for something since."""
+        """Return the state of the visit's server, read again if its pages have sent requests since."""
         visit = self._visit(problem.nonce)
         if visit.read is None or visit.read[0] != visit.requests or visit.pending:
             self._check(visit)
@@ -143,7 +143,7 @@ class JudgedSite(ABC, Generic[V]):
     async def outcome(
         self, problem: Problem, session: Session, *, answer: str | None = None
     ) -> Outcome:
-        """Return that the task goes on, or, with its answer, how the server's state was judged."""
+        """Return that the task goes on or, once there is an answer, the judgement of the server's state."""
         visit = self._visit(problem.nonce)
         self._check(visit)
         if visit.outcome is not None:
@@ -165,7 +165,7 @@ class JudgedSite(ABC, Generic[V]):
         return visit.outcome
 
     async def _await_quiet(self, visit: V) -> None:
-        """Wait until the server has answered all that the pages have asked."""
+        """Wait until the server has answered all requests of the pages."""
         try:
             async with asyncio.timeout(QUIET_SECONDS):
                 await visit.quiet.wait()
@@ -183,7 +183,7 @@ class JudgedSite(ABC, Generic[V]):
         """Check that a task can be judged.
 
         Raises:
-            RolloutFailure: it expects nothing.
+            RolloutFailure: it has no expectation.
         """
         if task.expect is None:
             raise RolloutFailure(
@@ -197,7 +197,7 @@ class JudgedSite(ABC, Generic[V]):
         return visit
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request of the visit that its cookie names; one that names none is refused."""
+        """Answer a request for the visit that its cookie identifies; refuse it without one."""
         visit = self._visits.get(request.cookies.get(COOKIE, ""))
         if visit is None:
             return web.Response(status=403, text="this session has no visit here")
@@ -206,4 +206,4 @@ class JudgedSite(ABC, Generic[V]):
 
     @abstractmethod
     async def _answer(self, request: web.BaseRequest, visit: V) -> web.StreamResponse:
-        """Have a visit's server answer a request."""
+        """Get the reply of a visit's server to a request."""

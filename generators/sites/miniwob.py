@@ -1,18 +1,17 @@
 """MiniWoB++: 134 templates of small tasks, each a page that draws a new problem from a seed.
 
-Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
-random generator seeded with the task's seed **as a string** (a number would lose bits above
-2**53), and its problem drawn. What a page shows beside the task (a panel that draws the policy's
-clicks, a score board, at flights the question and the verdict on it) is taken out of sight.
+Only the HTML of the `miniwob` package is used. The site loads a page, lifts its ten-second timer, seeds its
+random generator with the task's seed **as a string** (a number would lose bits above 2**53), and draws its
+problem. It hides everything beside the task: a panel that draws the policy's clicks, a score board, and at
+flights the question and the verdict on it.
 
-A page of MiniWoB++ covers itself with a START sheet when its problem ends, and a click on the sheet
-draws another problem and sets reward and `done` back; a page that is loaded again does the same,
-unseeded. So the site begins one problem a visit: it takes the sheet away, and START's function with it,
-keeps the raw, undiscounted reward of the first end in the page at the moment of it, and gives what it
-keeps the visit's nonce. A page that does not know the nonce is not the problem's: the session has left
-it, and has lost. From its first end on the page's time stands still: what a page would do later, as
-take its menu away or go on to another price, happens no more, and the last picture shows how the
-problem was left. A page may run no code but its own, so that nothing typed into it ends a problem.
+A page of MiniWoB++ covers itself with a START sheet when its problem ends. A click on the sheet draws
+another problem and resets reward and `done`; a reload does the same, unseeded. Therefore the site begins
+one problem a visit. It removes the sheet and START's function, records the raw, undiscounted reward in the
+page at the moment of the first end, and marks the record with the visit's nonce. A page without the nonce
+is not the problem's: the session has left it, and has lost. After the first end the page's time stands
+still, so that later effects, such as a closing menu or the next price, do not happen and the last picture
+shows the end of the problem. A page may run no code but its own, so that typed text cannot end a problem.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ ORIGIN = f"http://{HOST}"
 """Its stable origin: no port, the same on every machine."""
 
 AREA = (160, 210)
-"""Of a page, CSS px, where the catalogue states no other."""
+"""Default size of a page, CSS px, unless the catalogue has another."""
 
 LIFTED_TIMER_MS = 2**31 - 1
 """The longest timer that a page can set; a longer one fires at once."""
@@ -88,19 +87,19 @@ HANDLERS = ("return false", "Alaska.datepickrDone();", "Alaska.modal.remove();")
 """The event handlers that scripts of the pages write into a document as text."""
 
 _EVALUATES = b"/jscolor.min.js"
-"""The script that reads its options by evaluating them, as it occurs in the pages that have it."""
+"""The script that evaluates its options, as pages refer to it."""
 
 READY_MS, READY_WAITS = 500, 40
-"""How long to wait, and how often, for a page to load what its problem needs (a flight's frame)."""
+"""Pause in ms, and number of pauses, while a page loads the parts of its problem (a flight's frame)."""
 
 LOST = -1.0
-"""The reward of a problem that was left, as of one that the page itself calls lost."""
+"""The reward of a problem whose page was left; pages themselves use it for a lost problem."""
 
 REWARDS = (-1.0, 1.0)
-"""The least and the greatest raw reward that a page gives."""
+"""The minimum and maximum raw reward of a page."""
 
 _LEFT = "left"
-"""What a page says that is not the problem's."""
+"""The reply of a page that is not the problem's."""
 
 _OUTCOME = '(nonce, left) => typeof stepmillProblem === "function" ? stepmillProblem(nonce) : left'
 
@@ -137,7 +136,7 @@ def start_url(template_id: str) -> str:
 
 
 def _allowed_path(template_id: str) -> str:
-    """Return the path of a template's own page, of a flight's its folder."""
+    """Return the path of a template's own page; for a flight, its folder."""
     path = template_paths()[template_id]
     return path.removesuffix("wrapper.html")
 
@@ -180,11 +179,11 @@ class MiniWob:
         return template_id in template_paths()
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return a template's own threshold; None if it has none, as its score is not continuous."""
+        """Return a template's own threshold; None if its score is not continuous."""
         return THRESHOLDS.get(template_id)
 
     def area(self, template_id: str) -> tuple[int, int]:
-        """Return width and height of a template's page, with all that it ever opens."""
+        """Return width and height of a template's page with everything that it opens, CSS px."""
         entry = catalogue().get(template_id)
         return AREA if entry is None or entry.area is None else entry.area
 
@@ -206,7 +205,7 @@ class MiniWob:
         )
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
-        """Seed the page, draw its problem, take all but the problem away and return the problem."""
+        """Seed the page, draw its problem, hide everything else and return the problem."""
         nonce = secrets.token_hex(16)
         begin = read_script("generators.sites", "miniwob.js")
         settings = {"bare": visit.bare, "left": _LEFT, "timerMs": LIFTED_TIMER_MS}
@@ -224,13 +223,13 @@ class MiniWob:
         )
 
     async def state(self, problem: Problem) -> None:
-        """Return None: the page is all there is."""
+        """Return None: the page is the judge."""
         del problem
 
     async def outcome(
         self, problem: Problem, session: Session, *, answer: str | None = None
     ) -> Outcome:
-        """Return the raw reward of the problem's end, or that it has not ended, whatever was answered."""
+        """Return the raw reward of the problem's end, or that it has not ended; an answer changes nothing."""
         del answer
         least, greatest = REWARDS
         with boundary(FailureKind.PAGE, "reading the outcome"):

@@ -1,9 +1,8 @@
 """The catalogue of MiniWoB++'s templates: their goals, needs and notes, known without a browser.
 
-The page alone decides what a task is. The catalogue only describes it, so that tasks can be listed,
-filtered and planned before any page is opened. It ships as `miniwob.toml` beside this module. Its goals
-are those of the real pages at seed 0, and a test compares them with the pages; people wrote the needs
-and notes.
+The page alone decides a task; the catalogue describes it, so that tasks can be listed, filtered and planned
+without opening pages. It ships as `miniwob.toml` beside this module. Its goals are those of the real pages
+at seed 0, and a test compares them with the pages; people wrote the needs and notes.
 """
 
 import tomllib
@@ -34,15 +33,15 @@ class Need(StrEnum):
     HOVERING = "hovering"
     """To move the pointer over something without a click."""
     SCROLLING = "scrolling"
-    """To find what may be outside the first view."""
+    """To find things that may be outside the first view."""
     HIGHLIGHTING = "highlighting"
     """To select text with the pointer."""
     KEYS = "keys"
     """To hold keys or press them together."""
     SEARCHING = "searching"
-    """To find what shows only after something was opened."""
+    """To find things that appear only after something was opened."""
     READING = "reading"
-    """To read text on the page that, beyond the goal, decides what to do."""
+    """To read text on the page that the task depends on, beyond the goal."""
     WORDING = "wording"
     """To understand a goal or labels that are worded freely."""
     RECKONING = "reckoning"
@@ -58,18 +57,18 @@ class Need(StrEnum):
 
 
 class TemplateEntry(Record):
-    """What is known of one template."""
+    """The entry of one template."""
 
     goal: str = Field(min_length=1)
     """The page's goal at seed 0."""
     needs: tuple[Need, ...] = Field(min_length=1)
-    """What it requires, the most important first."""
+    """Its requirements, the most important first."""
     feasible: bool | None = None
     """False if no policy can solve it on purpose; None if unknown."""
     area: tuple[int, int] | None = None
     """Width and height of the page with all that it opens, CSS px; None: 160×210."""
     note: str | None = None
-    """What is unusual about it, and why; None if nothing is."""
+    """Its peculiarity and the reason; None if there is none."""
 
 
 @cache

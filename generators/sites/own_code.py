@@ -1,9 +1,8 @@
-"""Which code a page of a site may run: what it was served with, and nothing that arises later.
+"""Restricts a page to the code in its source, so that no code from later content runs.
 
-A page that shows what was typed into it as markup would run code that a policy types, and code in the
-page can say that the problem is won. So a page is served with a Content-Security-Policy that names the
-hash of every script, event handler and `javascript:` address in its source; the browser refuses all
-others, whoever put them into the document.
+A page that shows typed text as markup would run code that a policy types, and code in the page can report
+the problem as won. So each page is served with a Content-Security-Policy that has the hash of every script,
+event handler and `javascript:` address in its source; the browser refuses any other code.
 """
 
 import base64
@@ -16,7 +15,7 @@ _SCRIPT = "javascript:"
 
 
 class _Code(HTMLParser):
-    """Collects the code that is written in a document itself."""
+    """Collects the code in a document's source."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,8 +44,8 @@ class _Code(HTMLParser):
 def own_code_policy(document: str, *, handlers: Iterable[str] = (), evaluates: bool = False) -> str:
     """Return the Content-Security-Policy of an HTML document: its own code, and its site's scripts.
 
-    `handlers` are those that the site's scripts write into the document; `evaluates`: they evaluate
-    text, too.
+    `handlers` are event handlers that the site's scripts write into the document; `evaluates`: these
+    scripts also evaluate text.
     """
     code = _Code()
     code.feed(document.replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,8 +1,8 @@
-"""The protocol of a site: it leases visits of tasks, seeds them, and judges what came of them.
+"""The protocol of a site: it leases visits of tasks, seeds them, and judges the attempts.
 
-A site is the only source of reward; a policy's claim is never one. Where a server keeps the state that a
-task is about, the site reads and judges that state, and nothing that a page says; only of a site whose
-pages are all there is, is the page the judge.
+A site is the only source of reward; a policy's claim never is. If a server keeps the state that a task is
+about, the site reads and judges that state and ignores the page's claims. The page is the judge only on
+sites without such a server.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -19,12 +19,12 @@ from schemas.tasks.task import Task
 
 
 class Judge(StrEnum):
-    """Who says whether a task was done."""
+    """The judge of whether a task was done."""
 
     PAGE = "page"
-    """The page in the browser, by what its own code reports."""
+    """The page in the browser, by the report of its own code."""
     SERVER = "server"
-    """The state on the server's side, which no page can claim."""
+    """The server's state, which pages cannot forge."""
 
 
 class Visit(Record):
@@ -35,7 +35,7 @@ class Visit(Record):
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins that the session may reach."""
     allowed_paths: tuple[str, ...] = ()
-    """The only paths that an action may open there: one that ends with `/` stands for all below it.
+    """The only paths that an action may open there; a path that ends with `/` includes everything below it.
     Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
@@ -44,21 +44,21 @@ class Visit(Record):
     parameters: JsonObject = Field(default_factory=dict)
     """The template's other parameters, beside the seed."""
     bare: bool = False
-    """Whether the site takes its own panels and covers off the page, so that pictures show the task alone,
-    up to and after its end. False: the page as it is served; so it was before this field was recorded."""
+    """Whether the site hides its own panels and covers, so that pictures show the task alone, up to and
+    after its end. False: the page is shown as served, as in episodes without this field."""
 
     masks: Masks | None = Field(default=None, exclude_if=lambda masks: masks is None)
-    """What may differ between equal visits, and is left out of hashes and comparisons; None, and then not
-    recorded: nothing."""
+    """Parts that may differ between equal visits, left out of hashes and comparisons; None, and then not
+    recorded: there are none."""
     sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
-    """What logs the session in; no record holds it. None: nobody is logged in."""
+    """The cookies and storage that log the session in; never recorded. None: no login."""
     lease: str = Field(default="", exclude=True, repr=False)
-    """Identifies the visit to its site while it is open; no record holds it. Empty: the site needs none."""
+    """Identifies the visit to its site while it is open; never recorded. Empty: the site needs none."""
 
     def session_spec(
         self, *, viewport_width: int, viewport_height: int, device_scale_factor: float = 1.0
     ) -> SessionSpec:
-        """Return what a session of this visit is made from; sizes in CSS px."""
+        """Return the settings of a session for this visit; sizes in CSS px."""
         return SessionSpec(
             viewport_width=viewport_width,
             viewport_height=viewport_height,
@@ -72,29 +72,28 @@ class Visit(Record):
 
 
 class Problem(Record):
-    """The one problem of a visit: what the outcome of its session is about."""
+    """The one problem of a visit, which the outcome of its session is about."""
 
     goal: str
     """The goal in words, as the page states it."""
     nonce: str
-    """Identifies this visit's problem. Neither another visit nor a page that the session loads later
-    has it; the outcome is read for this nonce, or there is none."""
+    """Identifies this visit's problem. Other visits and pages that the session loads later do not have it;
+    an outcome without this nonce does not count."""
 
 
 class Outcome(Record):
-    """What the site reports about an attempt."""
+    """The site's report on an attempt."""
 
     reward: float | None
     """The raw, undiscounted reward, a finite number; None: the site reports none."""
     done: bool
     """Whether the task is over, won or lost."""
     because: str = ""
-    """What was expected and what was found, for people who write tasks; no record holds it. Empty: the site
-    does not say."""
+    """Expected and found values, for authors of tasks; never recorded. Empty: the site gives none."""
 
 
 class Threshold(Record):
-    """A template's own minimum reward, where its score is continuous and a perfect answer gets less than 1."""
+    """A template's own minimum reward, for continuous scores that give a perfect answer less than 1."""
 
     reward: float
     """The lowest raw reward that counts as success."""
@@ -107,7 +106,7 @@ class Site(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in tasks."""
+        """The site's name in tasks."""
         ...
 
     @property
@@ -117,12 +116,12 @@ class Site(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same task and actions give the same DOM, byte for byte but for what visits mask."""
+        """Whether equal tasks and actions give equal DOMs, byte for byte except for masked parts."""
         ...
 
     @property
     def judge(self) -> Judge:
-        """Who says whether a task was done."""
+        """The judge of whether a task was done."""
         ...
 
     def has_template(self, template_id: str) -> bool:
@@ -134,7 +133,7 @@ class Site(Protocol):
         ...
 
     def area(self, template_id: str) -> tuple[int, int] | None:
-        """Return width and height that a template's page needs, CSS px; None: it fills any viewport."""
+        """Return width and height that a template's page needs, CSS px; None: it fits any viewport."""
         ...
 
     def open(self, task: Task) -> AbstractAsyncContextManager[Visit]:
@@ -148,9 +147,8 @@ class Site(Protocol):
     async def begin(self, visit: Visit, session: Session) -> Problem:
         """Put the loaded page into the visit's seeded state and return its problem.
 
-        The site does so once a visit; nothing that a policy does later draws a problem that the
-        session could be rewarded for. A goal that the page states is truncated (see
-        `schemas/truncation.py`).
+        The site does so once a visit; no later action draws another problem that the session could be
+        rewarded for. A goal from the page is truncated (see `schemas/truncation.py`).
 
         Raises:
             RolloutFailure: the page throws or does not answer.
@@ -158,20 +156,20 @@ class Site(Protocol):
         ...
 
     async def state(self, problem: Problem) -> ServerState | None:
-        """Return what the server holds for the problem's visit; None where the page is the judge.
+        """Return the server's state for the problem's visit; None if the page is the judge.
 
         Raises:
-            RolloutFailure: the server does not answer, or what it holds is no state.
+            RolloutFailure: the server does not answer, or its state is invalid.
         """
         ...
 
     async def outcome(
         self, problem: Problem, session: Session, *, answer: str | None = None
     ) -> Outcome:
-        """Return the problem's outcome so far; `answer` is what the policy has just answered, if it did.
+        """Return the problem's outcome so far; `answer` is the policy's latest answer, if it gave one.
 
-        The first end counts: whatever follows it, even within the same action, changes nothing. A
-        session that has left the problem's page has lost, where the page is the judge.
+        The first end counts; later events, even within the same action, change nothing. If the page is the
+        judge, a session that has left the problem's page has lost.
 
         Raises:
             RolloutFailure: the page or the server does not answer.

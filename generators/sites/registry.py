@@ -1,7 +1,7 @@
-"""Every site by the name that tasks give it: those that ship, and those of plug-ins.
+"""The registry of sites by their names in tasks: shipped ones and those of plug-ins.
 
-A plug-in offers a class or a function that takes the gateway, mounts its pages there and returns a `Site` of
-the entry point's name.
+A plug-in offers a class or a function that takes the gateway, mounts its pages there and returns a `Site`
+of the entry point's name.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,14 +24,14 @@ SITES = Registry[SiteMaker](
     {miniwob.NAME: miniwob.MiniWob, worlds.NAME: worlds.WorldsSite},
     adapt=lambda found: cast("SiteMaker", callable_part(found)),
 )
-"""Every site there is."""
+"""All sites by name."""
 
 
 class RunSites(Mapping[str, Site]):
-    """The sites of a run by the names that tasks give them; a plug-in's is made when it is first asked for."""
+    """The sites of a run by their names in tasks; a plug-in's site is made on first access."""
 
     def __init__(self, gateway: Gateway, applications: Mapping[str, Application]) -> None:
-        """Mount the sites that ship and the run's `applications` on the gateway."""
+        """Mount the shipped sites and the run's `applications` on the gateway."""
         self._gateway = gateway
         self._made: dict[str, Site] = {name: make(gateway) for name, make in SITES.built_in.items()}
         self._made |= {
@@ -42,8 +42,8 @@ class RunSites(Mapping[str, Site]):
         """Return a site.
 
         Raises:
-            KeyError: there is none of that name.
-            BadConfig: its plug-in cannot be used, or makes a site of another name.
+            KeyError: there is no site with that name.
+            BadConfig: its plug-in cannot be used, or makes a site with another name.
         """
         if name not in self._made:
             if name not in SITES.names:
@@ -61,5 +61,5 @@ class RunSites(Mapping[str, Site]):
         return iter(self._made)
 
     def __len__(self) -> int:
-        """Return how many were made."""
+        """Return the number of sites made."""
         return len(self._made)

@@ -1,6 +1,6 @@
-"""The state that a site's server keeps, what an attempt did to it, and whether that was its task.
+"""The state of a site's server, its changes during an attempt, and their judgement.
 
-States are compared away from the event loop, because a large one takes seconds.
+States are compared outside the event loop, because a large one takes seconds.
 """
 
 import asyncio
@@ -22,31 +22,31 @@ from schemas.tasks.task import Task
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What a server holds at one moment, without what is masked."""
+    """A server's state at one moment, masked."""
 
     value: JsonValue
     """The state: any JSON value, in which arrays of objects are tables."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """The members that identify the rows of tables, by table, several joined by commas, where the server says
-    so; those of other tables are found."""
+    """The members that identify a table's rows, by table, several joined by commas, as the server declares
+    them; keys of other tables are inferred."""
 
 
 class StateChange(Record):
     """A server's state before the first action and after the last."""
 
     before_sha256: str
-    """Of the canonical JSON of the state before."""
+    """Hash of the state before, as canonical JSON."""
     after_sha256: str
-    """The same after."""
+    """Hash of the state after, as canonical JSON."""
     delta: Delta
-    """What was added, changed and removed."""
+    """The added, changed and removed parts."""
 
     @classmethod
     async def between(cls, before: ServerState, after: ServerState) -> "StateChange":
         """Compare two states.
 
         Raises:
-            RolloutFailure: more changed than a row can hold, which is the policy's doing.
+            RolloutFailure: the changes are too large for a row; the policy is to blame.
         """
         with boundary(FailureKind.SITE, "comparing the server's state"):
             try:
@@ -58,14 +58,14 @@ class StateChange(Record):
 async def judge_states(
     task: Task, *, before: ServerState, after: ServerState, answer: str | None
 ) -> Judgement:
-    """Return whether the end of an attempt is what its task expects, given the states and the answer.
+    """Return the judgement of an attempt's end by its task's expectation.
 
-    An attempt that changed more than a row can hold is not.
+    An attempt with changes too large for a row gets no reward.
 
     Raises:
         BadExpectation: it names a table or a place that neither state has.
-        RolloutFailure: it names a probe, which cannot be asked or gives no judgement.
-        ValueError: the task expects nothing.
+        RolloutFailure: it names a probe, which cannot be run or gives no judgement.
+        ValueError: the task has no expectation.
     """
     expectation = task.expect
     if expectation is None:

@@ -1,7 +1,7 @@
 """The site of all worlds: websites made from specifications, each with an origin of its own.
 
-One application serves them all, and the gateway calls it in the same process. A world's host is mounted when a
-task is first visited there; the cookie that names a visit decides which world and which state answers.
+One application serves all worlds; the gateway calls it in the same process. A world's host is mounted at
+the first visit of a task there. The cookie that identifies a visit selects the world and the state.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ AREA = (1_024, 768)
 """The smallest window that pages are laid out for, CSS px."""
 
 WorldOf = Callable[[Task], tuple[World, Rows]]
-"""Returns the world that a task is set in, and its rows."""
+"""Returns a task's world and its rows."""
 
 
 def _draw(task: Task) -> tuple[World, Rows]:
-    """Return the world that the parameters of a task name, and its rows.
+    """Return the world that a task's parameters name, and its rows.
 
     Raises:
         BadTasks: they name none.
@@ -58,18 +58,18 @@ def _draw(task: Task) -> tuple[World, Rows]:
 
 @dataclass(slots=True, kw_only=True)
 class _WorldVisit(OpenVisit):
-    """A visit, with its name in the server."""
+    """A visit with its name in the server."""
 
     token: str
 
 
 class WorldsSite(JudgedSite[_WorldVisit]):
-    """The site. It keeps nothing between visits but the hosts that it has mounted."""
+    """The site of all worlds. Between visits it keeps only the mounted hosts."""
 
     version = None
 
     def __init__(self, gateway: Gateway, world_of: WorldOf | None = None) -> None:
-        """`world_of` finds a task's world; None: it is drawn from the family and seed of its parameters."""
+        """`world_of` returns a task's world; None: it is drawn from the family and seed of its parameters."""
         super().__init__(NAME)
         self._gateway = gateway
         self._world_of = world_of or _draw
@@ -78,7 +78,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
 
     @override
     def area(self, template_id: str) -> tuple[int, int]:
-        """Return the window that the pages of every world fit into."""
+        """Return the window size that the pages of every world fit into, CSS px."""
         del template_id
         return AREA
 
@@ -121,7 +121,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
             raise RolloutFailure(FailureKind.SITE, f"{self.name}: {error}") from error
 
     def _mount(self, host: str) -> None:
-        """Have this site answer for a host, unless another does."""
+        """Mount this site for a host, unless another site has it."""
         if host in self._hosts:
             return
         if self._gateway.serves(host):
@@ -151,9 +151,9 @@ class WorldsSite(JudgedSite[_WorldVisit]):
 async def call(
     application: ASGIApp, request: web.BaseRequest, *, cookie: str | None = None
 ) -> web.Response:
-    """Have an ASGI application answer a request, and return its whole answer.
+    """Forward a request to an ASGI application, and return its whole response.
 
-    `cookie` is sent in place of the request's own; None: its own is.
+    `cookie` replaces the request's own; None: its own is sent.
     """
     response = web.Response()
     body = bytearray()

@@ -1,9 +1,9 @@
-"""What changed between a step and the next, in what can be seen and in the fields of the page.
+"""Differences between a step and the next: visible ones, and those in form fields.
 
-A field is known by its frame, its tag and its place among the fields of that tag, so that it is the same
-one on a page that scrolled. A change is taken back if a later step writes over the text, or gives the
-field the value again that it had before. A page that empties a field after Enter or a press of a button
-took nothing back, and a text that was replaced after a button was pressed had been tried.
+A field is identified by its frame, its tag and its index among the fields of that tag, so it keeps its
+identity when the page scrolls. An edit is undone if a later step overwrites the text or restores the
+earlier value. If the page itself empties a field after Enter or a button press, nothing is undone; a text
+that is replaced after a button press counts as used.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import Element, element_at, holds
 
 NEAR_PX = 8
-"""From how far beside a thing a press was meant for it, CSS px."""
+"""A press within this distance of an element was meant for it, CSS px."""
 
 MAX_LOOP = 4
-"""Actions of a loop."""
+"""Largest number of actions in a loop."""
 
 LOOKING = (Wait, Hover, Scroll)
-"""The actions that only look."""
+"""The actions that only look at the page."""
 
 _CHECKED = ("true", "false")
 _DRAWINGS = ("canvas", "svg", "circle", "rect", "ellipse", "line", "path", "polygon", "g", "image")
@@ -44,7 +44,7 @@ class Edit:
     """The change of one field's value."""
 
     field: tuple[str | None, str, int]
-    """Its frame, its tag, and its place among the fields of these."""
+    """Frame, tag, and index among the fields of that tag in that frame."""
     before: str
     """Its value before the step."""
     after: str
@@ -54,7 +54,7 @@ class Edit:
 
 
 def edits(before: Step, after: Step) -> tuple[Edit, ...]:
-    """Return the fields that differ between a step and the next; none if the page has others then."""
+    """Return the fields whose values differ after a step; empty if the page then has another URL or other fields."""
     old, new = _values(before), _values(after)
     if before.page.url != after.page.url or old.keys() != new.keys():
         return ()
@@ -80,7 +80,7 @@ def _values(step: Step) -> dict[tuple[str | None, str, int], Element]:
 def taken_back(
     step: Step, own: Sequence[Edit], later: Sequence[tuple[Step, Sequence[Edit]]]
 ) -> bool:
-    """Return whether a later step took back all that a step changed in fields."""
+    """Return whether later steps undid all of a step's edits."""
     if not own or not isinstance(step.action, Click | Drag | Key | Select | TypeText):
         return False
     return all(_is_taken_back(edit, later) for edit in own)
@@ -104,7 +104,7 @@ def _is_taken_back(own: Edit, later: Sequence[tuple[Step, Sequence[Edit]]]) -> b
 
 
 def acts_on(step: Step, change: Edit) -> bool:
-    """Return whether a step itself changed a field, rather than the page that it was sent from."""
+    """Return whether the step itself made an edit; false if the page may have made it, as after Enter."""
     match step.action:
         case Key(key=key):
             return key not in ("Enter", "NumpadEnter")
@@ -116,9 +116,9 @@ def acts_on(step: Step, change: Edit) -> bool:
 
 
 def is_visible(before: Step, after: Step) -> bool | None:
-    """Return whether something can be seen to differ between a step and the next.
+    """Return whether a visible difference exists between a step and the next.
 
-    None: nothing else differs, and a picture is missing or does not decode.
+    None: nothing else differs, and a screenshot is missing or does not decode.
     """
     seen = before.sights is not None and after.sights is not None
     if (
@@ -132,7 +132,7 @@ def is_visible(before: Step, after: Step) -> bool | None:
 
 
 def looks_alike(before: Step, after: Step) -> bool:
-    """Return whether elements, what is in sight, fields and address are the same after a step."""
+    """Return whether elements, sights, form state and URL are equal after a step."""
     return (before.elements, before.sights, before.page.form_sha256, before.page.url) == (
         after.elements,
         after.sights,
@@ -142,9 +142,9 @@ def looks_alike(before: Step, after: Step) -> bool:
 
 
 def loops(steps: Sequence[Step]) -> frozenset[int]:
-    """Return the steps that did again what had been done and led back to where they began.
+    """Return the steps of loops: repeated actions that led back to the state in which they began.
 
-    Such a loop has at most `MAX_LOOP` actions, each of which is one of the `MAX_LOOP` before it.
+    A loop has at most `MAX_LOOP` actions, and each is among the `MAX_LOOP` actions before the loop.
     """
     out = set[int]()
     for start in range(1, len(steps)):
@@ -164,7 +164,7 @@ def loops(steps: Sequence[Step]) -> frozenset[int]:
 
 
 def marks_text(before: Step, after: Step) -> bool:
-    """Return whether the picture alone differs after a step, and its target is no drawing."""
+    """Return whether a step changed the screenshot alone and its target is not a drawing."""
     drawn = before.target is not None and before.target.tag in _DRAWINGS
     return (
         not drawn
@@ -174,13 +174,13 @@ def marks_text(before: Step, after: Step) -> bool:
 
 
 def is_beside(before: Step, after: Step) -> bool:
-    """Return whether a step pointed at nothing that can be used, and took the focus away."""
+    """Return whether a step pointed at no usable element and the focus was lost."""
     left = before.page.focus is not None and after.page.focus is None
     return left and aimed_at(before) is None
 
 
 def is_just_beside(step: Step) -> bool:
-    """Return whether a step pointed at nothing that can be used, but a few pixels beside it."""
+    """Return whether a step pointed at no usable element, but within `NEAR_PX` of one."""
     point = target_point(step.action)
     drawn = step.target is not None and step.target.tag in _DRAWINGS
     if point is None or drawn or aimed_at(step) is not None:
@@ -193,5 +193,5 @@ def is_just_beside(step: Step) -> bool:
 
 
 def aimed_at(step: Step) -> Element | None:
-    """Return the smallest usable element where an action points; None if there is none."""
+    """Return the smallest usable element at an action's point, or None."""
     return element_at(step.elements, target_point(step.action))

@@ -1,7 +1,7 @@
-"""The columns of an episode that follow from its task, its capsule, its steps and its calls.
+"""The columns of an episode that follow from its task, capsule, steps and calls.
 
-Each function yields a sentence for everything that an episode states and that does not follow. Values are
-quoted shortened, because pages and models write them.
+Each function yields a sentence for every column whose value does not follow. Quoted values are cut to a
+length, because pages and models write them.
 """
 
 import math
@@ -29,8 +29,8 @@ from schemas.ids import episode_id, group_id
 from schemas.tasks.task import SPLITS, Task, task_id
 
 MAX_WALL_DIFFERENCE = 0.01
-"""Seconds by which `wall_seconds` may differ from the time between `started_at` and `ended_at`: earlier
-versions read the clock twice."""
+"""Seconds by which `wall_seconds` may differ from `ended_at` - `started_at`: earlier versions read the
+clock twice."""
 
 _MS_TOLERANCE = 1.0
 """Times are kept in whole microseconds, durations are not."""
@@ -46,14 +46,14 @@ _KINDS: Mapping[str, PolicyKind] = {
 }
 
 _EARLIER_KINDS: Mapping[str, PolicyKind] = {PolicyName.CLUMSY: PolicyKind.TEACHER}
-"""What earlier versions wrote of a policy."""
+"""The kind that earlier versions recorded for a policy."""
 
 _READS_STRUCTURE: Mapping[PolicyKind, bool] = {PolicyKind.TEACHER: True, PolicyKind.CLUMSY: True}
-"""Whether a kind of policy is privileged, where the kind decides: a model's replies may be the teacher's."""
+"""Whether a kind of policy is privileged. A model is not listed: its replies may be the teacher's."""
 
 
 def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
-    """Yield what does not follow from the task, the run and the number of the attempt."""
+    """Yield columns that do not follow from the task, the run and the attempt's number."""
     expected = {
         "task_id": task.task_id,
         "episode_id": episode_id(episode.run_id, task.task_id, episode.attempt),
@@ -91,7 +91,7 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
 
 
 def _task_ids(task: Task) -> list[str]:
-    """Return the task's id as that of a template and a seed, and as that of an instruction."""
+    """Return the two ids that a task may have: from its template, or from its instruction."""
     return [
         task_id(
             site=task.site,
@@ -108,7 +108,7 @@ def _task_ids(task: Task) -> list[str]:
 
 
 def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
-    """Yield what of the capsule does not follow from the task and the viewport, or the clock from it."""
+    """Yield parts of the capsule that do not follow from the task and the viewport, and a wrong clock."""
     capsule = episode.capsule
     named = {"template_id": task.template_id, "site_version": task.site_version}
     yield from differences(
@@ -139,12 +139,12 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
     )
     yield from differences(
         (f"the session's {name}", getattr(session, name), getattr(expected, name))
-        for name in session.model_dump()  # what is recorded of it
+        for name in session.model_dump()  # only the recorded fields
     )
 
 
 def read_visit(episode: Episode) -> Visit | None:
-    """Return the visit in the capsule; None if there is none, or if it cannot be read."""
+    """Return the capsule's visit; None if it is missing or invalid."""
     try:
         return Visit.model_validate(episode.capsule.get("visit"))
     except ValidationError:
@@ -152,7 +152,7 @@ def read_visit(episode: Episode) -> Visit | None:
 
 
 def read_session(episode: Episode) -> SessionSpec | None:
-    """Return the session's settings in the capsule; None if there are none that can be read."""
+    """Return the session's settings from the capsule; None if they are missing or invalid."""
     try:
         return SessionSpec.model_validate(episode.capsule.get("session"))
     except ValidationError:
@@ -160,7 +160,7 @@ def read_session(episode: Episode) -> SessionSpec | None:
 
 
 def missing_keys(episode: Episode) -> list[str]:
-    """Return the keys of the capsule and the columns that an earlier version did not write."""
+    """Return the capsule keys and columns that the writing version did not know yet."""
     parts = {name: episode.capsule.get(name) for name in ADDED_KEYS}
     keys = [
         f"{name}.{key}"
@@ -172,7 +172,7 @@ def missing_keys(episode: Episode) -> list[str]:
 
 
 def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
-    """Yield what of the end does not follow from the steps that were taken."""
+    """Yield columns of the outcome that do not follow from the steps."""
     last = taken[-1] if taken else None
     over = last is not None and last.terminated
     if any(step.terminated for step in taken[:-1]):
@@ -196,7 +196,7 @@ def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iter
 
 
 def state_defects(episode: Episode) -> Iterator[str]:
-    """Yield what of the server's state does not hold together; it is stated whole or not at all."""
+    """Yield contradictions among the columns of the server's state, which are set together or not at all."""
     before, after, delta = (
         episode.state_before_sha256,
         episode.state_after_sha256,
@@ -212,7 +212,7 @@ def state_defects(episode: Episode) -> Iterator[str]:
 
 
 def _last_reward(episode: Episode, taken: Sequence[Step]) -> float | None:
-    """Return what the site reported last; an action that broke the page was reported on no more."""
+    """Return the site's last reported reward; the action that broke the page has no report."""
     message = episode.failure_message
     if taken and message is not None and taken[-1].action_error == message:
         taken = taken[:-1]
@@ -248,7 +248,7 @@ def _stop_defects(
 
 
 def sum_defects(episode: Episode) -> Iterator[str]:
-    """Yield the columns that are not the sums over steps and calls."""
+    """Yield columns that are not the sums over steps and calls."""
     sums = {**dict(usage(episode.calls)), "browser_seconds": browser_seconds(episode.steps)}
     yield from differences((name, getattr(episode, name), own) for name, own in sums.items())
 

@@ -1,6 +1,6 @@
-"""What a replay and the record, or what is stated and what is derived, differ in, as sentences.
+"""Differences between a replay and the record, or between stated and derived values, as sentences.
 
-Values are quoted shortened, because pages and models write them.
+Quoted values are cut to a length, because pages and models write them.
 """
 
 import math
@@ -21,17 +21,17 @@ ADDED_KEYS: Mapping[str, frozenset[str]] = {
 """Keys of each part of a capsule that capsules of earlier versions lack."""
 
 Parts = Mapping[str, tuple[JsonObject, Record]]
-"""What a capsule records, and the record that it should be of, by the capsule's key."""
+"""The recorded part of a capsule and the record that it should equal, by the capsule's key."""
 
 MAX_QUOTED = 80
 """Characters of a value that `quote` returns."""
 
 SHOWN_BYTES = 300
-"""The bound of each value that a difference shows, UTF-8."""
+"""Largest size of each value in a difference, UTF-8 bytes."""
 
 
 def compare_way(task: Task, episode: Episode, visit: Visit) -> Iterator[str]:
-    """Compare the columns that say where the episode went with where the task leads."""
+    """Compare the episode's site, start URL, seed and clock with those of its task and visit."""
     yield from compare("site", episode.site, task.site)
     yield from compare("start_url", episode.start_url, visit.start_url)
     yield from compare("seed", episode.seed, task.seed)
@@ -39,7 +39,7 @@ def compare_way(task: Task, episode: Episode, visit: Visit) -> Iterator[str]:
 
 
 def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]:
-    """Compare the capsule with what the task and the columns make."""
+    """Compare the capsule with the one that the task and the columns give."""
     capsule = episode.capsule
     yield from compare("capsule.template_id", capsule.get("template_id"), task.template_id)
     yield from compare("capsule.site_version", capsule.get("site_version"), task.site_version)
@@ -52,9 +52,9 @@ def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]
 
 
 def compare_shown(recorded: Look, found: Look, masks: Masks | None = None) -> Iterator[str]:
-    """Yield in what number elements and sights differ, and how the first that differs does.
+    """Yield the differing numbers of elements and sights, and the first pair that differs.
 
-    Sights are compared only where they were recorded.
+    Sights are compared only where the episode has them.
     """
     yield from _compare_items("elements", recorded.elements, found.elements, masks)
     if recorded.sights is not None:
@@ -64,10 +64,10 @@ def compare_shown(recorded: Look, found: Look, masks: Masks | None = None) -> It
 def compare_targets(
     recorded: Step, seen: Observation, found: Target | None, masks: Masks | None = None
 ) -> Iterator[str]:
-    """Compare the element under the pointer, on the page that was `seen` anew before the action.
+    """Compare the target with the element on the replayed page `seen` before the action.
 
-    Where only that has sights, an earlier version recorded the step, and named its target by hidden text
-    too.
+    If only the replay has sights, an earlier version recorded the step. Its targets' names and texts may
+    include hidden text and are not compared.
     """
     told = recorded.target
     older = recorded.sights is None and seen.sights is not None
@@ -91,7 +91,7 @@ def _compare_items(
 def compare_records(
     what: str, recorded: Record | None, found: Record | None, masks: Masks | None = None
 ) -> Iterator[str]:
-    """Compare two records field by field, or what there is of them."""
+    """Compare two records field by field; one of them may be None."""
     if recorded is None or found is None:
         yield from compare(what, recorded, found)
         return
@@ -102,9 +102,9 @@ def compare_records(
 def compare(
     what: str, recorded: object, found: object, masks: Masks | None = None
 ) -> Iterator[str]:
-    """Yield what is recorded and what was found, cut to their bounds, unless they are equal.
+    """Yield the recorded and the replayed value, each cut to `SHOWN_BYTES`, unless they are equal.
 
-    Of texts only what is not masked need be equal.
+    Masked parts of texts are not compared.
     """
     if masks is not None and isinstance(recorded, str) and isinstance(found, str):
         recorded, found = masks.hide(recorded), masks.hide(found)
@@ -114,7 +114,7 @@ def compare(
 
 
 def differences(columns: Iterable[tuple[str, object, object]]) -> Iterator[str]:
-    """Yield a sentence for each name whose stated value is not the derived one."""
+    """Yield a sentence for each name whose stated value differs from the derived one."""
     for name, stated, derived in columns:
         if isinstance(stated, float) and isinstance(derived, float):
             same = math.isclose(stated, derived, rel_tol=1e-9, abs_tol=1e-9)
@@ -125,6 +125,6 @@ def differences(columns: Iterable[tuple[str, object, object]]) -> Iterator[str]:
 
 
 def quote(value: object) -> str:
-    """Return a value as a finding shows it."""
+    """Return a value as findings quote it, cut to `MAX_QUOTED` characters."""
     text = repr(value)
     return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"

@@ -1,9 +1,9 @@
-"""What was wrong with a step of an episode that failed, as far as stored states and pictures show it.
+"""The mistakes in the steps of a failed episode, as far as stored states and screenshots show them.
 
-The goal is the measure: a text has to have been in sight, a choice has to be one that the goal names
-where it names others of the same kind, a field that held what the goal names has to keep it, and what
-the goal names before "then" comes first. A press beside all that can be used, a drag that only marks
-text and a second press that restores the page led nowhere.
+The goal is the measure. A typed text must have been in sight. A choice must be the one that the goal names,
+if the goal names any of its kind. A field that held a value from the goal must keep it, and the parts of
+the goal before "then" come first. Three kinds of step had no use: a press beside all usable elements, a
+drag that only marks text, and a second press that restores the page.
 """
 
 import re
@@ -26,7 +26,7 @@ from schemas.episodes.episode import Episode, Step
 from schemas.episodes.observation import Element, Sight
 
 MIN_WORD = 3
-"""Letters of a word in sight by which the goal can mean a thing that has no name."""
+"""Least number of letters of a visible word by which the goal can mean an unnamed element."""
 
 _CHOICES = ("label", "li", "option")
 _ROWS = ("div", "tr")
@@ -39,12 +39,12 @@ _NUMBERED = re.compile(r"\d\D+\d")
 
 
 class Faults:
-    """What was wrong with the steps of an episode."""
+    """The mistakes in the steps of an episode."""
 
     def __init__(
         self, episode: Episode, *, visible: Sequence[bool | None], edits: Sequence[Sequence[Edit]]
     ) -> None:
-        """`visible` says after which steps something looks different, `edits` what changed in fields."""
+        """`visible` has, by step, whether a change is visible; `edits` the changed fields."""
         self._episode = episode
         self._visible = visible
         self._steps = episode.steps
@@ -56,10 +56,10 @@ class Faults:
         self.spoilt = {
             number for number, own in enumerate(edits) if any(self._spoils(number, e) for e in own)
         }
-        """The steps after which a field lost what the goal names, for good."""
+        """The steps after which a field lost the goal's value for good."""
 
     def of(self, step: Step) -> str | None:
-        """Return what was wrong with a step of an episode that failed; None if nothing shows it."""
+        """Return the mistake in a step of a failed episode, as a sentence; None if there is no sign of one."""
         after, clicked = self._steps[step.step + 1], isinstance(step.action, Click)
         pointed = isinstance(step.action, Click | Drag)
         marked = isinstance(step.action, Drag) and marks_text(step, after)
@@ -82,20 +82,20 @@ class Faults:
         return _is_named(self._goal, aim)
 
     def is_invented(self, step: Step) -> bool:
-        """Return whether a text that was typed had been nowhere in sight."""
+        """Return whether a typed text has no basis in what the policy had seen."""
         action = step.action
         if not isinstance(action, TypeText) or not action.text.strip() or step.sights is None:
             return False
         return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
 
     def is_typed_again(self, step: Step) -> bool:
-        """Return whether a text without a basis was replaced by another at the same place."""
+        """Return whether a text without a basis was replaced later by another at the same point."""
         later = (one.action for one in self._steps[step.step + 1 :])
         places = {target_point(one) for one in later if isinstance(one, TypeText)}
         return target_point(step.action) in places - {None} and self.is_invented(step)
 
     def _is_other_value(self, step: Step) -> bool:
-        """Return whether a field got a number, date or time, where the goal has another like it."""
+        """Return whether a field got a number, date or time other than those that the goal has in this form."""
         words = [word.strip(_MARKS) for word in self._episode.instruction.split()]
         forms = {_form(word) for word in words if _NUMBERED.search(word)}
         return any(
@@ -104,14 +104,14 @@ class Faults:
         )
 
     def _spoils(self, number: int, edit: Edit) -> bool:
-        """Return whether a field that an action gave what the goal names lost it, and stays without."""
+        """Return whether this step replaced a field's value from the goal, and no later step restored it."""
         kept = [n for n, value in self._values(edit) if self._is_wanted(edit.element, value)]
         grown = edit.after not in _TICKS and edit.before in edit.after
         own = acts_on(self._steps[number], edit) and not grown
         return own and bool(kept) and max(kept) < number
 
     def _values(self, edit: Edit) -> Iterator[tuple[int, str]]:
-        """Yield what actions made of a field, with the step."""
+        """Yield the number of each step that edited this field, with the field's value after it."""
         for number, own in enumerate(self._edits):
             for one in own:
                 if one.field == edit.field:
@@ -123,7 +123,7 @@ class Faults:
         return self._goal.find(split_words(value)) is not None
 
     def _is_wrong_choice(self, step: Step) -> bool:
-        """Return whether the goal names another choice of the same kind, and not this one."""
+        """Return whether the goal names another choice of the same kind instead of this one."""
         aim = aimed_at(step)
         if aim is None or self._is_meant(aim, step):
             return False
@@ -136,14 +136,14 @@ class Faults:
         )
 
     def _is_meant(self, aim: Element, step: Step) -> bool:
-        """Return whether the goal names an element, or words that are in sight on it."""
+        """Return whether the goal names an element or visible words on it."""
         return self.is_named(aim) or any(
             self._goal.find(split_words(one.text)) is not None
             for one in _within(aim, step.sights or ())
         )
 
     def is_early(self, step: Step) -> bool:
-        """Return whether the goal names what comes first: a text, or another of the same kind."""
+        """Return whether the goal requires something before this press: a text, or another element of the kind."""
         aim = aimed_at(step)
         if aim is None or aim.value is not None:
             return False
@@ -157,7 +157,7 @@ class Faults:
         )
 
     def _lacks_text(self, aim: Element, step: Step) -> bool:
-        """Return whether the goal quotes a text before this button, and a field is still empty for it."""
+        """Return whether the goal quotes a text before it names this button, and a field is still empty."""
         goal = self._episode.instruction
         at = goal.find(aim.name) if aim.name and "button" in (aim.role, aim.tag) else -1
         fields = [
@@ -167,7 +167,7 @@ class Faults:
         return "" in fields and bool(before) and not {*before} & {*fields}
 
     def _takes_back(self, step: Step) -> bool:
-        """Return whether all looks as it did before an earlier action on the same target."""
+        """Return whether a press restored the state before an earlier press on the same target."""
         after, aim = self._steps[step.step + 1], aimed_at(step)
         return aim is not None and any(
             isinstance(one.action, Click)
@@ -178,7 +178,7 @@ class Faults:
         )
 
     def _shown_at(self, number: int) -> Shown:
-        """Return what had been shown up to a step."""
+        """Return the goal, dialogs and screenshots that the policy had seen up to a step."""
         if self._shown is None:
             scale = self._episode.device_scale_factor
             pictures = tuple(Picture(step, scale=scale) for step in self._steps)
@@ -201,7 +201,7 @@ def _form(value: str) -> str:
 
 
 def _alike(aim: Element, step: Step) -> Iterator[Element]:
-    """Yield what is in sight of the same kind as an element."""
+    """Yield the visible elements with the role and tag of an element."""
     for other in step.elements:
         same = (other.role, other.tag) == (aim.role, aim.tag)
         if same and other.visible > 0 and not other.covered:
@@ -209,7 +209,7 @@ def _alike(aim: Element, step: Step) -> Iterator[Element]:
 
 
 def _within(aim: Element, sights: Sequence[Sight]) -> Iterator[Sight]:
-    """Yield the words that are in sight on an element."""
+    """Yield the visible words on an element."""
     left, top, width, height = aim.bbox
     for one in sights:
         x, y = one.bbox[0] + one.bbox[2] / 2, one.bbox[1] + one.bbox[3] / 2

@@ -1,10 +1,10 @@
-"""What a model was sent, written again from the steps, the replies and the dialects.
+"""Rebuilds the messages of model calls from the steps, the replies and the dialects, to compare them.
 
-A policy's prompt is its system prompt, and then step by step the observation and what came after it: the
-reply in canonical form, or why it was not carried out. Older pictures may have been replaced by a
-placeholder and the oldest steps dropped; then a new segment begins. A localizer and a validator are asked
-anew each time. Only the wording of the placeholder, and of a result that says nothing, is a run's own; each
-is one for the whole episode.
+A policy's prompt is its system prompt, then for each step the observation and its outcome: the reply in
+canonical form, or the reason why it was not carried out. A placeholder may replace older pictures, and the
+oldest steps may be dropped; then a new segment begins. Calls of a localizer or a validator are independent
+of each other. A run may choose the wording of the placeholder and of an empty result; both are constant
+within an episode.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ Row = JsonObject
 
 
 def message_defects(episode: Episode, questions: Sequence[Question]) -> Iterator[str]:
-    """Yield calls whose messages or segment are not those that the steps and replies make."""
+    """Yield calls whose messages or segment do not follow from the steps and replies."""
     conversed = _Conversation(episode)
     asked: dict[str, int] = {}
     proposed: Question | None = None
@@ -75,7 +75,7 @@ def _repair(question: Question) -> list[JsonValue]:
 
 
 def _is_question(episode: Episode, question: Question, proposed: Question | None) -> bool:
-    """Return whether a localizer or a validator was asked about what the policy had proposed."""
+    """Return whether a localizer's or validator's question is about the policy's proposal."""
     value = proposed.value if proposed is not None else None
     if not isinstance(value, ParsedAction):
         return False
@@ -96,7 +96,7 @@ def _is_question(episode: Episode, question: Question, proposed: Question | None
 
 
 class _Conversation:
-    """The prompt of the role that decides, followed from question to question."""
+    """The messages of the deciding role, followed from question to question."""
 
     def __init__(self, episode: Episode) -> None:
         self._episode = episode
@@ -106,10 +106,10 @@ class _Conversation:
         """Segment and messages of the question before."""
         self._proposed: Question | None = None
         self._words: dict[str, str] = {}
-        """The run's own wording of a result that says nothing, and of the placeholder."""
+        """The run's wording of an empty result and of the placeholder."""
 
     def add(self, question: Question) -> None:
-        """Add what a question comes to in the prompts after it."""
+        """Add the messages that a question contributes to later prompts."""
         if question.role == conversation.ROLE:
             self._proposed = question
         proposed = self._proposed
@@ -123,13 +123,13 @@ class _Conversation:
         ]
 
     def _rejected_answers(self, step: int) -> list[JsonValue]:
-        """Return the answers of a step that were rejected, with the objections."""
+        """Return a step's rejected answers, each followed by its objection."""
         added = self._added.get(step, [])
         even = len(added) - len(added) % 2
         return added[:even]
 
     def defects(self, question: Question) -> Iterator[str]:
-        """Yield whether the messages and the segment of a question do not follow."""
+        """Yield defects in a question's messages and segment."""
         call = question.calls[0]
         rows = _rows(call.messages)
         if call.messages is None:
@@ -166,7 +166,7 @@ class _Conversation:
         return True
 
     def _is_observation(self, question: Question, number: int, row: JsonValue, task: str) -> bool:
-        """Return whether a message is the observation of a step, after what came of the one before."""
+        """Return whether a message is the observation of a step, preceded by the previous step's result."""
         steps, dialect = self._episode.steps, question.dialect
         before, after = dialect.observation_text(number, steps[number].page)
         begins, ends = _result(dialect, steps[number - 1]) if number else ("", None)
@@ -191,9 +191,9 @@ class _Conversation:
 
 
 def _result(dialect: Dialect, step: Step) -> tuple[str, str | None]:
-    """Return how the result of a step begins and ends.
+    """Return the beginning and the end of the message about a step's result.
 
-    It ends with None where the whole of it is known; the wording of one that says nothing is a run's own.
+    The end is None if the beginning is the whole text; a run may choose the wording of an empty result.
     """
     said = dialect.result_text(step)
     if not said or step.action_error is not None or step.result_text:
@@ -204,9 +204,9 @@ def _result(dialect: Dialect, step: Step) -> tuple[str, str | None]:
 
 
 def _canonical(proposed: Question, last: Question) -> str:
-    """Return the reply as it goes into the history, at the point that was used."""
+    """Return the reply as the history has it, with the localizer's point if there was one."""
     value = proposed.value
-    assert isinstance(value, ParsedAction)  # noqa: S101 - the caller looked
+    assert isinstance(value, ParsedAction)  # noqa: S101 - the caller checked
     action = decided_action(value, last)
     if action == value.action:
         return value.canonical_reply
@@ -217,7 +217,7 @@ def _canonical(proposed: Question, last: Question) -> str:
 
 
 def _objection(proposed: Question, value: ParsedAction, last: Question) -> list[JsonValue]:
-    """Return the message that says why an answer was not accepted, if it was not."""
+    """Return the validator's objection to an answer as a message; empty if it had no objection."""
     assessed = last.value
     if not isinstance(assessed, validator.Assessment) or assessed.success:
         return []

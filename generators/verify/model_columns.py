@@ -1,7 +1,7 @@
-"""The columns of a model's episode that follow from its calls, and those of a call from one another.
+"""The columns of a model's episode that follow from its calls, and consistency within each call.
 
-A policy without a model has none of them. Where a server counts, the counts of one call agree; where it
-does not, they are None. `replies` and `messages` read what was said.
+Other policies have none of these columns. A call's counts must agree; they are None where the server does
+not count. The modules `replies` and `messages` check the texts.
 """
 
 import math
@@ -28,7 +28,7 @@ OF_A_MODEL = (
     *("dialect", "model", "engine", "engine_version", "sampling", "prompt_sha256", "prompts"),
     "calls",
 )
-"""Columns that only a model's episodes have."""
+"""Columns that only episodes of a model have."""
 
 RESERVED = ("model_revision", "weights_version")
 """Columns that nothing writes yet."""
@@ -36,14 +36,14 @@ RESERVED = ("model_revision", "weights_version")
 ROLES = (conversation.ROLE, localizer.ROLE, validator.ROLE, repair.ROLE)
 
 _REVISION = re.compile(r"[-:@][\w.:-]*\d[\w.:-]*")
-"""What a server may add to the name of the model that it was asked for."""
+"""The suffix that a server may add to the requested model's name."""
 
 _MS_TOLERANCE = 1.0
 """Times are kept in whole microseconds, durations are not."""
 
 
 def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
-    """Yield what does not fit the kind of policy: a model's columns, its replies and its prompts."""
+    """Yield columns, replies and prompts that do not fit the kind of policy."""
     by_model = episode.policy_kind is PolicyKind.MODEL
     stated = [name for name in OF_A_MODEL if getattr(episode, name) not in (None, (), {})]
     if stated and not by_model:
@@ -62,7 +62,7 @@ def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
 
 
 def _decision_defects(kind: PolicyKind, step: Step) -> Iterator[str]:
-    """Yield what stands beside an action, and no policy of this kind says."""
+    """Yield columns of a decision that this kind of policy cannot write."""
     by_model = kind is PolicyKind.MODEL
     if step.thought_source is ThoughtSource.POLICY and not by_model:
         yield f"a model wrote the thought of step {step.step}, the policy is another"
@@ -87,7 +87,7 @@ def _prompt_defects(episode: Episode) -> Iterator[str]:
 
 
 def call_defects(episode: Episode) -> Iterator[str]:
-    """Yield calls that belong nowhere, and what in them does not fit together."""
+    """Yield misnumbered or misplaced calls and contradictions within a call."""
     if [call.call for call in episode.calls] != list(range(len(episode.calls))):
         yield "the calls are not numbered 0, 1, 2, …"
     for call in episode.calls:
@@ -103,7 +103,7 @@ def call_defects(episode: Episode) -> Iterator[str]:
 
 
 def _count_defects(call: Call) -> Iterator[str]:
-    """Yield what a server counted, and what does not fit together in it."""
+    """Yield contradictions among a call's counts and times."""
     counts = ("prompt", "cached", "cacheable", "image", "completion", "wasted")
     numbers = [getattr(call, f"{name}_tokens") for name in counts]
     spans = [span for span in (call.queue_ms, call.ttft_ms, call.total_ms) if span is not None]
@@ -138,7 +138,7 @@ def _probability_defects(call: Call) -> Iterator[str]:
 
 
 def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
-    """Yield what a call states of its engine, and the episode or its system prompt does not."""
+    """Yield columns about a call's engine that contradict the episode or the system prompt."""
     if call.weights_version is not None:
         yield "weights_version is stated, and nothing writes it yet"
     prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
@@ -161,14 +161,14 @@ def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
 
 
 def _is_model(served: str, asked: str | None) -> bool:
-    """Return whether a server's name is that of the model asked for, with a revision or without."""
+    """Return whether a served model's name is the requested one, with or without a revision."""
     if asked is None or not served.startswith(asked):
         return False
     return served == asked or _REVISION.fullmatch(served[len(asked) :]) is not None
 
 
 def _shown_steps(messages: JsonValue) -> list[JsonValue]:
-    """Return the steps whose pictures are in the messages of a call, in their order."""
+    """Return the steps whose pictures are in a call's messages, in order."""
     if isinstance(messages, list):
         return [number for item in messages for number in _shown_steps(item)]
     if isinstance(messages, dict):
@@ -179,9 +179,9 @@ def _shown_steps(messages: JsonValue) -> list[JsonValue]:
 
 
 def reply_defects(episode: Episode) -> tuple[list[str], bool]:
-    """Return what the replies do not come to, and whether they can be read at all.
+    """Return the defects of the replies, and whether the replies could be parsed at all.
 
-    They cannot where an earlier version of a dialect wrote the prompts.
+    They cannot be if an earlier version of a dialect wrote the prompts.
     """
     if episode.policy_kind is not PolicyKind.MODEL:
         return [], True
@@ -198,7 +198,7 @@ def reply_defects(episode: Episode) -> tuple[list[str], bool]:
 
 
 def call_time_defects(episode: Episode) -> Iterator[str]:
-    """Yield calls that were not made while their step was decided, or took longer than that."""
+    """Yield calls that were made outside their step's decision or took longer than it."""
     calls, steps = episode.calls, episode.steps
     ends = [*(step.at for step in steps[1:]), episode.ended_at]
     if [call.at for call in calls] != sorted(call.at for call in calls):

@@ -1,8 +1,8 @@
-"""The `novelty` verifier: what an episode is compared by, to find those that repeat another.
+"""The `novelty` verifier: fingerprints of an episode, by which repeated episodes are found.
 
-One episode alone says nothing about novelty, so the verifier passes each and its evidence holds
-fingerprints. Which episodes repeat which is decided over a whole run whenever it is read
-(`schemas/verdicts/novelty.py`): so it depends on no order of judging, and needs no other episode here.
+Novelty is a property of a run, so the verifier passes every episode and only records fingerprints.
+Repetitions are found over the whole run whenever it is read (`schemas/verdicts/novelty.py`): the result
+does not depend on the order of judging, and no other episode is needed here.
 """
 
 from pydantic import JsonValue
@@ -42,7 +42,7 @@ class Novelty:
 
 
 def _course(step: Step) -> list[JsonValue]:
-    """Return what an action did and to what, without where on the picture that was."""
+    """Return a step's action and target without coordinates."""
     target = step.target
     named: list[JsonValue] = []
     if target is not None:

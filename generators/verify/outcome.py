@@ -1,10 +1,9 @@
-"""The `outcome` verifier: whether an attempt came to an end that the site judged.
+"""The `outcome` verifier: whether the site judged the end of an attempt.
 
-It relies on no claim of a policy, and it holds facts only: the reward that the site reported, whether
-the task was done, and the template's own threshold where the site has one. It passes if and only if
-nothing failed, the site reported the task as done and its raw, undiscounted reward is a finite number.
-Whether that reward is enough is for the rule, which compares it with a threshold whenever the verdict
-is read (`schemas/verdicts/acceptance.py`).
+It ignores the policy's claims and records facts only: the site's reward, whether the task was done, and the
+template's own threshold if there is one. It passes if and only if nothing failed, the site reported the
+task as done and its raw, undiscounted reward is finite. Whether the reward is enough is decided by the rule
+each time that the verdict is read (`schemas/verdicts/acceptance.py`).
 """
 
 import math
@@ -21,7 +20,7 @@ from schemas.truncation import truncate
 from schemas.verdicts.verdict import Finding, Status
 
 MAX_UNMET = 5
-"""Sentences about what was expected and not found, at most."""
+"""Largest number of sentences about unmet expectations."""
 
 
 class OutcomeVerifier:
@@ -34,9 +33,9 @@ class OutcomeVerifier:
         self._sites = sites
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return what the site reported, and its threshold; `unsupported` if it reported nothing.
+        """Return the site's reward and threshold; `unsupported` if the site reported none.
 
-        Where the site judged by its server's state, the evidence says that it was `probed`.
+        If the site judged by its server's state, the evidence has `probed`.
         """
         site = self._sites.get(task.site)
         own = site.threshold(task.template_id) if site else None
@@ -71,9 +70,9 @@ class OutcomeVerifier:
 
 
 def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
-    """Return what was expected of an attempt and what was found, a sentence for each thing that was not met.
+    """Return a sentence for each unmet expectation, with the expected and the found value.
 
-    Empty: its reward is enough, or nothing recorded tells why it is not.
+    Empty: the reward is enough, or no recorded fact explains it.
     """
     reward = episode.reward
     untold = task.expect is not None and episode.delta is None
@@ -88,6 +87,6 @@ def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
 
 
 def _action_words(step: Step) -> str:
-    """Return a step's action in words: its type, and what it hit."""
+    """Return a step's action in words: its type and its target."""
     hit = step.target and (step.target.name or step.target.text)
     return f"{step.action.type} on {truncate(hit, 60)!r}" if hit else step.action.type

@@ -1,15 +1,15 @@
-"""The panel: all verifiers of a run, run in order on one episode until the rule rejects it.
+"""The panel: all verifiers of a run, in order, on one episode until the rule rejects it.
 
-A verifier runs only on episodes that no earlier one failed and that the rule does not reject already, by
-what the earlier ones said; so a threshold that is lowered owes the later verdicts, and one that is raised
-owes nothing. `verify.rejected_too` names those that run on rejected episodes as well: a failure that is
-to be learnt from has to be as true as a success. None runs on what `structure` failed. The panel keeps an existing verdict unless it comes from another version of the verifier or
-decided nothing; then the verifier runs again, in the next round. If a verifier breaks, the panel records
-`error`, and the run continues.
+A verifier runs only if no earlier verifier failed the episode and the rule does not reject it already. So a
+lowered threshold makes later verdicts due, and a raised one makes none due. Verifiers in
+`verify.rejected_too` run on rejected episodes as well: failures used for training must be as trustworthy as
+successes. No verifier runs on an episode that `structure` failed. The panel keeps an existing verdict
+unless another version of the verifier gave it or it decided nothing; then the verifier runs again, in the
+next round. If a verifier breaks, the panel records `error`, and the run continues.
 
-Rounds are bounded. A verifier that is asked until it says what one hopes for proves little, so one version
-of it judges an episode `MAX_ROUNDS` times at most, abstentions included. An `error` says nothing about
-the episode, so it does not count, and a repaired machine can always go on; but it is a row like any other.
+Rounds are bounded: repeating a verifier until it passes would prove little. One version judges an episode
+at most `MAX_ROUNDS` times, abstentions included. An `error` says nothing about the episode and does not
+count, so that a run on a repaired machine can continue; it is stored as a row like any other.
 """
 
 import logging
@@ -26,19 +26,19 @@ from schemas.verdicts.acceptance import AcceptanceStatus, acceptance_status, lat
 from schemas.verdicts.verdict import Finding, Status, Verdict
 
 MAX_ROUNDS = 3
-"""Times that one version of a verifier judges an episode, whoever asks."""
+"""Largest number of verdicts of one version of a verifier on one episode, over all commands."""
 
 STRUCTURE = "structure"
-"""The verifier that says whether an episode is whole; what it fails is not worth another look."""
+"""The verifier of an episode's integrity; no other verifier runs on an episode that it failed."""
 
 RETRIED_STATUSES = (Status.ERROR, Status.ABSTAINED)
-"""Statuses that decide nothing: the verifier runs again in a later round."""
+"""Statuses without a decision: the verifier runs again in a later round."""
 
 LOG = logging.getLogger(__name__)
 
 
 class Panel:
-    """Runs verifiers in their order, as far as a rule needs them."""
+    """Runs verifiers in order, as far as the rule needs them."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class Panel:
         self.verifiers = tuple(verifiers)
         """In the order in which they run."""
         self.rule = rule
-        """Which episodes are accepted."""
+        """Decides which episodes are accepted."""
         self.rejected_too = frozenset(rejected_too)
-        """The names of the verifiers that examine rejected episodes as well."""
+        """The names of the verifiers that run on rejected episodes as well."""
 
     def needs_verdicts(self, known: Collection[Verdict]) -> bool:
-        """Return whether an episode needs verdicts beyond those that it has."""
+        """Return whether an episode needs more verdicts."""
         latest, counted = latest_verdicts(known), list[Verdict]()
         for verifier in self.verifiers:
             if not self._asks(verifier, counted):
@@ -66,7 +66,7 @@ class Panel:
         return False
 
     def spent(self, known: Collection[Verdict]) -> tuple[str, ...]:
-        """Return the verifiers that are not asked about an episode again, however often one asks."""
+        """Return the verifiers that have used up their rounds on an episode."""
         return tuple(one.name for one in self.verifiers if _rounds(one, known) >= MAX_ROUNDS)
 
     async def judge(
@@ -77,9 +77,9 @@ class Panel:
         *,
         again: bool = False,
     ) -> list[Verdict]:
-        """Return the new verdicts on an episode that already has those in `known`.
+        """Return the new verdicts on an episode that has the verdicts `known`.
 
-        With `again` every verifier that is not spent gives a new one.
+        With `again` every verifier with rounds left gives a new one.
         """
         latest, counted, out = latest_verdicts(known), list[Verdict](), list[Verdict]()
         for verifier in self.verifiers:
@@ -96,7 +96,7 @@ class Panel:
         return out
 
     def _asks(self, verifier: Verifier, counted: Collection[Verdict]) -> bool:
-        """Return whether a verifier is asked, given what the earlier ones said."""
+        """Return whether a verifier runs, given the earlier verifiers' verdicts."""
         failed = {verdict.verifier for verdict in counted if verdict.status is Status.FAILED}
         if STRUCTURE in failed:
             return False

@@ -1,22 +1,22 @@
-"""Whether stored pictures are those of a replay: what differs, and whose picture is nearest.
+"""Compares stored screenshots with a replay's: how much differs, and which replayed picture is nearest.
 
-A stored picture that equals the replayed one of its step byte by byte is not decoded. Of any other, two
-things are asked:
+A stored picture that equals its step's replayed picture byte by byte is not decoded. Any other gets two
+checks:
 
-* *How much differs?* Both pictures are averaged over cells of `CELL` × `CELL` pixels, which evens out what
-  an encoder or a letter's smoothed edge changes; a cell differs if the mean of a channel does by more
-  than `TOLERANCE` levels. At most `MAX_CELLS` of the cells may differ, and the mean difference of all
-  pixels may be `MAX_LEVELS`: so a blank picture, a foreign one and a drawing that is elsewhere are
-  found. A picture of another size, or one that does not decode, differs in all cells.
-* *Whose is it?* The mean difference is the distance of two pictures. No other picture of the replay may
-  be nearer than that of the same step, unless the replay took it of the same page (equal state, equal
-  elements) and no cell of the two differs.
+* *How much differs?* Both pictures are averaged over cells of `CELL` × `CELL` pixels, which evens out the
+  noise of encoders and antialiasing. A cell differs if the mean of a channel differs by more than
+  `TOLERANCE` levels. At most `MAX_CELLS` of the cells may differ, and the mean difference over all pixels
+  may be `MAX_LEVELS`. This finds blank pictures, foreign ones and moved drawings. All cells differ if a
+  picture has another size or does not decode.
+* *Which step is it of?* The distance of two pictures is their mean difference. No other picture of the
+  replay may be nearer than that of the same step, unless it shows the same page (equal state and elements)
+  and no cell of the two differs.
 
-The bounds were chosen by measurement at 500 × 400 px. Noise: all 1,113 pictures of the replays of 280
-episodes, of 82 templates with drawings among them, were equal byte by byte; pictures encoded again at a
-quality of 75 to 95 differ in one cell at most, and by 1.3 levels. Lies: the first pictures of two
-episodes of one template differ in two cells at least. Two pictures of one episode may differ in no cell
-where something moved by a pixel or two; then whose is nearer decides.
+The bounds were measured at 500 × 400 px. Noise: all 1,113 pictures of the replays of 280 episodes, of 82
+templates with drawings among them, were equal byte by byte; pictures encoded again at a quality of 75 to 95
+differ in one cell at most, and by 1.3 levels. Lies: the first pictures of two episodes of one template
+differ in at least two cells. Two pictures of one episode may differ in no cell if something moved by a
+pixel or two; then the distance decides.
 """
 
 import io
@@ -31,39 +31,39 @@ CELL = 4
 """Width and height of a cell, picture px."""
 
 TOLERANCE = 24
-"""Levels, of 255, by which the mean of a cell's channel may differ."""
+"""Largest difference of the mean of a cell's channel, levels of 255."""
 
 MAX_CELLS = 0.0001
-"""The largest share of cells that may differ."""
+"""Largest share of cells that may differ."""
 
 MAX_LEVELS = 2.0
-"""The largest mean difference of all pixels' channels, levels of 255."""
+"""Largest mean difference of all pixels' channels, levels of 255."""
 
 
 class PictureDifference(Record):
-    """How the stored picture of a step compares with the replay's pictures."""
+    """How a step's stored picture compares with the replay's pictures."""
 
     equal: bool
-    """It equals the replayed one byte by byte."""
+    """Whether it equals the replayed picture byte by byte."""
     cells: float
-    """Share of its cells that differ from the replayed one's, 0–1."""
+    """Share of its cells that differ from the replayed picture's, 0–1."""
     levels: float
     """Mean difference of the pixels' channels, levels of 255."""
     because: str | None = None
-    """Why it is not a picture of this step; None if it may be."""
+    """Why it is not a picture of this step; None if it may be one."""
 
 
 def compare_pictures(
     stored: Sequence[bytes], replayed: Sequence[Observation]
 ) -> tuple[PictureDifference, ...]:
-    """Return how the stored picture of each step that was replayed compares with the replay's."""
+    """Return the comparison of each replayed step's stored picture."""
     return tuple(_compare(stored[number], replayed, number) for number in range(len(replayed)))
 
 
 def differ(one: bytes, other: bytes) -> bool | None:
-    """Return whether two pictures show different things, by the bounds of a rasteriser's noise.
+    """Return whether two pictures differ by more than a rasteriser's noise.
 
-    None: one is missing or does not decode. Pictures that are equal are not decoded.
+    None: one is missing or does not decode. Equal pictures are not decoded.
     """
     if one == other:
         return False if one else None

@@ -1,23 +1,24 @@
-"""Whether an episode is reproducible: its task is visited anew, and its actions are carried out again.
+"""Whether an episode is reproducible: its task is visited again and its actions are carried out again.
 
-The task decides where the replay goes, the episode nothing but its viewport and its actions; the replay
-asks no policy and adapts nothing. It runs in a fresh context and compares with the record
+The task alone determines the visit; the episode supplies only the viewport and the actions. The replay uses
+no policy and does not adapt. It runs in a fresh context and compares with the record
 
-* at the start: the columns and the capsule that say where the episode went, the goal and the reward
-  before the first action;
-* before each action and at the end, in a row that must be there: URL, title, form state, focus, scroll
-  and, on sites that call themselves repeatable, the whole DOM; the elements and what was in sight; the picture;
-* after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the
-  next observation differs;
-* at the end: the episode's reward, `done` and answer, and, where a server keeps the state, its hashes
-  before and after and what changed in it.
+* at the start: the columns and the capsule about the visit, the goal, and the reward before the first
+  action;
+* before each action and in the final row, which must exist: URL, title, form state, focus, scroll and, on
+  repeatable sites, the whole DOM; the elements and sights; the picture;
+* after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the next
+  observation differs;
+* at the end: the episode's reward, `done` and answer, and, for sites with a server's state, its hashes
+  before and after and the changes.
 
-What the site masks is left out on both sides, and the finding names it. All but the pictures must be equal. A rasteriser promises no bytes, so pictures are compared by their
-pixels (`generators/verify/pictures.py`); the share of those that are equal byte by byte is the score. A
-replay that diverges is tried again, up to `MAX_REPLAYS` times in all, before the verifier calls the
-episode diverged. The finding has every try: whether it agreed, and where it parted. A replay that cannot be
-carried out at all is an error, not a divergence; where one parted and the next one breaks, the verifier
-abstains, so that the first is not lost.
+Parts that the site masks are not compared, and the finding names them. Everything else must be equal except
+the pictures: a rasteriser does not promise equal bytes, so pictures are compared by their pixels
+(`generators/verify/pictures.py`), and the share of pictures equal byte by byte is the score. The verifier
+repeats a diverged replay, up to `MAX_REPLAYS` in all, before it calls the episode diverged. The finding
+lists every try: whether it agreed, and where it diverged. A replay that cannot be carried out is an error,
+not a divergence. If one replay diverged and the next breaks, the verifier abstains, so that the first
+result is kept.
 """
 
 import asyncio
@@ -56,11 +57,11 @@ class StepReplay(Record):
     """How one step of a replay compares with the record."""
 
     step: int
-    """Its number in the episode."""
+    """The step's number in the episode."""
     differs: tuple[str, ...] = ()
-    """The differences, each as `what: recorded → found`; empty if there is none."""
+    """The differences, each as `what: recorded → found`."""
     picture_equal: bool
-    """The picture equals the recorded one byte by byte."""
+    """Whether the picture equals the recorded one byte by byte."""
     picture_cells: float
     """Share of the picture's cells that differ from the recorded one's, 0–1."""
     picture_levels: float
@@ -68,20 +69,20 @@ class StepReplay(Record):
 
 
 class ReplayResult(Record):
-    """How a replay compares with the record."""
+    """How a whole replay compares with the record."""
 
     supported: bool
-    """The episode can be replayed at all."""
+    """Whether the episode can be replayed at all."""
     steps: tuple[StepReplay, ...] = ()
-    """Its steps, up to the first that differs."""
+    """The steps, up to the first that differs."""
     because: str
-    """In a sentence, where it diverged or why it is not supported."""
+    """A sentence: where the replay diverged, or why it is not supported."""
     masks: Masks | None = None
-    """What was not compared; None: everything was."""
+    """The parts that were not compared; None: everything was compared."""
 
     @property
     def reproduced(self) -> bool:
-        """The replay agrees with the record in everything that is compared."""
+        """Whether the replay agrees with the record in everything compared."""
         return self.supported and bool(self.steps) and not any(step.differs for step in self.steps)
 
     @property
@@ -95,7 +96,7 @@ class ReplayResult(Record):
 async def replay(
     task: Task, episode: Episode, *, sites: Mapping[str, Site], sessions: Sessions
 ) -> ReplayResult:
-    """Re-execute an episode once and return where it agrees and where it diverges.
+    """Execute an episode once more and return where the replay agrees and where it diverges.
 
     Raises:
         RolloutFailure: the replay could not be carried out.
@@ -153,11 +154,11 @@ class _Execution:
     session: Session
     problem: Problem
     start: list[str]
-    """What differs before the first observation; it counts to the first step."""
+    """Differences before the first observation; they count for the first step."""
     masks: Masks | None
-    """What is not compared; None: everything is."""
+    """The parts that are not compared; None: everything is compared."""
     rows: list[_Row] = field(default_factory=list)
-    """The steps that were replayed."""
+    """The replayed steps."""
 
     async def run(self) -> None:
         """Replay the steps."""
@@ -180,7 +181,7 @@ class _Execution:
             await self._compare_state(state)
 
     async def _observe(self, step: Step) -> None:
-        """Compare the page, and whether it changed since the step before."""
+        """Compare the page, and whether it has changed since the previous step."""
         seen = await self.session.observe()
         if self.rows:
             self._compare_change(step, seen)
@@ -196,8 +197,8 @@ class _Execution:
     def _compare_change(self, step: Step, seen: Observation) -> None:
         """Compare whether the page before `step` differs from the one before it.
 
-        Where the page's state is the same, pictures decide, and a rasteriser's differences may make two
-        of them unequal in one of the executions alone; then either is right.
+        If the page's state is the same, pictures decide. A rasteriser may make two of them unequal in only
+        one of the executions; then both values are accepted.
         """
         row, before = self.rows[-1], self.episode.steps[len(self.rows) - 1]
         changed = any(
@@ -227,7 +228,7 @@ class _Execution:
         differs += compare("final row", isinstance(step.action, NoAction), final)
 
     def _compare_end(self, last: Outcome) -> None:
-        """Compare what the episode says of its end with the last outcome and the last answer."""
+        """Compare the episode's end with the last outcome and the last answer."""
         steps, differs = self.episode.steps, self.rows[-1].differs
         answers = [step.action.text for step in steps if isinstance(step.action, Answer)]
         differs += compare("state_changed", steps[-1].state_changed, None)
@@ -236,7 +237,7 @@ class _Execution:
         differs += compare("episode.answer", self.episode.answer, answers[-1] if answers else None)
 
     async def _compare_state(self, before: ServerState | None) -> None:
-        """Compare the server's state before and after, and what changed, with what the episode says."""
+        """Compare the server's state before and after, and its changes, with the episode's columns."""
         episode, change, after = self.episode, None, await self.site.state(self.problem)
         if before is not None and after is not None:
             change = await StateChange.between(before, after)
@@ -249,7 +250,7 @@ class _Execution:
 
 
 async def _steps(episode: Episode, rows: list[_Row]) -> tuple[StepReplay, ...]:
-    """Return the replayed steps, their pictures compared."""
+    """Return the replayed steps with their pictures compared."""
     stored = [step.screenshot.bytes for step in episode.steps]
     pictures = await asyncio.to_thread(compare_pictures, stored, [row.seen for row in rows])
     return tuple(
@@ -265,7 +266,7 @@ async def _steps(episode: Episode, rows: list[_Row]) -> tuple[StepReplay, ...]:
 
 
 def _because(steps: tuple[StepReplay, ...]) -> str:
-    """Return in a sentence whether the steps agree."""
+    """Return a sentence on whether the steps agree."""
     if not steps:
         return "diverged because the episode has no steps"
     diverged = next((step for step in steps if step.differs), None)
@@ -277,7 +278,7 @@ def _because(steps: tuple[StepReplay, ...]) -> str:
 
 
 def _try(replayed: ReplayResult) -> JsonObject:
-    """Return what a finding says of one try."""
+    """Return the evidence of one try."""
     parted = next((step.step for step in replayed.steps if step.differs), None)
     return {"agreed": replayed.reproduced, "parted_at": parted, "because": replayed.because}
 
@@ -336,7 +337,7 @@ class Replay:
 
 
 def _status(replayed: ReplayResult, *, broke: bool) -> Status:
-    """Return what the last try decides; nothing, if the one after it broke."""
+    """Return the status after the last try; `abstained` if a further try broke."""
     if not replayed.supported:
         return Status.UNSUPPORTED
     if broke:
@@ -345,7 +346,7 @@ def _status(replayed: ReplayResult, *, broke: bool) -> Status:
 
 
 def _reason(replayed: ReplayResult, tries: Sequence[JsonObject]) -> str:
-    """Return the last try in a sentence, and which one it was if it was not the first."""
+    """Return a sentence about the last try, with its number if it was not the first."""
     number = f"in try {len(tries)} of {MAX_REPLAYS}"
     if replayed.reproduced:
         return replayed.because + (f", {number}" if tries[1:] else "")

@@ -1,9 +1,9 @@
-"""What a model's replies come to, read again as its policy read them.
+"""Parses a model's replies again, as its policy did, and compares the results with the steps.
 
-A policy asks in roles, and each question is one call and at most one repair. Whatever a step states of its
-decision (action, thought, note, reply, why a reply could not be parsed) follows from the questions of that
-step. `read_questions` parses them, each in the dialect of its own system prompt, and `decision_defects`
-holds the steps against them.
+A policy asks in roles; each question is one call and at most one repair. Everything that a step states of
+its decision (action, thought, note, reply, why a reply could not be parsed) follows from its questions.
+`read_questions` parses each in the dialect of its own system prompt, and `decision_defects` compares the
+steps with them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,53 +29,53 @@ from schemas.episodes.episode import Episode, Step, ThoughtSource
 from schemas.episodes.viewport import Viewport
 
 Value = ParsedAction | Point | Assessment
-"""What a reply was parsed to."""
+"""The parsed value of a reply."""
 
 NOT_READ = "what the replies say"
-"""What is missing where an earlier version of a dialect wrote a prompt."""
+"""Listed as missing if an earlier version of a dialect wrote a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a role, and what its replies were parsed to."""
+    """One question of a role, with its parsed replies."""
 
     role: str
-    """The role that asked, never `repair`."""
+    """The asking role, never `repair`."""
     calls: tuple[Call, ...]
-    """The first, and its repair."""
+    """The first call, and its repair if there was one."""
     dialect: Dialect
-    """Of the system prompt."""
+    """The dialect of the system prompt."""
     frame: Frame
-    """Between whose sizes its points are converted."""
+    """The sizes between which points are converted."""
     value: Value | None
     """None: no reply could be parsed."""
     problems: tuple[str, ...]
-    """Why each reply that could not be parsed could not."""
+    """The reason for each reply that could not be parsed."""
 
     @property
     def problem(self) -> str | None:
-        """Why the first reply, or both, could not be parsed, as steps state it; None if it could."""
+        """Why the first reply, or both, could not be parsed, in the words of steps; None if one could be."""
         if len(self.problems) > 1:
             return repair.twice_unreadable(*self.problems)
         return self.problems[0] if self.problems else None
 
     @property
     def step(self) -> int:
-        """The step for which it was asked."""
+        """The number of the step that the question belongs to."""
         return self.calls[0].step
 
     @property
     def prompt_sha256(self) -> str | None:
-        """The system prompt's."""
+        """The hash of the system prompt."""
         return self.calls[0].prompt_sha256
 
 
 class Unread(ValueError):
-    """A question cannot be read; the text says why, as a finding."""
+    """A question cannot be parsed; the message is worded as a finding."""
 
 
 def group_calls(calls: Sequence[Call]) -> list[tuple[Call, ...]]:
-    """Return the calls of each question: one, or two if the first was repaired."""
+    """Return the calls of each question: one, or two if the first reply was repaired."""
     out: list[tuple[Call, ...]] = []
     for call in calls:
         if call.role == repair.ROLE and out and len(out[-1]) == 1:
@@ -86,10 +86,10 @@ def group_calls(calls: Sequence[Call]) -> list[tuple[Call, ...]]:
 
 
 def read_questions(episode: Episode) -> list[Question]:
-    """Return the questions of an episode with what their replies say.
+    """Return the questions of an episode with their parsed replies.
 
     Raises:
-        Unread: its role, its system prompt or its pictures are none that a policy of this program has.
+        Unread: no policy of this program has such a role, system prompt or pictures.
         EarlierPrompt: an earlier version of the dialect wrote the system prompt.
     """
     known: dict[tuple[object, ...], tuple[Dialect, Frame]] = {}
@@ -118,7 +118,7 @@ def _dialect_and_frame(episode: Episode, call: Call) -> tuple[Dialect, Frame]:
         scale=episode.device_scale_factor,
     )
     frame = frame_of(viewport, (call.sent_width, call.sent_height))
-    if "visit.bare" in missing_keys(episode):  # points stayed between the pixels then
+    if "visit.bare" in missing_keys(episode):  # earlier versions kept points between pixels
         frame = frame.model_copy(update={"scale": None})
     try:
         return _dialect(call, prompt, frame), frame
@@ -127,7 +127,7 @@ def _dialect_and_frame(episode: Episode, call: Call) -> tuple[Dialect, Frame]:
 
 
 def _dialect(call: Call, prompt: Prompt, frame: Frame) -> Dialect:
-    """Return the dialect of a question, whose words and schema are those of the role.
+    """Return the dialect of a question, whose words and schema must be the role's.
 
     Raises:
         ForeignPrompt: they are not, or there is no such role.
@@ -163,7 +163,7 @@ def _reader(role: str, dialect: Dialect, frame: Frame) -> Callable[[str], Value]
 def _value(
     calls: tuple[Call, ...], read: Callable[[str], Value]
 ) -> tuple[Value | None, tuple[str, ...]]:
-    """Return what the replies say, and why others cannot be parsed."""
+    """Return the value of the replies, and for each that could not be parsed the reason."""
     problems: list[str] = []
     for call in calls:
         try:
@@ -176,7 +176,7 @@ def _value(
 
 
 def decision_defects(episode: Episode, questions: Sequence[Question]) -> Iterator[str]:
-    """Yield what the steps state of their decisions and the questions do not come to."""
+    """Yield parts of the steps' decisions that do not follow from the questions."""
     for question in questions:
         if len(question.calls) > 1 and question.problem is None:
             yield f"call {question.calls[1].call} repairs a reply that can be read"
@@ -210,9 +210,9 @@ def _order_defects(
 
 
 def _next_roles(name: str, before: Question, assessed: int) -> set[str | None]:
-    """Return the roles that may be asked next in a step; None: nobody.
+    """Return the roles that may ask next within a step; None in the set: no further question.
 
-    The two policies that ship know for certain; another policy of a model may have roles or not.
+    The roles of the two shipped policies are known; other policies of a model may have any.
     """
     value = before.value
     if before.role == validator.ROLE and isinstance(value, Assessment) and not value.success:
@@ -229,7 +229,7 @@ def _next_roles(name: str, before: Question, assessed: int) -> set[str | None]:
 
 
 def _step_defects(step: Step, own: Sequence[Question]) -> Iterator[str]:
-    """Yield what a step states and its questions do not come to."""
+    """Yield parts of a step that do not follow from its questions."""
     deciding = [question for question in own if question.role == conversation.ROLE]
     if not deciding or not isinstance(value := deciding[-1].value, ParsedAction):
         return
@@ -252,7 +252,7 @@ def _step_defects(step: Step, own: Sequence[Question]) -> Iterator[str]:
 
 
 def decided_action(proposed: ParsedAction, last: Question) -> Action:
-    """Return the action that a proposal and the last question of its step come to."""
+    """Return the action that results from a proposal and its step's last question."""
     if last.role == localizer.ROLE and isinstance(last.value, tuple):
         return move_action(proposed.action, last.value)
     return proposed.action

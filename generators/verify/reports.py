@@ -1,8 +1,8 @@
-"""What a policy writes of its own accord and `seen` reads: the report at the end of a change, and typed addresses.
+"""Free texts of a policy that `seen` checks: the report at the end of a change, and typed addresses.
 
-A task that asks for a change and for no answer may end in any sentence. What can be false in it has to have a basis: the
-names and numbers, and whether the task succeeded. An address that is typed fills in what a form would have asked for,
-or leads to a row by a number that no page has shown.
+A task that asks for a change and no answer may end in any sentence. The claims in it need a basis: its
+names and numbers, and whether the task succeeded. A typed address replaces the fields of a form, or leads
+to a row by a number that no page has shown.
 """
 
 import re
@@ -25,7 +25,7 @@ _FAILED = re.compile(
     r"(?i)\b(?:fail(?:ed|s|ure)?|unable|impossible|unsuccessful(?:ly)?|error|cannot|can't|won't"
     r"|(?:could|did|was|were|has|have|had|is|are)(?: not|n't))\b"
 )
-"""What says that something was not done."""
+"""Words by which a report says that something was not done."""
 
 
 def asks_for_none(expectation: Expectation | None) -> bool:
@@ -36,7 +36,7 @@ def asks_for_none(expectation: Expectation | None) -> bool:
 def needs_of_report(
     step: Step, text: str, shown: Shown, expectation: Expectation | None
 ) -> Iterator[Need]:
-    """Yield the need of each name and number in an answer that reports what was done."""
+    """Yield a need for each name and number in an answer that reports a change."""
     outcome = Words(None, [(one, None) for one in _expected_texts(expectation)])
     for name in _names(text):
         basis = shown.find(name) or outcome.find(split_words(name))
@@ -58,14 +58,14 @@ def _expected_texts(expectation: Expectation | None) -> Iterator[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names and numbers in a text: what is quoted, has digits, or is capitalised within a sentence."""
+    """Return the names and numbers in a text: quoted, with digits, or capitalised within a sentence."""
     found = [*quotes(text), *_WITH_DIGITS.findall(text), *_CAPITALISED.findall(text)]
     bare = (one.strip(".,;:!?()[]\"'") for one in found)
     return list(dict.fromkeys(one for one in bare if split_words(one)))
 
 
 def needs_of_address(step: Step, shown: Shown, before: Sequence[str]) -> Iterator[Need]:
-    """Yield the need of each value and number in an address that is typed; `before` are those of the pages until then."""
+    """Yield a need for each value and number in a typed address; `before` are the earlier pages' addresses."""
     action = step.action
     url = action.url if isinstance(action, Goto | Tab) else None
     if not url or step.action_error is not None:

@@ -1,25 +1,26 @@
-"""The `seen` verifier: whether what an action needs had been in sight of the policy before it.
+"""The `seen` verifier: whether the policy had seen everything that its actions rely on.
 
-It reads stored rows alone. For each action it asks
+It reads stored rows alone. It checks
 
-* of a text that is typed or answered: does it stand in the goal, in a picture taken until then or in what a
-  dialog said? A text that was derived counts if its thought names what it was derived from, in quotation
-  marks or as numbers, and these were in sight: parts that it is put together from, a sum, a difference, a
-  product, a quotient, a mean, a count of equal things, the code of a colour.
-* of an answer of which the task's expectation names the facts that it follows from: was each fact in sight?
-  Then, and only then, the expected answer has a basis, whether or not it stands somewhere.
-* of an answer that says that something is not there, of which the expectation names what is there instead: was
-  any of that in a picture?
-* of an answer to a task that asks for none, but for a change: do the names and numbers in it stand in sight or in
-  what the task expects, and does it not say that a task failed which succeeded? Its other words are its own.
-* of an address that is typed: were the values in it, and the numbers of its path, in sight or in an address before?
-* of a point: does the picture show something there, and all the text that the target is said to have?
-* of an option that is selected: does the list show it?
-* of words in quotation marks in a thought that this program wrote: were they in sight? Where nothing is
-  written on the target, words that are out of sight must have stood there. And does the thought quote what
-  the action types or points at (`generators/verify/thoughts.py`)?
+* a typed or answered text: it must stand in the goal, in an earlier picture or in a dialog. A derived text
+  is accepted if its thought names the operands, in quotation marks or as numbers, and these were in sight:
+  parts of a concatenation, a sum, a difference, a product, a quotient, a mean, a count of equal things, the
+  code of a colour;
+* an answer for which the task's expectation names facts: every fact must have been in sight. Then, and only
+  then, the expected answer has a basis, wherever it stands itself;
+* an answer that says that something does not exist, where the expectation names the things that are there
+  instead: a picture must have shown one of those;
+* an answer to a task that asks only for a change: the names and numbers in it must be in sight or expected
+  by the task, and it must not report a success as a failure. Its other words are free;
+* a typed address: its values and the numbers of its path must be in sight or in an earlier address;
+* a point: the picture must show something there, and all of the target's text;
+* a selected option: the list must show it;
+* quoted words in a thought that this program wrote: they must have been in sight. If the target has no
+  text, words that are now out of sight must have stood there. The thought must quote the typed text or the
+  target (`generators/verify/thoughts.py`).
 
-An export asks the same of each reply, with the pictures that its prompt still holds (`missing_basis`).
+An export applies the same checks to each reply, with the pictures that remain in its prompt
+(`missing_basis`).
 """
 
 import re
@@ -59,16 +60,16 @@ from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding, Status
 
 MAX_LISTED = 50
-"""Entries of each list in the evidence."""
+"""Largest number of entries of each list in the evidence."""
 
 REACH = 14
-"""How far from the point of an action a text may have stood that it remembers, CSS px."""
+"""Largest distance from an action's point to a text that an earlier picture showed there, CSS px."""
 
 COLOUR_LEVELS = 8
-"""Levels by which a colour that is typed may differ from the picture's, in each channel."""
+"""Largest difference between a typed colour and the picture's, levels of each channel."""
 
 BESIDE = 40
-"""How far before an empty field its words may begin or end, CSS px."""
+"""Largest distance from an empty field's left edge to its caption, CSS px."""
 
 _FIELDS = ("input", "textarea")
 
@@ -80,7 +81,7 @@ class Seen:
     version = "5"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
+        """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
         taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
         blind = [step.step for step in taken if step.sights is None]
         if blind:
@@ -120,7 +121,7 @@ class Seen:
 
 
 def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, Step]]:
-    """Yield what the policy had been shown before each action, and the step."""
+    """Yield each step with everything shown to the policy before its action."""
     shown = Shown((Words(None, [(episode.instruction, None)]),), ())
     for step in taken:
         picture = Picture(step, scale=episode.device_scale_factor)
@@ -141,22 +142,22 @@ def _spelled_texts(taken: Sequence[Step]) -> dict[int, str]:
 
 
 def missing_basis(step: Step, shown: Shown) -> str | None:
-    """Return what an action needs and was not in sight; None if nothing is missing."""
+    """Return the first need of an action without a basis, in words; None if all have one."""
     return next((need.what for need in needs(step, shown) if need.basis is None), None)
 
 
 def needs(
     step: Step, shown: Shown, *, spelled: str = "", expectation: Expectation | None = None
 ) -> Iterator[Need]:
-    """Yield what an action needs, with where it stands in what was `shown`.
+    """Yield the needs of an action, each with its basis in `shown`.
 
     An action that could not be carried out needs nothing.
 
     Args:
         step: the step of the action.
-        shown: what the policy had been shown before it.
+        shown: everything shown to the policy before it.
         spelled: a text whose last key is pressed.
-        expectation: what the task expects; None: nothing that is stated.
+        expectation: the task's expectation; None: it has none.
     """
     if step.action_error is not None:
         return
@@ -186,13 +187,13 @@ def _follows(action: Answer, expectation: Expectation | None) -> bool:
 
 
 def _needs_of_facts(step: Step, facts: Sequence[str], shown: Shown) -> Iterator[Need]:
-    """Yield the need of each fact that an answer follows from."""
+    """Yield a need for each fact that an answer follows from."""
     for fact in facts:
         yield Need(step.step, f"{quote(fact)}, which its answer follows from", shown.find(fact))
 
 
 def _need_of_looking(step: Step, expectation: Expectation, shown: Shown) -> Need:
-    """Return the need of a picture of the place where what is said not to be there would be."""
+    """Return the need for a picture of the place where an answer says that something is missing."""
     pictures = Shown((), shown.pictures)
     found = (pictures.find(one) for one in expectation.looked)
     first = quote(expectation.looked[0])
@@ -201,7 +202,7 @@ def _need_of_looking(step: Step, expectation: Expectation, shown: Shown) -> Need
 
 
 def find_text(text: str, thought: str, shown: Shown) -> Basis | None:
-    """Return where a text that is typed stands, or what it was derived from; None if nowhere."""
+    """Return the basis of a typed text, as it stands or derived; None if it has none."""
     bare = text.strip("\n")
     if bare != bare.strip():
         whole = any(bare in source.raw for source in shown.texts)
@@ -221,7 +222,7 @@ def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
 
 
 def _is_computed(number: float, thought: str, shown: Shown) -> bool:
-    """Return whether a number is counted, or follows from two numbers of the thought that were in sight."""
+    """Return whether a number is a count, or computed from two numbers of the thought that were in sight."""
     named = list(dict.fromkeys(float(one) for one in NUMBERS.findall(thought)))
     if number in named and any(number in picture.counts for picture in shown.pictures):
         return True
@@ -235,7 +236,7 @@ def _is_computed(number: float, thought: str, shown: Shown) -> bool:
 
 
 def _find_colour(text: str, shown: Shown) -> Basis | None:
-    """Return where the colour stands that a code of six digits means: by name, or drawn."""
+    """Return the basis of a colour's code of six digits: the colour's name, or a drawing in that colour."""
     wanted = ImageColor.getrgb(f"#{text.removeprefix('#')}")
     for source in shown.texts:
         known = (word for word in split_words(source.raw) if word in ImageColor.colormap)
@@ -252,7 +253,7 @@ def _find_colour(text: str, shown: Shown) -> Basis | None:
 
 
 def _need_of_target(step: Step, shown: Shown) -> Need:
-    """Return the need of something in sight where an action points, with what is written on it."""
+    """Return the need for something visible at an action's point, with the target's text."""
     target = step.target
     picture = _picture_of(step, shown)
     if target is None or target.bbox is None:
@@ -272,14 +273,14 @@ def _need_of_target(step: Step, shown: Shown) -> Need:
 
 
 def _caption(picture: Picture, field: Box) -> Basis | None:
-    """Return where the words stand right before a field without a frame."""
+    """Return the basis in the words just before a field that has no frame."""
     left, top, _, height = field
     before = picture.within((left - BESIDE, top, BESIDE, height))
     return Basis(picture.step, before[-1].bbox) if before else None
 
 
 def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
-    """Return the need of a list that shows the option."""
+    """Return the need for a list that shows the option."""
     picture, box = _picture_of(step, shown), step.target and step.target.bbox
     point = target_point(step.action)
     lists = (one.bbox for one in step.elements if one.tag == "select")
@@ -295,7 +296,7 @@ def _holds(box: Box, point: tuple[float, float]) -> bool:
 
 
 def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
-    """Yield the words that a thought names, in quotation marks, and how it contradicts the action."""
+    """Yield needs for the words that a thought quotes, and for a contradiction of the action."""
     wrong = contradiction(step)
     if wrong is not None:
         yield Need(step.step, wrong, None)
@@ -313,7 +314,7 @@ def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
 
 
 def _earlier_basis(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:
-    """Return where a text stood at a point, in an earlier picture."""
+    """Return the basis of a text near a point in an earlier picture."""
     box: Box = (point[0] - REACH, point[1] - REACH, 2 * REACH, 2 * REACH)
     for picture in reversed(shown.pictures):
         for one in picture.within(box):

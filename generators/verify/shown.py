@@ -1,9 +1,9 @@
-"""What a policy has been shown, and where a text stands in it: the goal, the pictures, other texts.
+"""Everything shown to a policy, with search for a text in it: the goal, the pictures, other texts.
 
-A picture is what its row says is in sight, without the boxes in which the stored picture shows nothing:
-words of a picture that is flat there were covered, face down or never drawn. Words are compared without
-case and punctuation, and a text must begin and end where words do. So a sentence counts that wraps over
-lines, and letters that stand apart; part of a word does not.
+A picture consists of its row's sights, without the boxes in which the stored picture is flat: words there
+were covered, face down or never drawn. Words are compared without case and punctuation, and a text must
+begin and end at word boundaries. A sentence that wraps over lines is found, and so are spaced-out letters;
+part of a word is not.
 """
 
 import functools
@@ -23,22 +23,22 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import UNPARTED, Box, Sight
 
 MIN_CONTRAST = 16
-"""Levels of grey, of 255, between the lightest and the darkest pixel of a box in which something shows."""
+"""Grey levels, of 255, between the lightest and darkest pixel from which a box shows something."""
 
 MIN_PIECE = 3
-"""Words of a part of a text that is put together from several pictures."""
+"""Least number of words of each part, where a text is assembled from several pictures."""
 
 _RIM = 2
-"""Added to a box on each side before it is looked at, CSS px: things end at their boxes' edges."""
+"""Margin added to a box on each side, CSS px: drawings end at their boxes' edges."""
 
 _NUMBER = re.compile(rf"(?<![^\W{UNPARTED}])(?<!\.)-?\d+(?:\.\d+)?(?!(?:[^\W{UNPARTED}]|\.)*\d)")
 
 
 @functools.cache
 def _word() -> re.Pattern[str]:
-    """Match a word with the marks on its letters, as vowels; in a script that does not part words, a letter.
+    """Match a word with its combining marks; in scripts without word boundaries, a letter.
 
-    Made when it is first asked for, because looking for all marks takes longer than any import should.
+    It is compiled on first use, because collecting all marks is too slow for an import.
     """
     letters = map(chr, range(0x300, 0x10000))
     marks = "".join(one for one in letters if unicodedata.category(one)[0] == "M")
@@ -46,33 +46,33 @@ def _word() -> re.Pattern[str]:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text as they are compared."""
+    """Return the words of a text in the form in which they are compared."""
     return _word().findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Where something that a policy used stands."""
+    """The place where something that a policy used is shown."""
 
     picture: int | None
-    """The step whose picture shows it; None: a text, as the goal."""
+    """The step whose picture shows it; None: a text, such as the goal."""
     bbox: Box | None = None
-    """Its box there, CSS px; None for a text."""
+    """Its box in the picture, CSS px; None for a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that an action needs, and where it stands."""
+    """Something that an action relies on, and its basis."""
 
     step: int
     """The step of the action."""
     what: str
-    """In words."""
+    """The need in words."""
     basis: Basis | None
-    """Where it stands; None: nowhere in sight."""
+    """Where it is shown; None: nowhere."""
 
     def as_json(self) -> JsonObject:
-        """Return it as evidence."""
+        """Return the need as evidence."""
         if self.basis is None:
             return {"step": self.step, "what": self.what}
         bbox: JsonValue = None if self.basis.bbox is None else [*self.basis.bbox]
@@ -80,7 +80,7 @@ class Need:
 
 
 class Words:
-    """Words in their order, each perhaps with its box."""
+    """Words in order, each with its box if it has one."""
 
     def __init__(self, picture: int | None, lines: Sequence[tuple[str, Box | None]]) -> None:
         self._picture = picture
@@ -93,15 +93,15 @@ class Words:
         }
         self._ends = {*ends}
         self.raw = " ".join(text for text, _ in lines)
-        """The lines as they are."""
+        """The lines as they are, joined by blanks."""
 
     @functools.cached_property
     def numbers(self) -> set[float]:
-        """The numbers in it."""
+        """The numbers in the lines."""
         return {float(number) for number in _NUMBER.findall(self.raw)}
 
     def find(self, words: Sequence[str]) -> Basis | None:
-        """Return where these words stand one after another, with the box of the first."""
+        """Return the basis of these words in sequence, with the box of the first."""
         wanted = "".join(words)
         at = self._text.find(wanted) if wanted else -1
         while at >= 0:
@@ -112,7 +112,7 @@ class Words:
 
 
 class Picture:
-    """A step's picture, and what shows in it; decoded once something of it is asked for."""
+    """A step's picture and the sights visible in it; decoded on first use."""
 
     def __init__(self, step: Step, *, scale: float) -> None:
         self.step = step.step
@@ -122,28 +122,28 @@ class Picture:
 
     @functools.cached_property
     def _image(self) -> Image.Image | None:
-        """The picture in red, green and blue; None: it does not decode."""
+        """The picture in RGB; None: it does not decode."""
         try:
             with Image.open(io.BytesIO(self._recorded.screenshot.bytes)) as image:
                 image.load()
-                is_rgb = image.mode == "RGB"  # converting it all the same would copy it
+                is_rgb = image.mode == "RGB"  # converting would copy it
                 return image if is_rgb else image.convert("RGB")
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
             return None
 
     @functools.cached_property
     def sights(self) -> tuple[Sight, ...]:
-        """What is in sight and shows."""
+        """The sights that the picture really shows."""
         return tuple(one for one in self._recorded.sights or () if self.shows(one.bbox))
 
     @functools.cached_property
     def words(self) -> Words:
-        """The texts among it."""
+        """The words of the visible texts."""
         return Words(self.step, [(one.text, one.bbox) for one in self.sights if one.text])
 
     @functools.cached_property
     def counts(self) -> set[int]:
-        """How many things there are of a text, and how many drawn ones of a size."""
+        """The numbers of equal texts, and of drawings of equal size."""
         return {*Counter((one.text, one.text or one.bbox[2:]) for one in self.sights).values()}
 
     def shows(self, box: Box) -> bool:
@@ -161,7 +161,7 @@ class Picture:
         return any(isinstance(one, tuple) and one[0] + MIN_CONTRAST <= one[1] for one in bands)
 
     def colour_in(self, box: Box) -> list[float] | None:
-        """Return the median colour of a box without its rim, red, green, blue; None if it is too small."""
+        """Return the median RGB colour of a box without its rim; None if the box is too small."""
         if self._image is None:
             return None
         left, top, width, height = box
@@ -186,12 +186,12 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """All that a policy has been shown before an action."""
+    """Everything shown to a policy before an action."""
 
     texts: tuple[Words, ...]
     """The goal and other texts."""
     pictures: tuple[Picture, ...]
-    """In order."""
+    """The pictures in order."""
 
     def sources(self) -> Iterator[Words]:
         """Yield the texts, then the words of each picture, the latest first."""
@@ -200,7 +200,7 @@ class Shown:
             yield picture.words
 
     def find(self, text: str) -> Basis | None:
-        """Return where a text stands, whole or in parts of several pictures; None if nowhere."""
+        """Return the basis of a text, whole or in parts of several pictures; None if nowhere."""
         words = split_words(text)
         if not words:
             bare = text.strip()
@@ -212,7 +212,7 @@ class Shown:
         return self._find_parts(words)
 
     def has_number(self, number: float) -> bool:
-        """Return whether a text has a number, or a picture as many equal things."""
+        """Return whether a text has a number, or a picture has that many equal things."""
         return any(number in one.numbers for one in self.sources()) or any(
             number in picture.counts for picture in self.pictures
         )

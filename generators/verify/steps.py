@@ -1,23 +1,20 @@
-"""The `steps` verifier: what each step did for its task, told from stored states and pictures.
+"""The `steps` verifier: each step's use for its task, judged from stored states and pictures.
 
-It passes every episode, failed ones too, so it runs before `outcome`; its evidence labels each step (see
-`StepQuality`) and names the first mistake of an episode that failed. What it looks at, in this order:
+It passes every episode, failed ones too, so it runs before `outcome`. Its evidence labels each step (see
+`StepQuality`) and names the first mistake of a failed episode. It checks in this order:
 
 * whether the action was carried out, and whether it ended the episode with success;
-* whether anything could be seen to change: the picture in more than a rasteriser's noise, the
-  elements, what is in sight, the address, or a dialog; where only a picture could tell and one is
-  missing or cut, the step has no label;
-* whether it did again what had been done: the same text once more, or the same actions, which led back to
-  where they began;
-* whether a later step took back what it changed in a field;
-* in an episode that failed, what was wrong with it (see `faults`);
-* whether it only moved the focus, and to no use.
+* whether a change is visible: in the picture beyond a rasteriser's noise, the elements, the sights, the
+  address, or a dialog. If only a picture could show it and one is missing or cut, the step has no label;
+* whether it repeated earlier work: the same text again, or the same actions, which led back to their start;
+* whether a later step undid its edit of a field;
+* in a failed episode, its mistake (see `faults`);
+* whether it moved only the focus, without use.
 
-A threshold is the template's own, else the default of `accept.min_reward`. What a step meant to do is
-the policy's own word and not asked; of a thought, only that counts from which `seen` derives a text. So
-a wrong choice that changed the page, was left standing and had no consequence counts as useful, and a
-needless wait on a page that moves by itself as neutral. What was left out has no step of its own: there
-the end without success is the mistake.
+The threshold is the template's own, else the default of `accept.min_reward`. The policy's intention is not
+checked; a thought counts only for the operands from which `seen` derives a text. So a wrong choice that
+changed the page, stayed and had no consequence is labelled useful, and a needless wait on an animated page
+neutral. An omission has no step of its own; there the end without success is the mistake.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,7 +54,7 @@ from schemas.verdicts.step_label import StepQuality
 from schemas.verdicts.verdict import Finding, Status
 
 _Rule = tuple[bool, StepQuality, str]
-"""Whether it holds, the quality, and why."""
+"""Whether the rule holds, the label, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class Steps:
 
 
 class _Course:
-    """The steps of an episode, and what changed between them."""
+    """The steps of an episode and the changes between them."""
 
     def __init__(self, episode: Episode, *, succeeded: bool) -> None:
         self._steps = episode.steps
@@ -130,11 +127,11 @@ class _Course:
         self._faults = Faults(episode, visible=self._visible, edits=self._edits)
 
     def is_visible(self, number: int) -> bool | None:
-        """Return whether the effect of a step can be seen; None if nothing shows it."""
+        """Return whether the effect of a step is visible; None if unknown."""
         return self._visible[number] if number < len(self._visible) else None
 
     def label(self, step: Step) -> _Label | None:
-        """Return the label of a step; None if nothing is known of its effect."""
+        """Return the label of a step; None if its effect is unknown."""
         if step.action_error is not None:
             return _Label(StepQuality.MISTAKE, "it could not be carried out")
         if step.terminated or isinstance(step.action, Answer):
@@ -146,7 +143,7 @@ class _Course:
         return self._of_seen(step) if self._visible[step.step] else self._of_unseen(step)
 
     def _of_seen(self, step: Step) -> _Label:
-        """Return the label of a step after which something looks different."""
+        """Return the label of a step with a visible effect."""
         if isinstance(step.action, LOOKING):
             return _Label(StepQuality.NEUTRAL, "it looked or waited")
         fault = None if self._succeeded else self._faults.of(step)
@@ -165,7 +162,7 @@ class _Course:
         )
 
     def _of_unseen(self, step: Step) -> _Label:
-        """Return the label of a step after which all looks as before."""
+        """Return the label of a step without a visible effect."""
         after, action, aim = self._steps[step.step + 1], step.action, aimed_at(step)
         asked = action.text if isinstance(action, TypeText) else None
         asked = action.option if isinstance(action, Select) else asked
@@ -218,7 +215,7 @@ class _Course:
         )
 
     def _is_taken_back(self, step: Step) -> bool:
-        """Return whether a later step took back what it changed in fields, and was not wrong itself."""
+        """Return whether a later step, not itself wrong, undid this step's edits."""
         wrong = self._loops if self._succeeded else self._loops | self._faults.spoilt
         later = [
             one
@@ -235,7 +232,7 @@ class _Course:
         return step.step > 0 and self._steps[step.step - 1].action == step.action
 
     def _is_repeated(self, step: Step) -> bool:
-        """Return whether the same was done right before, or nothing could be seen to change since then."""
+        """Return whether a step repeats the one before, or an earlier one since which nothing changed visibly."""
         if isinstance(step.action, Click | TypeText) and self._is_same_again(step):
             return True
         for number in range(step.step - 1, -1, -1):
@@ -246,7 +243,7 @@ class _Course:
         return False
 
     def _waits_for(self, step: Step) -> bool:
-        """Return whether a wait was asked for, or was followed by others until something changed."""
+        """Return whether the goal asks for a wait, or waits alone follow until something changed."""
         if not isinstance(step.action, Wait):
             return False
         if self._goal.find(["wait"]) is not None:
@@ -259,7 +256,7 @@ class _Course:
         return False
 
     def _types_next(self, step: Step) -> bool:
-        """Return whether the next action, but looking and the same again, goes to what has the focus."""
+        """Return whether the next action types into the focus; looking and repetitions are skipped."""
         later = (one.action for one in self._steps[step.step + 1 :] if one.action != step.action)
         action = next((one for one in later if not isinstance(one, LOOKING)), None)
         return isinstance(action, Key | KeyDown) or (
@@ -267,7 +264,7 @@ class _Course:
         )
 
     def _focus_only(self, step: Step) -> Iterator[_Rule]:
-        """Yield the labels of a step that moved the focus to no use; none if it did more."""
+        """Yield the labels of a step that only moved the focus, without use; nothing if it did more."""
         after, aim = self._steps[step.step + 1], aimed_at(step)
         same = looks_alike(step, after) and not step.result_text
         if not same or step.page.focus == after.page.focus or not isinstance(step.action, Click):

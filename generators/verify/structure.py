@@ -1,9 +1,9 @@
-"""The `structure` verifier: whether an episode is whole, possible and of one piece.
+"""The `structure` verifier: whether an episode is complete, possible and consistent.
 
-Whatever follows from other parts of an episode, from its task or from its capsule is derived again and
-compared: ids, hashes, pictures, fractions, sums, times, how it ended and what the site reported last. So
-a column cannot say one thing and the steps another. What follows from nothing else (the page's state, the
-target, the elements, the goal, the reward of a step) is for the verifiers that re-execute.
+Everything that follows from other parts of an episode, from its task or from its capsule is derived again
+and compared: ids, hashes, pictures, fractions, sums, times, the end, and the site's last report. So a
+column cannot contradict the steps. Values that follow from nothing else (the page's state, the target, the
+elements, the goal, the reward of a step) are checked by the verifiers that re-execute.
 
 `target_bbox` need not hold the action's point: where text overflows its element, or the pointer is below
 the document's last line, the browser names an element whose box ends before the point.
@@ -48,7 +48,7 @@ _SEEN = (
     *("step", "screenshot", "screenshot_sha256", "screenshot_phash", "width", "height", "page"),
     *("action", "observe_ms", "at", "elements", "sights"),
 )
-"""What the final row says; every other field has its default."""
+"""The fields that the final row sets; every other field has its default."""
 
 
 class Structure:
@@ -58,7 +58,7 @@ class Structure:
     version = "7"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return `failed` with every defect, or `passed`, and what could not be compared."""
+        """Return `failed` with every defect, or `passed`, and the parts that could not be compared."""
         taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
         unread, read = reply_defects(episode)
         defects = [

@@ -1,14 +1,14 @@
-"""Whether a thought that this program wrote says what its action does.
+"""Whether a template thought, written by this program, agrees with its action.
 
-Such a thought quotes what the action types or points at, and what it was found by. It contradicts the
-action if it quotes something, and
+Such a thought quotes the typed text or the target, and the words by which it was found. A thought with
+quotations contradicts its action if
 
-* the text that is typed, or the option that is selected, is not quoted and not put together from what is,
-  and is no number that the thought names;
-* no words that it quotes are written on what is pointed at;
-* nothing is written there, or it is a field, and the words stand on another control that is in sight.
+* the typed text or selected option is neither quoted, nor a concatenation of quotations, nor a number in
+  the thought;
+* the target has text, other than a field's, and none of the quotations is in it;
+* the target has no text or is a field, and the quoted words are on another visible control.
 
-What a model thinks is free, and nobody asks this of it.
+A model's own thoughts are not checked.
 """
 
 import re
@@ -20,10 +20,10 @@ from schemas.episodes.episode import Step, ThoughtSource
 from schemas.episodes.observation import Box, Element, Target
 
 MAX_OPERANDS = 12
-"""Quotations from which a text may be put together."""
+"""Largest number of quotations that are tried as parts of a text."""
 
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
-"""Roles of what is pointed at for what goes into it."""
+"""Roles of targets whose text is an input value."""
 
 NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 """A number in a thought."""
@@ -40,9 +40,9 @@ _CLOSING = {
 
 
 def quotes(thought: str) -> list[str]:
-    """Return the texts in quotation marks, each in one line.
+    """Return the quoted texts, each within one line.
 
-    A mark that nothing closes is looked for once a line, as a model may write nothing but such marks.
+    An unclosed mark is searched for once a line, because a model may write nothing but such marks.
     """
     return [text for line in thought.split("\n") for text in _quotes_in(line)]
 
@@ -62,7 +62,7 @@ def _quotes_in(line: str) -> Iterator[str]:
 
 
 def contradiction(step: Step) -> str | None:
-    """Return how the thought of a step contradicts its action; None if it does not, or is a model's."""
+    """Return how a step's thought contradicts its action; None if it agrees or a model wrote it."""
     thought, action = step.thought or "", step.action
     named = quotes(thought)
     if not named or step.thought_source is not ThoughtSource.TEMPLATE:
@@ -77,7 +77,7 @@ def contradiction(step: Step) -> str | None:
 
 
 def _is_named(text: str, thought: str) -> bool:
-    """Return whether a thought quotes a text, or names it as a number."""
+    """Return whether a thought quotes a text or has it as a number."""
     text, thought = (" ".join(one.split()) for one in (text, thought))
     return any(f"{left}{text}{right}" in thought for left, right in _MARKS) or text in {
         *NUMBERS.findall(thought)
@@ -85,7 +85,7 @@ def _is_named(text: str, thought: str) -> bool:
 
 
 def _points_elsewhere(step: Step, target: Target, named: Sequence[str]) -> str | None:
-    """Return how the words that a thought quotes are not those of what the action points at."""
+    """Return how the quoted words differ from those on the target; None if they agree."""
     written = target.text or target.name or ""
     if split_words(written) and target.role not in _FIELDS:
         shown = [(one.text, None) for one in step.sights or () if _is_in(one.bbox, target.bbox)]
@@ -100,20 +100,20 @@ def _points_elsewhere(step: Step, target: Target, named: Sequence[str]) -> str |
 
 
 def _is_part(one: str, other: str) -> bool:
-    """Return whether one of two texts is a part of the other, by whole words."""
+    """Return whether one of two texts is part of the other, in whole words."""
     pairs = ((one, other), (other, one))
     return any(Words(None, [(whole, None)]).find(split_words(part)) for whole, part in pairs)
 
 
 def _is_other(item: Element, step: Step) -> bool:
-    """Return whether an element is a control in sight that the action does not point at."""
+    """Return whether an element is a visible control other than the target."""
     point = target_point(step.action)
     control = item.interactive and item.tag != "label" and item.visible > 0 and not item.covered
     return control and point is not None and not _is_in((*point, 0, 0), item.bbox)
 
 
 def _is_in(box: Box, outer: Box | None) -> bool:
-    """Return whether the middle of a box lies in another one."""
+    """Return whether a box's centre lies in another box."""
     if outer is None:
         return False
     x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
@@ -121,12 +121,12 @@ def _is_in(box: Box, outer: Box | None) -> bool:
 
 
 def _key(text: str) -> str:
-    """Return a text as it is compared: by its words, or as it is if it has none."""
+    """Return a text's words for comparison, or the stripped text if it has none."""
     return " ".join(split_words(text)) or text.strip()
 
 
 def is_put_together(text: str, operands: Sequence[str]) -> bool:
-    """Return whether a text is two or more operands, one after another."""
+    """Return whether a text is a concatenation of two or more operands."""
     parts = {"".join(split_words(one)) for one in operands[:MAX_OPERANDS]} - {""}
     rest = "".join(split_words(text))
     reached = {0: 0}
@@ -138,5 +138,5 @@ def is_put_together(text: str, operands: Sequence[str]) -> bool:
 
 
 def quote(text: str) -> str:
-    """Return a text in quotation marks, cut where it is long."""
+    """Return a text in quotation marks, shortened if long."""
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,7 +1,7 @@
-"""Every verifier by the name that configurations use: those that ship, and those of plug-ins.
+"""The registry of verifiers by their names in configurations: shipped ones and those of plug-ins.
 
-A plug-in offers a class or a function that takes the run's sites and the sessions for replays, and returns a
-`Verifier` of the entry point's name.
+A plug-in offers a class or a function that takes the run's sites and the sessions for replays, and returns
+a `Verifier` of the entry point's name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,15 +31,15 @@ MAKERS: dict[str, Maker] = {
     "novelty": lambda _sites, _sessions: Novelty(),
     "replay": lambda sites, sessions: Replay(sites, sessions=sessions),
 }
-"""Every verifier by the name that configurations use, cheapest first."""
+"""The shipped verifiers by name, cheapest first."""
 
 VERIFIER_NAMES = tuple(MAKERS)
-"""The names of the verifiers that ship."""
+"""The names of the shipped verifiers."""
 
 VERIFIERS = Registry[Maker](
     Group.VERIFIERS, MAKERS, adapt=lambda found: cast("Maker", callable_part(found))
 )
-"""Every verifier that can be asked."""
+"""All verifiers by name."""
 
 
 def check_verifier_names(names: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ def _make(name: str, sites: Mapping[str, Site], sessions: Sessions) -> Verifier:
     make = VERIFIERS.get(name)
     with plugin_errors(f"the verifier '{name}'", "it is not made"):
         made = make(sites, sessions)
-    if made.name != name:  # its verdicts would be another's
+    if made.name != name:  # its verdicts would be stored under another name
         raise BadConfig(
             f"the verifier '{name}' calls itself '{made.name}': its name should be '{name}'"
         )

@@ -152,7 +152,7 @@ async def test_success_is_the_site_s_word_and_no_verifier_asks_the_page_again() 
 
 async def test_structure_holds_the_privilege_of_a_teacher_alone() -> None:
     said = (
-        "`structure` holds the column of a teacher; that of a model rests on the recorder's word."
+        "`structure` checks the column of a teacher; that of a model rests on the recorder's word."
     )
     assert said in _words(VERIFICATION)
     episode, task = await won(), scripted_task()
@@ -169,9 +169,8 @@ async def test_structure_holds_the_privilege_of_a_teacher_alone() -> None:
 
 
 async def test_what_an_earlier_version_did_not_write_is_named() -> None:
-    assert "What an earlier version did not write is not compared, and the finding says so" in (
-        _words(VERIFICATION)
-    )
+    said = "Columns that an earlier version did not write are not compared, and the finding says so"
+    assert said in _words(VERIFICATION)
     found = await Structure().examine(scripted_task(), changed(privileged=None)(await won()))
 
     assert found.status is Status.PASSED

@@ -74,13 +74,13 @@ class OpenAIEngine:
 
     @property
     def card(self) -> EngineCard:
-        """What the servers reported when the engine was opened."""
+        """The servers' reports when the engine was opened."""
         if self._card is None:
             raise RuntimeError("the engine is not open")
         return self._card
 
     async def __aenter__(self) -> Self:
-        """Ask every endpoint what it serves.
+        """Discover the model of every endpoint.
 
         Raises:
             NoEngine: none answers, they disagree, or they do not serve the model.
@@ -129,8 +129,10 @@ class OpenAIEngine:
         """Return the reply to `prompt`; see `Engine`.
 
         Raises:
-            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole reply in time.
-            NoEngine: no endpoint is left: each refuses every request, or has answered none for as long as one may wait.
+            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole
+                reply in time.
+            NoEngine: no endpoint is left: each refuses every request, or has not answered within the
+                allowed time.
         """
         pool = self._open_pool
         request = Request(
@@ -158,7 +160,7 @@ class OpenAIEngine:
                 ) from error
 
     def give_up(self, reason: str) -> None:
-        """Ask no endpoint any more: whoever waits for a reply, and whoever asks for one, gets `NoEngine`."""
+        """Stop asking endpoints: every pending and every later request gets `NoEngine`."""
         pool = self._open_pool
         for endpoint in pool.endpoints:
             pool.lose(endpoint, reason, abandons=True)

@@ -1,8 +1,8 @@
-"""What a server serves, discovered before the first request: its model, product and limits.
+"""Discovers a server's model, product and limits before the first request.
 
-The list of models is OpenAI's own; each product reports its name, version and context length in a
-way of its own, and they are None where none of these works. Everything that makes a server unfit is
-a refusal that says what was found and what to do.
+The list of models is OpenAI's own. Each product reports its name, version and context length in its own
+way; they are None if none of these ways works. A server that cannot be used is refused with the finding and
+the remedy.
 """
 
 import json
@@ -24,17 +24,17 @@ _PRODUCTS = {
     "llamacpp": "llama.cpp",
     "stepmill": "scripted",
 }
-"""By the owner that the list of models names."""
+"""Products by the owner in the list of models."""
 
 _UNKNOWN_KEY = frozenset({401, 403})
 
 
 async def discover(transport: Transport, *, model: str | None, seconds: float) -> EngineCard:
-    """Return what the server at the other end serves; `model` None: the only one it has.
+    """Return the card of the server at the other end; with `model` None, of its only model.
 
     Raises:
         IncompleteResponse: it does not answer, or is not ready to.
-        NoEngine: it answers, and does not serve that.
+        NoEngine: it answers, and does not serve the model.
     """
     listed = await _list_models(transport, seconds=seconds)
     entry = _model_entry(listed, model, transport.name)
@@ -69,7 +69,10 @@ def merge_cards(cards: Sequence[EngineCard]) -> EngineCard:
 
 
 def card_difference(one: EngineCard, other: EngineCard) -> str | None:
-    """Return in what known thing two cards differ that a reply depends on; None: in nothing."""
+    """Return the first known property in which two cards differ, in words; None: they agree.
+
+    Only properties on which a reply depends are compared.
+    """
     pairs = (
         ("model", one.model, other.model),
         ("product", one.product, other.product),
@@ -123,7 +126,7 @@ def _model_entry(
 async def _version_and_context(
     transport: Transport, product: str | None, *, seconds: float
 ) -> tuple[str | None, int | None]:
-    """Return the version and the context length as far as the product tells them."""
+    """Return the version and the context length, as far as the product reports them."""
     if product == "sglang":
         info = await _server_info(transport, "/get_server_info", seconds=seconds)
         return _text(info.get("version")), _count(info.get("context_length"))
@@ -137,7 +140,7 @@ async def _version_and_context(
 
 
 async def _server_info(transport: Transport, path: str, *, seconds: float) -> dict[str, JsonValue]:
-    """Return the JSON object at `path`; empty where there is none."""
+    """Return the JSON object at `path`; empty if it is missing."""
     try:
         answer = await transport.get(path, seconds=seconds)
     except (IncompleteResponse, ResponseTooLarge):

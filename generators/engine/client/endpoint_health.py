@@ -1,21 +1,21 @@
-"""Which endpoint a conversation asks, and the state machine of an endpoint's health.
+"""The choice of a conversation's endpoint, and the state machine of an endpoint's health.
 
-Everything here is a pure function of what happened and of the time that is passed in; it calls no
-server and reads no clock. The rules:
+Everything here is a pure function of past events and of the time that is passed in; it calls no server and
+reads no clock. The rules:
 
-1. A conversation's endpoint is the one whose hash with it is the highest (rendezvous hashing), so
-   that it stays where its prefix is cached, and the loss of one endpoint moves only that one's.
-2. An endpoint is suspect as soon as a request fails there, and gets no more. It is probed at once:
-   if it answers, it is live again.
+1. A conversation's endpoint is the one whose hash with it is the highest (rendezvous hashing). So it stays
+   where its prefix is cached, and the loss of one endpoint moves only that endpoint's conversations.
+2. An endpoint is suspect as soon as a request fails there, and gets no more. It is probed at once: if it
+   answers, it is live again.
 3. If it does not answer, it is dead, and probed again after pauses that double up to a limit.
-4. A dead endpoint that answers again recovers over a ramp: a conversation may ask it once the share
-   of the ramp that has passed exceeds the conversation's own number in [0, 1), its hash with the
-   endpoint. So conversations return one by one and not in a burst. The ramp is long where other
-   endpoints are live, and short where all conversations wait for this one.
-5. While requests wait for it, a live endpoint is probed too. When several probes in a row fail, it
-   hangs or its host is gone, and its requests are abandoned.
-6. An endpoint that fails every request for good, a small one too, is lost: it is asked and probed no
-   more. One that has been dead for as long as callers have patience counts as lost, and may come back.
+4. A dead endpoint that answers again recovers over a ramp: a conversation may ask it once the elapsed share
+   of the ramp exceeds the conversation's own number in [0, 1), its hash with the endpoint. So conversations
+   return one by one and not in a burst. The ramp is long if other endpoints are live, and short if all
+   conversations wait for this one.
+5. A live endpoint is probed too while requests wait for it. When several probes in a row fail, it hangs or
+   its host is gone, and its requests are abandoned.
+6. An endpoint that fails every request for good, even a small one, is lost: it gets no more requests or
+   probes. One that has been dead for longer than callers wait counts as lost, and may come back.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ class ProbeTimings:
     failures: int = 3
     """Failed probes in a row after which a live endpoint is dead and its requests are abandoned."""
     ramp: float = 30.0
-    """How long an endpoint that was dead takes to get all its conversations back."""
+    """Time in which a recovered endpoint gets all its conversations back, seconds."""
     ramp_alone: float = 2.0
     """The same where no other endpoint is live."""
 
@@ -126,7 +126,7 @@ class EndpointHealth:
         return self.failures >= timings.failures
 
     def lost_at(self, patience: float) -> float:
-        """Return the time from which it counts as lost to callers with so many seconds of patience."""
+        """Return the time from which it counts as lost to callers that wait for `patience` seconds."""
         if self.phase is Phase.LOST:
             return -math.inf
         return math.inf if self.dead_since is None else self.dead_since + patience

@@ -1,8 +1,8 @@
-"""Which key an endpoint is sent: the one that is for it, from the environment, or none.
+"""The API key that an endpoint is sent: its own, from the environment, or none.
 
-`OPENAI_API_KEY` is for the endpoints of `[engine] urls` and for no others: a role with endpoints of
-its own is often another provider's. Any endpoint may have a variable of its own, named after its
-host, which goes first.
+`OPENAI_API_KEY` is for the endpoints of `[engine] urls` and for no others: a role with endpoints of its own
+often uses another provider. Any endpoint may have a variable of its own, named after its host, which takes
+precedence.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,11 +1,11 @@
-"""The endpoints of an engine in use: which are up, which one is asked, and what waits for which.
+"""The endpoints of an engine in use: their health, the choice among them, and the requests that wait.
 
 The rules are those of `endpoint_health`; this module applies them to the clock and the servers. Every
-endpoint has a watcher, which probes it when the rules say so and abandons the requests at one that
-is gone. An endpoint that was down when the engine was opened, or went down since, is discovered
-again before it is asked: it must serve what the engine's card says. One that fails a request for good
-is asked something small: where it fails that too, it is lost. When none is left, whoever waits or asks is
-told so, because no further request would fare better.
+endpoint has a watcher, which probes it when the rules say so and abandons the requests at an endpoint that
+is gone. An endpoint that was down when the engine was opened, or went down since, is discovered again
+before it gets requests: it must match the engine's card. One that fails a request for good gets a small
+request: if that fails too, it is lost. When all are lost, every pending and later request fails, because
+further requests would fare no better.
 """
 
 import asyncio
@@ -43,25 +43,25 @@ _MODELS = "models"
 _BROKEN = 500
 _OK = 200
 _POLL_SECONDS = 0.1
-"""How often a conversation looks whether its turn at a recovering endpoint has come."""
+"""Pause between two checks of a conversation that waits for a recovering endpoint, seconds."""
 _IDLE_SECONDS = 60.0
-"""How long a watcher or a conversation sleeps where nothing happens."""
+"""Longest sleep of a watcher or a conversation without events, seconds."""
 _EXAMINATION = "examination"
 """The conversation of a small request."""
 _EXAMINATION_SECONDS = 60.0
-"""How long an endpoint has for a small request at most."""
+"""Time limit of a small request, seconds."""
 _SMALL_PROMPT = EnginePrompt(messages=(Message(role=Role.USER, parts=("Say anything.",)),))
 _SMALL_SAMPLING = Sampling(max_tokens=16)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a small request brought no whole reply."""
+    """Why a small request got no whole reply."""
 
     reason: str
     """On one line."""
     status: int | None = None
-    """Of the answer; None: none came, or it was no reply."""
+    """HTTP status of the answer; None: there was no answer, or it was not a reply."""
 
 
 class AbandonedRequest(IncompleteResponse):
@@ -77,13 +77,13 @@ class Endpoint:
     request_limit: asyncio.Semaphore
     """Held by each request that is sent to it; bounds how many are in flight."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
-    """What its requests have to avoid."""
+    """The quirks that its requests must respect."""
     health: EndpointHealth = field(default_factory=EndpointHealth)
-    """What its probes and requests have shown."""
+    """Its health, from probes and requests."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Wakes its watcher."""
     timeouts: set[asyncio.Timeout] = field(default_factory=set)
-    """What ends the requests that wait for it."""
+    """The time-outs of pending requests to it."""
     probe_path: str = _HEALTH
     """The path of its health check."""
     block_tokens: int | None = None
@@ -91,9 +91,9 @@ class Endpoint:
     replied_at: float | None = None
     """When its last whole reply arrived, by the loop's clock; None: never."""
     examination: asyncio.Task[Fault | None] | None = None
-    """The last small request to it, which may be under way; None: there was none."""
+    """The last small request to it, which may be under way; None before the first."""
     examined_at: float = 0.0
-    """When that was sent, by the loop's clock."""
+    """When the last small request was sent, by the loop's clock."""
 
     @property
     def name(self) -> str:
@@ -171,12 +171,12 @@ class EndpointPool:
 
     @property
     def live_count(self) -> int:
-        """How many endpoints take requests."""
+        """The number of endpoints that take requests."""
         return sum(endpoint.health.is_live for endpoint in self.endpoints)
 
     @property
     def problems(self) -> str:
-        """What is wrong with the endpoints that are not healthy; empty: nothing."""
+        """The problems of the unhealthy endpoints; empty if all are healthy."""
         unhealthy = [end for end in self.endpoints if end.health.reason]
         return "; ".join(f"{end.name}: {end.health.reason}" for end in unhealthy)
 
@@ -214,8 +214,9 @@ class EndpointPool:
     async def is_lost(self, endpoint: Endpoint, *, status: int | None) -> bool:
         """Return whether an endpoint that failed a request for good fails every request.
 
-        `status` is that of its answer; None: it gave no whole reply. It is asked something as small as a preflight,
-        once for all who want to know at a time. Where that fails in the same way it is asked no more.
+        `status` is that of its answer; None: it gave no whole reply. The endpoint gets a request as small
+        as a preflight, one at a time for all callers. If that fails in the same way, the endpoint gets no
+        more requests.
         """
         if endpoint.health.phase is Phase.LOST:
             return True
@@ -231,7 +232,7 @@ class EndpointPool:
         return True
 
     def lose(self, endpoint: Endpoint, reason: str, *, abandons: bool) -> None:
-        """Ask an endpoint no more; with `abandons`, end what waits for it."""
+        """Stop using an endpoint; with `abandons`, abandon its pending requests."""
         self._set_health(endpoint, endpoint.health.after_loss(reason))
         if abandons:
             endpoint.abandon()
@@ -299,7 +300,7 @@ class EndpointPool:
                 endpoint.abandon()
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
-        """Return what a probe found wrong with an endpoint; None: nothing."""
+        """Return the problem that a probe found with an endpoint; None: it is healthy."""
         seconds = self._timings.probe_timeout
         try:
             answer = await endpoint.transport.get(endpoint.probe_path, seconds=seconds)

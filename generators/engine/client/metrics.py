@@ -27,7 +27,7 @@ class DurationHistogram(Record):
     """A histogram of durations since the server started."""
 
     count: float = Field(ge=0)
-    """How many."""
+    """The number of durations."""
     seconds: float = Field(ge=0)
     """Their sum."""
     buckets: tuple[tuple[float, float], ...] = ()
@@ -35,7 +35,7 @@ class DurationHistogram(Record):
 
 
 class EngineMetrics(Record):
-    """What a server reports; counters since it started, None for what it does not report."""
+    """A server's metrics; counters since its start; None if the server does not report one."""
 
     running: float | None = None
     """Requests worked on now."""
@@ -46,11 +46,11 @@ class EngineMetrics(Record):
     preemptions: float | None = None
     """Requests thrown out of the batch, to be done again."""
     prompt_tokens: float | None = None
-    """Of all prompts."""
+    """Tokens of all prompts."""
     cached_prompt_tokens: float | None = None
-    """Of all prompts, served from the cache."""
+    """Tokens of all prompts that the cache served."""
     generation_tokens: float | None = None
-    """Of all replies."""
+    """Tokens of all replies."""
     prefix_queries: float | None = None
     """Tokens looked up in the prefix cache."""
     prefix_hits: float | None = None
@@ -66,15 +66,15 @@ class EngineMetrics(Record):
     finished: float | None = None
     """Requests that ended, whatever the reason."""
     first_token: DurationHistogram | None = None
-    """From the request to the first token."""
+    """Time from the request to the first token."""
     between_tokens: DurationHistogram | None = None
-    """From one token to the next."""
+    """Time from one token to the next."""
     block_tokens: int | None = None
     """Tokens of a block of the prefix cache; of a model with states, those after which a state is kept."""
     whole: DurationHistogram | None = None
-    """From the request to its end."""
+    """Time from the request to its end."""
     queue: DurationHistogram | None = None
-    """From the request to the beginning of the work on it."""
+    """Time from the request to the beginning of the work on it."""
     prefill: DurationHistogram | None = None
     """The work on the prompt."""
     decode: DurationHistogram | None = None
@@ -129,7 +129,7 @@ _HISTOGRAMS = {
 _SHARES = frozenset({"kv_usage", "prefix_hit_rate"})
 
 _Samples = dict[str, list[tuple[str, float]]]
-"""By name: (labels as they stand, value)."""
+"""Samples by name: (labels as they stand, value)."""
 
 
 def parse_metrics(page: str) -> EngineMetrics:

@@ -1,8 +1,8 @@
-"""What a reply costs: by its tokens, or by its share of an engine that is paid by the hour.
+"""The cost of a reply: by its tokens, or by its share of an engine that is paid by the hour.
 
-An engine that is paid by the hour works on many replies together. Each second in which it is asked
-is divided equally among the replies that are awaited then, so that the shares of all replies add
-up to the seconds in which it was busy, however many there were at a time.
+An engine that is paid by the hour works on many replies together. Each second in which it has requests is
+divided equally among the replies awaited then, so that the shares of all replies add up to the seconds in
+which it was busy.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
-"""One request from its first try to its whole reply: what fails on the way, and what follows.
+"""One request from its first try to its whole reply, with its failures and retries.
 
-Deadlines are the caller's. The decisions are made elsewhere: `retry_policy` says what a status means
-and how long to pause, `endpoint_pool` which endpoint is asked, and `request_body` what a server
-takes.
+Deadlines are the caller's. The decisions are made elsewhere: `retry_policy` defines the meaning of a status
+and the pauses, `endpoint_pool` chooses the endpoint, and `request_body` adapts the request to the server.
 """
 
 import asyncio
@@ -36,10 +35,10 @@ _ABORTED = frozenset({"abort", "cancelled"})
 """Finish reasons of a reply that the server ended, as a trainer's pause makes it do: vLLM, SGLang; TensorRT-LLM."""
 
 _MAX_FULL_IN_A_ROW = 3
-"""An endpoint that has had no room for one request so often in a row is suspect."""
+"""After this many tries in a row without room for one request, an endpoint is suspect."""
 
 _MAX_BROKEN_AT_ENDPOINT = 3
-"""A request that broke so often at one endpoint is sent to another, if there is one."""
+"""After this many broken tries at one endpoint, a request is sent to another, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class FailedSend:
     full: bool = False
     """The server has no room (503), which says nothing against it, unless it has none again and again."""
     refused: int | None = None
-    """The status by which the server refuses it, whatever is left out; None: it does not refuse it."""
+    """The status by which the server refuses it, whichever field is left out; None: it does not refuse it."""
 
 
 @dataclass
@@ -69,9 +68,9 @@ class FailedSends:
     """The failed tries of one request."""
 
     tries: list[FailedSend] = field(default_factory=list)
-    """In order."""
+    """The tries in order."""
     broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, the tries of which the request itself may be the cause."""
+    """By endpoint, the number of tries of which the request itself may be the cause."""
     full_in_a_row: int = 0
     """The last tries for which the server had no room."""
 
@@ -83,7 +82,7 @@ class FailedSends:
 
     @property
     def broken(self) -> int:
-        """How many tries failed of which the request itself may be the cause."""
+        """The number of failed tries of which the request itself may be the cause."""
         return sum(self.broken_at.values())
 
     @property
@@ -166,10 +165,10 @@ class Request:
                 await self._pause_after(endpoint, result)
 
     async def may_go_on(self) -> bool:
-        """Return whether this request, to which no whole reply came in time, may be asked anew.
+        """Return whether this request, which got no whole reply in time, may be retried.
 
-        It may where no endpoint is up, which the pool ends in its own time, and where the one it was sent to replies to
-        nobody any more and is lost. Otherwise the fault is the request's.
+        It may if no endpoint is up, for which the pool has its own time limit, or if its endpoint has
+        stopped replying to any request and is lost. Otherwise the request is at fault.
         """
         endpoint = self._endpoint
         if endpoint is None or not endpoint.health.is_live:

@@ -1,8 +1,8 @@
 """A prompt as the body of a request, in the form that the server takes.
 
 Servers that speak OpenAI's protocol differ in a few fields, and report so only by refusing them. Each
-server's quirks record what it has refused, and the same request is sent again without that. Which
-field a refusal means is decided here, from the text of its message.
+server's quirks record the refused fields, and the request is sent again without them. This module
+determines the refused field from the text of the message.
 """
 
 import json
@@ -39,14 +39,14 @@ _UNKNOWN_FIELD_WORDS = (
 
 @dataclass(frozen=True)
 class ServerQuirks:
-    """How one server deviates from the others."""
+    """The deviations of one server from the others."""
 
     token_ids: bool = False
     """It may be asked for the ids of tokens."""
     length_field: str = "max_tokens"
     """Its name for the field with the longest reply."""
     structured_modes: dict[str, StructuredMode] = field(default_factory=dict)
-    """By schema, how the server is made to follow it; others are sent in the most portable mode."""
+    """The mode by which the server follows each schema; other schemas are sent in the most portable mode."""
 
     def structured_mode(self, schema: str) -> StructuredMode:
         """Return how the server is made to follow the schema of this canonical JSON."""

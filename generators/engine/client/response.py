@@ -36,11 +36,11 @@ class ChatCompletion:
     text: str
     """Content and tool calls, in order."""
     reasoning: str | None
-    """What the server set apart as thinking."""
+    """The text that the server separated as thinking."""
     finish_reason: str | None
-    """As the server sends it."""
+    """The finish reason, as the server sends it."""
     model: str | None
-    """As the server calls it."""
+    """The model's name, as the server sends it."""
     prompt_tokens: int | None
     completion_tokens: int | None
     cached_tokens: int | None

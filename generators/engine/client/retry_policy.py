@@ -35,7 +35,7 @@ class StatusMeaning(StrEnum):
 
 
 def status_meaning(status: int) -> StatusMeaning:
-    """Return what an HTTP status means."""
+    """Return the meaning of an HTTP status for the request."""
     if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
         return StatusMeaning.DONE
     if status in {425, 429, 503}:

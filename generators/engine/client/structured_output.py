@@ -1,12 +1,12 @@
-"""Schemas that every server really enforces, made from those that say what a reply must be.
+"""Makes schemas that every server really enforces from a reply's full schema.
 
-Servers follow a JSON schema by a grammar, and grammar makers drop or bend much of what a schema
-can say, mostly in silence: under a length limit one lets raw control characters into strings, with
-a pattern beside it the limit is ignored, formats and multiples are skipped, an empty schema makes
-digits without end. So what is sent is a narrower schema that keeps the shape (closed objects,
-types, enumerations, bounds of integers) and leaves out what cannot be relied on. Strings are thus
-free, with all of Unicode's printable characters, and bounded by the tokens of the reply. It
-validates nothing: the dialect that wrote the schema checks each reply against the whole of it.
+Servers follow a JSON schema by a grammar, and grammar makers drop or bend many of its parts, mostly in
+silence: under a length limit one lets raw control characters into strings, with a pattern beside it the
+limit is ignored, formats and multiples are skipped, an empty schema makes digits without end. So a narrower
+schema is sent, which keeps the shape (closed objects, types, enumerations, bounds of integers) and leaves
+out unreliable parts. Strings may have all of Unicode's printable characters and are bounded by the tokens
+of the reply. This module does not validate: the dialect that wrote the schema checks each reply against the
+whole of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ UNRELIABLE = frozenset(
         "uniqueItems",
     }
 )
-"""What at least one server ignores, bends or refuses; left out, and checked by the dialect."""
+"""Keywords that at least one server ignores, bends or refuses; left out, and checked by the dialect."""
 
 _ANNOTATIONS = frozenset({"$comment", "default", "deprecated", "discriminator", "examples"})
 _LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -61,7 +61,7 @@ def enforceable_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def unenforced_keywords(schema: Mapping[str, JsonValue]) -> tuple[str, ...]:
-    """Return where `schema` says what is not sent, as paths, so that it can be checked."""
+    """Return the paths of the parts of `schema` that are not sent, so that they can be checked."""
     return tuple(sorted(_find_unenforced(schema, "$")))
 
 

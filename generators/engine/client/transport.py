@@ -40,11 +40,11 @@ MAX_BYTES = 64 * 2**20
 """The largest answer taken, far above any with token ids and log-probabilities."""
 
 _IDLE_SECONDS = 3.0
-"""How long a free connection is kept: servers close theirs after about five, and one that is
-closed just as it is used again costs a request."""
+"""Time that a free connection is kept, seconds: servers close theirs after about five, and a connection
+that closes just as it is used again costs a request."""
 
 _UNLIMITED = 0
-"""Connections at once, as aiohttp says that there is no limit; None would mean its own, 100."""
+"""Number of concurrent connections: aiohttp's value for no limit; None would mean its default, 100."""
 
 _SESSION = "X-Session-Id"
 _OK, _NOT_OK = 200, 300
@@ -74,9 +74,9 @@ class HttpResponse:
     """A whole answer."""
 
     status: int
-    """Of HTTP."""
+    """The HTTP status."""
     body: bytes
-    """As it came, decompressed."""
+    """The body as it came, decompressed."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Looked up without regard to case."""
 

@@ -18,14 +18,14 @@ from generators.engine.simulator.server import SimulatorServer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 POLL_SECONDS = 0.5
-"""How often it checks that its parent still runs."""
+"""Pause between two checks that its parent still runs, seconds."""
 
 REFUSED = 2
 """The exit code when it does not start."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a simulator until it is told to end, or its parent is gone."""
+    """Run a simulator until a signal ends it, or its parent is gone."""
     try:
         command = read_command(sys.argv[1:] if arguments is None else arguments)
     except BadCommand as error:

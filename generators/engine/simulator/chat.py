@@ -17,7 +17,7 @@ from generators.engine.simulator.pictures import ImageCache, PromptImage
 from schemas.base import JsonObject
 
 SCHEMA_FIELDS = ("response_format", "structured_outputs", "guided_json")
-"""Where a request may say the schema of its reply."""
+"""Fields in which a request may give the schema of its reply."""
 
 OPENAI_FIELDS = frozenset(
     {
@@ -28,7 +28,7 @@ OPENAI_FIELDS = frozenset(
         *("service_tier", "modalities", "prediction", "audio", "verbosity", "safety_identifier"),
     }
 )
-"""What a server that knows OpenAI's API and nothing else accepts."""
+"""Fields of OpenAI's API, which a strict server accepts."""
 
 
 class ChatRole(StrEnum):
@@ -71,7 +71,7 @@ class ChatRequest:
     max_tokens: int | None = None
     """The longest reply, tokens; None: what fits."""
     seed: int | None = None
-    """Of the draw; None: the request names none."""
+    """Seed of the draw; None: the request has none."""
     stream: bool = False
     stream_usage: bool = False
     logprobs: bool = False
@@ -80,7 +80,7 @@ class ChatRequest:
 
     @property
     def images(self) -> tuple[PromptImage, ...]:
-        """In order."""
+        """The pictures in order."""
         return tuple(
             part for turn in self.turns for part in turn.parts if isinstance(part, PromptImage)
         )

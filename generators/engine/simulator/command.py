@@ -22,7 +22,7 @@ class Command:
     """A parsed command line."""
 
     options: SimulatorOptions
-    """How the engine is set up."""
+    """The settings of the engine."""
     port: int
     """The port to listen on; 0: any free one."""
     faults: tuple[Fault, ...]

@@ -1,4 +1,4 @@
-"""What a random reply should contain: where its points lie, and the address that it opens."""
+"""Constraints of a random reply: the place of its points, and the address that it opens."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _KEYS = re.compile(r"(.*_)?keys?")
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a random reply should contain."""
+    """Constraints of a random reply."""
 
     draw_any_point: Callable[[Random], ImagePoint] | None = None
     """Draws a point of the picture; None where there is no picture."""

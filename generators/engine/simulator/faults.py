@@ -59,7 +59,7 @@ class FaultKind(StrEnum):
     NAN_LOGPROBS = "nan-logprobs"
     """Log-probabilities that are NaN."""
     NO_USAGE = "no-usage"
-    """The reply does not say what it took."""
+    """The reply has no usage."""
     UNKNOWN_FIELDS = "unknown-fields"
     """A status 400 that names a field which is not OpenAI's, or one of `fields`."""
     NO_PICTURES = "no-pictures"

@@ -46,7 +46,7 @@ class SimulatorOptions(Record):
     puppet: bool = False
     """Send the replies that `PUT /puppet/{session}` queued."""
     seed: int = 0
-    """Of every random reply; equal requests get equal replies."""
+    """Seed of every random reply; equal requests get equal replies."""
     api_key: str | None = Field(default=None, min_length=1)
     """The key that requests to `/v1` must send; None: none."""
 

@@ -32,9 +32,9 @@ class PromptImage:
     """A picture of a prompt."""
 
     url: str
-    """As it was sent: a data URL."""
+    """The data URL, as it was sent."""
     digest: str
-    """Of that URL."""
+    """The digest of that URL."""
     width: int
     """Pixels."""
     height: int
@@ -54,7 +54,7 @@ class ImageCache:
         self.queries = 0
         """Pictures looked up."""
         self.hits = 0
-        """Of these, known already."""
+        """The number of these that were known already."""
 
     def read(self, url: str) -> PromptImage:
         """Return the picture of a data URL.

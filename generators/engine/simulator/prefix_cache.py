@@ -24,7 +24,7 @@ class PrefixCache:
         self.queries = 0
         """Tokens that were looked up."""
         self.hits = 0
-        """Of these, found."""
+        """The number of these that were found."""
 
     def look_up(self, prompt: "Blocks") -> int:
         """Return how many tokens of a prompt are in the cache; its last token never counts."""
@@ -56,9 +56,9 @@ class Blocks:
     """The whole blocks of a sequence, each named by everything up to its end."""
 
     tokens: int
-    """Of the whole sequence."""
+    """The number of tokens of the whole sequence."""
     names: tuple[int, ...]
-    """In order."""
+    """The names in order."""
     rest: tuple[int, ...]
     """Tokens after the last whole block."""
 

@@ -42,7 +42,7 @@ class QueuedReplies:
         return len(queue)
 
     def take(self, session: str | None) -> str | None:
-        """Return the text that a request of the session is answered with; None if there is none."""
+        """Return and remove the next queued text for the session; None if the queue is empty."""
         queue = self._texts.get(session) if session is not None else None
         return queue.popleft() if queue else None
 
@@ -91,7 +91,7 @@ async def generate_reply(
     faults: ActiveFaults,
     queued: str | None,
 ) -> GeneratedReply:
-    """Return what `chat` is answered with; `queued` is the text for its session, None: none.
+    """Return the reply to `chat`; `queued` is the text for its session, None if the queue was empty.
 
     Raises:
         HttpRefusal: the schema cannot be followed.

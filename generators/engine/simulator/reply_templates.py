@@ -72,7 +72,7 @@ def _claude(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObj
 def _input(
     rng: Random, constraints: Constraints, at: JsonObject, only: list[JsonObject]
 ) -> JsonObject:
-    """Return the input of a computer tool: what is asked for, or what both or one family say."""
+    """Return the input of a computer tool: the requested one, or that of both or one family."""
     if constraints.address is not None:
         return {"action": "type", "text": constraints.address}
     if constraints.target is not None:

@@ -19,7 +19,7 @@ class LoggedChat:
     session: str | None
     faults: list[str]
     body: JsonObject = field(default_factory=dict)
-    """As it was sent, with a few words in the place of each picture."""
+    """The body as it was sent, with a few words instead of each picture."""
     outcome: str = "open"
     """`open`, `whole`, `refused`, `broken` (cut or ended in an error) or `aborted` by the client."""
     status: int | None = None

@@ -39,7 +39,7 @@ class ReplyUsage:
     """When the first token was there, by the clock; None: not yet."""
 
     def usage(self, tokens: int) -> JsonObject:
-        """Return the usage of a reply of so many tokens."""
+        """Return the usage of a reply of `tokens` tokens."""
         prompt_tokens, pictures = len(self.prompt.ids), self.prompt.image_tokens
         details: JsonObject = {
             "cached_tokens": self.cached,
@@ -54,7 +54,7 @@ class ReplyUsage:
         }
 
     def metrics(self, tokens: int) -> JsonObject | None:
-        """Return the times of a reply of so many tokens that ends now; None: not reported."""
+        """Return the times of a reply of `tokens` tokens that ends now; None: not reported."""
         if not self.options.request_metrics or self.first is None:
             return None
         now = perf_counter()
@@ -87,7 +87,7 @@ class TokenizedReply:
     """A reply as tokens, cut where it had to end."""
 
     number: int
-    """Of the request."""
+    """The request's number."""
     content: GeneratedReply
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
@@ -198,7 +198,7 @@ class ResponseBody:
         return text[:half] + _MARK + text[half:]
 
     def _usage_fields(self) -> JsonObject:
-        """Return what a response reports of its reply."""
+        """Return the fields about a reply's usage and times."""
         tokens = len(self._reply.ids)
         fields: JsonObject = {"metrics": self._usage.metrics(tokens)}
         if FaultKind.NO_USAGE not in self._faults:

@@ -58,7 +58,7 @@ class Schema(Record):
     any_of: tuple["Schema", ...] = Field(default=(), alias="anyOf")
     """The branches to choose from; empty: none."""
     properties: dict[str, "Schema"] = Field(default_factory=dict)
-    """Of an object."""
+    """The properties of an object."""
     required: frozenset[str] = frozenset()
     """The properties that an object always has; any other has an even chance."""
     additional_properties: bool = Field(default=False, alias="additionalProperties")
@@ -70,9 +70,9 @@ class Schema(Record):
     max_items: int | None = Field(default=None, ge=0, alias="maxItems")
     """The most items of an array; None: `_FREE_ITEMS` more than the fewest."""
     minimum: float | None = None
-    """Of a number."""
+    """The minimum of a number."""
     maximum: float | None = None
-    """Of a number."""
+    """The maximum of a number."""
     pattern: re.Pattern[str] | None = None
     """A regular expression that a string matches somewhere."""
     max_length: int | None = Field(default=None, ge=0, alias="maxLength")
@@ -113,10 +113,10 @@ class Schema(Record):
 
 
 def read_schema(root: JsonObject) -> Schema:
-    """Return a schema, its references replaced by what they refer to, annotations left out.
+    """Return a schema with its references resolved and annotations left out.
 
     Raises:
-        HttpRefusal: it has keywords that are not understood, or refers to nothing or to itself.
+        HttpRefusal: it has unsupported keywords, or a reference to itself or to a missing part.
     """
     definitions = root.get("$defs")
     known = definitions if isinstance(definitions, dict) else {}
@@ -231,7 +231,7 @@ class SchemaSampler:
         }
 
     def _points(self, names: list[str]) -> dict[str, float]:
-        """Return what the coordinates among an object's properties should be."""
+        """Return the required values of the coordinates among an object's properties."""
         numbers: dict[str, float] = {}
         for name in names:
             draw = (

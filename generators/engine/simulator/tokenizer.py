@@ -34,7 +34,7 @@ class TokenizedPrompt:
     """A chat as tokens."""
 
     ids: tuple[int, ...]
-    """As a model would read them, placeholders included."""
+    """The ids as a model would read them, placeholders included."""
     keys: tuple[int, ...]
     """The same, with each placeholder replaced by what its picture shows."""
     image_tokens: int

@@ -61,7 +61,7 @@ class ServeCommand(Record):
         return f"http://{host}:{self.port}"
 
     def with_max_sequences(self, sequences: int) -> "ServeCommand":
-        """Return the same command for at most so many requests at once."""
+        """Return the same command for at most `sequences` requests at once."""
         kept = without_flag(self.argv, "--max-num-seqs")
         argv = (*kept, "--max-num-seqs", str(sequences))
         return ServeCommand(argv=argv, host=self.host, port=self.port)
@@ -89,9 +89,9 @@ def check_arguments(args: Sequence[str]) -> None:
 
 
 def serve_command(section: EngineSection, port: int) -> ServeCommand:
-    """Return the command that serves what `section` asks for.
+    """Return the command for a server of `section`.
 
-    It listens on loopback at `port` and is told `USAGE_FLAGS`, unless its arguments say otherwise.
+    It listens on loopback at `port` and gets `USAGE_FLAGS`, unless its arguments say otherwise.
 
     Raises:
         NoEngine: the program or model is missing, or a credential is among the arguments.
@@ -118,7 +118,7 @@ def _revision_flags(section: EngineSection) -> tuple[str, ...]:
 
 
 def trusted_code(section: EngineSection) -> str | None:
-    """Return whose code a server of this run executes beside vLLM's own, in words; None: nobody's."""
+    """Return the author of code that the server executes beside vLLM's own, in words; None: there is no such code."""
     if TRUST_FLAG not in section.args:
         return None
     if section.revision is not None:
@@ -172,7 +172,7 @@ def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def flag_value(args: Sequence[str], flag: str) -> str | None:
-    """Return what the last `flag` in `args` is set to; None if it is not there."""
+    """Return the value of the last `flag` in `args`; None if it is missing."""
     found = None
     for number, arg in enumerate(args):
         name, equals, text = arg.partition("=")

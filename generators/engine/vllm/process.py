@@ -1,14 +1,14 @@
-"""One start of a server: its processes from first to last, its health, and what its log says.
+"""One start of a server: its processes from first to last, its health, and its log.
 
-The server is tied to this program by a pipe (`generators.parent_guard`), so it ends when this program
-ends, for whatever reason. All its processes belong to one session, which none of them leaves; they
-are found by it at the end, because vLLM's workers outlive both their parent and SIGTERM.
+The server is tied to this program by a pipe (`generators.parent_guard`), so it ends when this program ends,
+for whatever reason. All its processes belong to one session, which none of them leaves; they are found by
+it at the end, because vLLM's workers outlive both their parent and SIGTERM.
 
-The log is a file, so that a server never waits for a reader and its last lines outlive it. vLLM names
-the cause of its death long before its last line, so an error shows both: the first errors and the
-end. Two causes are mended here, each once and in the command alone: fewer requests fit at a time
-than the server was set to take, and this vLLM does not know a flag that Stepmill adds by itself.
-Anything else that the configuration asks for is the user's to mend.
+The log is a file, so that a server never waits for a reader and its last lines outlive it. vLLM names the
+cause of its death long before its last line, so an error shows both: the first errors and the end. Two
+causes are fixed here, each once and in the command alone: fewer requests fit at a time than the server was
+set to take, and this vLLM does not know a flag that Stepmill adds by itself. Any other problem with the
+configuration is for the user to fix.
 """
 
 import asyncio
@@ -174,7 +174,7 @@ class StartupLog:
         return self._at
 
     def summary(self) -> list[str]:
-        """Return what an error shows of the log: its first errors, its last lines, its path."""
+        """Return the excerpt of the log for an error: its first errors, its last lines, its path."""
         last = list(self._last)
         if rest := self._unfinished.decode("utf-8", "replace").strip():
             last.append(rest[:MAX_LINE_CHARS])

@@ -15,7 +15,7 @@ from schemas.episodes.viewport import Viewport
 
 
 class Convention(StrEnum):
-    """What the numbers of a point mean."""
+    """The meaning of a point's numbers."""
 
     PX = "px"
     """Pixels of the screenshot as it was taken."""
@@ -35,13 +35,13 @@ class Frame(Record):
     viewport_height: int = Field(ge=1)
     """CSS px."""
     picture_width: int = Field(ge=1)
-    """Of the screenshot as taken, px."""
+    """Width of the screenshot as taken, px."""
     picture_height: int = Field(ge=1)
-    """Of the screenshot as taken, px."""
+    """Height of the screenshot as taken, px."""
     sent_width: int = Field(ge=1)
-    """Of the picture as sent, px."""
+    """Width of the picture as sent, px."""
     sent_height: int = Field(ge=1)
-    """Of the picture as sent, px."""
+    """Height of the picture as sent, px."""
     scale: float | None = None
     """Picture px per CSS px; a model's point is put on the nearest of them. None: it stays between them."""
 

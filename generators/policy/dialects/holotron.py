@@ -19,7 +19,7 @@ from generators.policy.dialects.shared.tools import Tool
 from schemas.errors import BadConfig
 
 NAME = "holotron"
-"""As configurations name it."""
+"""The dialect's name in configurations."""
 
 _SYSTEM = """\
 You operate a web browser on behalf of a user, with a mouse and a keyboard, until the user's task \

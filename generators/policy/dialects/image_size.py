@@ -40,11 +40,11 @@ class Tiled:
     """
 
     side: int = 512
-    """Of a tile, px."""
+    """Side of a tile, px."""
     tile_tokens: int = 256
     """A tile's tokens."""
     max_tiles: int = 12
-    """Of a grid."""
+    """Largest number of tiles in a grid."""
 
     def grid(self, width: int, height: int) -> tuple[int, int]:
         """Return how many tiles a picture has across and down."""
@@ -93,11 +93,11 @@ class Patched:
     """
 
     side: int
-    """Of a patch that makes a token, px."""
+    """Side of a patch that makes a token, px."""
     min_pixels: int
-    """Of a picture."""
+    """Least number of pixels of a picture."""
     max_pixels: int
-    """Of a picture."""
+    """Largest number of pixels of a picture."""
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the nearest multiples of a patch, with an area within bounds."""
@@ -124,11 +124,11 @@ class Bounded:
     """
 
     max_edge: int = 1_568
-    """Of the longer edge, px."""
+    """Largest length of the longer edge, px."""
     max_pixels: int = 1_200_000
-    """Of a picture."""
+    """Largest number of pixels of a picture."""
     pixels_per_token: int = 750
-    """Of the published estimate."""
+    """Pixels for each token by the published estimate."""
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the largest size of the same shape within bounds, never a larger one."""

@@ -1,8 +1,8 @@
-"""What a dialect is: how one model family is prompted and how its reply is understood.
+"""The protocol of a dialect: how one model family is prompted and how its reply is parsed.
 
-A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes
-between which points are converted. It formats and parses text and calls no engine. Its text for an
-earlier step never changes, because the prompt is append-only.
+A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes between
+which points are converted. It formats and parses text and calls no engine. Its text for an earlier step
+never changes, because the prompt is append-only.
 """
 
 from typing import Protocol
@@ -34,7 +34,7 @@ class ParsedAction(Record):
     """A parsed reply."""
 
     action: Action
-    """In CSS pixels of the viewport."""
+    """The action, in CSS pixels of the viewport."""
     thought: str | None = None
     """Why the action was chosen; None if not stated."""
     note: str | None = None
@@ -44,7 +44,7 @@ class ParsedAction(Record):
     canonical_reply: str
     """The reply as it goes into the history, formatted again from the parsed parts."""
     dropped: str | None = None
-    """What of the reply was left out, in words; None: nothing."""
+    """The part of the reply that was left out, in words; None: nothing was."""
 
     @property
     def rationale(self) -> Rationale:

@@ -1,8 +1,8 @@
-"""From a dialect's name and options to the dialect: those that ship, and those of plug-ins.
+"""Makes a dialect from its name and options: a shipped one or that of a plug-in.
 
 A plug-in offers a class or a function that takes the options and returns a `Dialect` of the entry point's
-name. Its class `Options`, a pydantic model, says which keys `policy.dialect_options` may have; without one
-these are the keys of `TextSettings`.
+name. Its class `Options`, a pydantic model, defines the keys of `policy.dialect_options`; without it these
+are the keys of `TextSettings`.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from registries.registry import Registry, callable_part, plugin_errors
 from schemas.errors import BadConfig, NotFound
 
 DEFAULT = "holotron"
-"""The dialect where none is named."""
+"""The dialect if none is named."""
 
 Options = TypeVar("Options", bound=BaseModel)
 

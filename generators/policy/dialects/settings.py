@@ -44,7 +44,7 @@ class HolotronSettings(Settings):
     """The settings of Holotron, whose contract is not published; those of related models are."""
 
     note_key: Name = "note"
-    """Key of a reply for what is to be remembered, or null."""
+    """Key of a reply for a note to remember, or null."""
     thought_key: Name = "thought"
     """Key of a reply for the reasoning."""
     call_key: Name = "tool_call"

@@ -134,10 +134,10 @@ def _bounds(known: type[object], frame: Frame) -> Iterator[JsonObject]:
 
 
 def _options(prompt: Prompt, schema: JsonObject) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the options that show in a reply's schema and in the words of its prompt.
+    """Yield the options that follow from a reply's schema and from the words of its prompt.
 
     Raises:
-        KeyError, IndexError, TypeError, ValueError: the schema is none of a reply with one call.
+        KeyError, IndexError, TypeError, ValueError: the schema is not that of a reply with one call.
     """
     properties: dict[str, dict[str, JsonValue]] = schema["properties"]  # type: ignore[assignment]
     note, thought, call = _texts(schema["required"])

@@ -54,7 +54,7 @@ from schemas.episodes.action import (
 
 _CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<rest>.*)\Z", re.DOTALL)
 _END = re.compile(r"\)[ \t]*(?=\n|\Z)")
-"""What may end a call: a bracket at the end of a line."""
+"""The possible end of a call: a bracket at the end of a line."""
 _MAX_ENDS = 20
 _PART = re.compile(
     r"\s*([a-z_]{1,20})\s*=\s*(['\"])((?:[^\\]|\\.)*?)\2\s*(?:,(?=\s*[a-z_]{1,20}\s*=)|\Z)",

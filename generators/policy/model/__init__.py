@@ -1,1 +1,1 @@
-"""Policies that ask a model: conversation, context window, calls, repair, the surfer's roles."""
+"""Policies that use a model: conversation, context window, calls, repair, the surfer's roles."""

@@ -15,7 +15,7 @@ from generators.engine.protocol import Message, Part, Picture, Role
 from schemas.errors import FailureKind, RolloutFailure
 
 BYTES_PER_TOKEN = 3.0
-"""Of text, for a high estimate; English is nearer to 4."""
+"""Bytes of text for each token, for a high estimate; English is nearer to 4."""
 
 TOKENS_PER_MESSAGE = 8
 """Overhead of a chat template."""
@@ -30,8 +30,8 @@ the estimate, and a chat template adds to that. A count outside these bounds is 
 """
 
 DROPPED_PART = 2
-"""One in so many steps, the oldest, is dropped when the text is too long: half of them at once,
-because every eviction invalidates the whole prefix cache."""
+"""The oldest 1/2 of the steps is dropped when the text is too long: half of them at once, because every
+eviction invalidates the whole prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)

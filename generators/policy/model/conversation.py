@@ -20,7 +20,7 @@ from schemas.episodes.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 ROLE = "policy"
-"""As in rows of `calls`."""
+"""The role's name in rows of `calls`."""
 
 
 class Conversation:

@@ -26,13 +26,13 @@ from schemas.episodes.action import Action, target_point
 from schemas.episodes.observation import Element
 
 ROLE = "localizer"
-"""As in rows of `calls`."""
+"""The role's name in rows of `calls`."""
 
 Point = tuple[float, float]
 """CSS px of the viewport."""
 
 MAX_DESCRIPTION_CHARS = 500
-"""Of a description in a request."""
+"""Largest length of a description in a request, characters."""
 
 _X, _Y = Coordinate("x"), Coordinate("y")
 

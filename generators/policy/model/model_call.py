@@ -1,8 +1,8 @@
 """Asks an engine on behalf of one episode, and records every call.
 
-A prompt and its reply become a row of `calls`. The row has the number of a picture's step in place of
-the picture, and the hash of the system prompt in place of its text, so it states exactly what was sent
-and repeats no picture. The caller parses the reply.
+A prompt and its reply become a row of `calls`. A picture is recorded as the number of its step, and the
+system prompt as its hash, so the row states exactly the sent prompt and repeats no picture. The caller
+parses the reply.
 """
 
 from collections.abc import Sequence

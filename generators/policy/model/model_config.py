@@ -31,7 +31,7 @@ class ModelConfig:
     time: TimeShare
     """The engine's time, shared among the replies of all episodes."""
     seen: SeenPrefixes
-    """What the engine has seen of the prompts of all episodes."""
+    """The prompts of all episodes that the engine has seen."""
     pricing: EngineSection
     """The engine's prices, by tokens or by the hour."""
     points: bool = True

@@ -14,10 +14,10 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import Observation
 
 JPEG_QUALITY = 90
-"""Of a resized picture."""
+"""JPEG quality of a resized picture."""
 
 MAX_PICTURES = 16
-"""Of an episode in memory: more than a prompt has, and few beside a long episode's screenshots."""
+"""Number of an episode's pictures in memory: more than a prompt has, and few beside a long episode's screenshots."""
 
 
 class EpisodePictures:

@@ -13,7 +13,7 @@ from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 
 NAME = "model"
-"""As runs record it."""
+"""The policy's name in runs."""
 
 
 class ModelPolicy:

@@ -21,16 +21,16 @@ COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None
 """Finish reasons of a reply that the model ended by itself."""
 
 ROLE = "repair"
-"""As in rows of `calls`."""
+"""The role's name in rows of `calls`."""
 
 MISPLACED = (
     "the reply is empty, and its answer is in the reasoning: the server takes all that the model writes for thinking; "
     "serve without --reasoning-parser, or with the model's own"
 )
-"""What a reply is that a server put into the wrong field."""
+"""The kind of a reply that a server put into the wrong field."""
 
 MAX_QUOTED_CHARS = 4_000
-"""Of an unreadable reply in the repair turn."""
+"""Largest length of an unreadable reply in the repair turn, characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ParsedReply(Generic[Parsed]):
     reply: Reply
     """The reply that was parsed."""
     prompt_tokens: int | None
-    """Of the prompt without a repair turn; None if the engine does not report it."""
+    """Tokens of the prompt without a repair turn; None if the engine does not report it."""
     problem: str | None
     """Why the first reply could not be parsed, or what of it was left out; None if neither."""
 
@@ -101,7 +101,7 @@ def is_misplaced(reply: Reply) -> bool:
 
 
 def find_dropped(value: object) -> str | None:
-    """Return what the dialect left out of the reply that it read as `value`; None: nothing."""
+    """Return the part of a reply that the dialect left out when it read `value`; None: it left out nothing."""
     return value.dropped if isinstance(value, ParsedAction) else None
 
 
@@ -117,5 +117,5 @@ def read_whole(text: str, finish_reason: str | None, read: Callable[[str], Parse
 
 
 def twice_unreadable(first: str, second: str) -> str:
-    """Return what is wrong with a reply and its repair, neither of which could be parsed."""
+    """Return the error for a reply and its repair, neither of which could be parsed."""
     return f"no reply could be read: {first}; and again: {second}"

@@ -1,11 +1,13 @@
-"""What each endpoint has seen of prompts, and so how much of the next one its prefix cache could serve.
+"""Tracks the prompts seen by each endpoint, to compute how much of the next its prefix cache could serve.
 
-A perfect cache serves the longest beginning that any conversation of the run has sent to the endpoint, in whole blocks and
-never the last token, as vLLM does. A picture counts by its content: its placeholders are alike in all pictures. Where the
-server gives no tokens, messages are compared in place of them, so that only the beginning that was a whole prompt before
-is known; that is a lower bound. What a server did serve from its cache could be served, so no figure is below that.
+A perfect cache serves the longest prefix that any conversation of the run has sent to the endpoint, in
+whole blocks and never the last token, as vLLM does. A picture counts by its content, because all pictures
+have equal placeholders. If the server gives no tokens, messages are compared instead; then only prefixes
+that were whole prompts are known, which gives a lower bound. No figure is below the number of tokens that
+the server really served from its cache.
 
-A cache that is claimed and serves less than half of that over many calls is said once, because nothing else shows it.
+If a cache is reported and serves less than half of that over many calls, a warning is logged once, because
+nothing else shows it.
 """
 
 import hashlib
@@ -20,16 +22,16 @@ from schemas.episodes.picture_tokens import find_picture_tokens
 LOG = logging.getLogger(__name__)
 
 MAX_BLOCKS = 1 << 18
-"""Blocks that are remembered of an endpoint, some 25 MB; the ones used longest ago go first."""
+"""Largest number of blocks remembered for an endpoint, some 25 MB; the least recently used are dropped first."""
 
 WATCHED_CALLS = 200
-"""Calls over which a cache is held against what it could serve."""
+"""Number of calls over which a cache is compared with its possible share."""
 
 MIN_SERVED = 0.5
-"""The share of what it could serve that a cache which works serves at least."""
+"""Least share of its possible tokens that a working cache serves."""
 
 DEFAULT_BLOCK = 16
-"""Tokens of a block where the server does not say: that of vLLM for a model of attention alone."""
+"""Default tokens of a block: those of vLLM for a model with attention only."""
 
 
 class SeenPrefixes:
@@ -43,13 +45,13 @@ class SeenPrefixes:
 
     @property
     def now(self) -> int:
-        """A number to tell what was seen before a request was sent from what came meanwhile."""
+        """A counter that separates prompts seen before a request was sent from later ones."""
         return self._clock
 
     def cacheable_tokens(self, prompt: EnginePrompt, reply: Reply, *, sent: int) -> int | None:
-        """Return how many tokens of an answered prompt a perfect cache would have served, and remember the prompt.
+        """Remember an answered prompt; return the tokens of it that a perfect cache would have served.
 
-        `sent` is what `now` was when it was sent. None: the server counts no tokens.
+        `sent` is the value of `now` when it was sent. None: the server counts no tokens.
         """
         found = self._by_tokens(prompt, reply, sent)
         if found is None:
@@ -60,7 +62,7 @@ class SeenPrefixes:
         return found
 
     def _by_tokens(self, prompt: EnginePrompt, reply: Reply, sent: int) -> int | None:
-        """Return the longest known beginning in whole blocks; None: the tokens are not known, or not which are pictures."""
+        """Return the longest known prefix in whole blocks; None: tokens or pictures are unknown."""
         keys = _keys(prompt, reply)
         if keys is None:
             return None
@@ -96,7 +98,7 @@ class SeenPrefixes:
             seen.popitem(last=False)
 
     def _watch(self, endpoint: str, cached: int, cacheable: int) -> None:
-        """Say once that a cache serves less than half of what it could."""
+        """Log once that a cache serves less than half of its possible tokens."""
         last = self._last.setdefault(endpoint, deque(maxlen=WATCHED_CALLS))
         last.append((cached, cacheable))
         if self._told or len(last) < WATCHED_CALLS:
@@ -118,11 +120,11 @@ CACHE_REMEDY = (
     "serve with --enable-prefix-caching, or, where it is on, keep fewer episodes alive (limits.live_episodes): their "
     "prompts no longer fit together"
 )
-"""What to do about a cache that serves little."""
+"""The advice about a cache that serves little."""
 
 
 def _keys(prompt: EnginePrompt, reply: Reply) -> list[int] | None:
-    """Return a prompt's tokens with those of each picture in place of its placeholders; None: they are not known."""
+    """Return a prompt's tokens, with those of pictures replaced by their content; None: they are unknown."""
     if reply.prompt_token_ids is None:
         return None
     pictures = [

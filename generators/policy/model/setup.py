@@ -33,7 +33,7 @@ RESERVED_TOKENS = 1_000
 """Tokens that a prompt needs for the task, its observation's text and a short history."""
 
 PREFLIGHT_TOKENS = 16
-"""Of a preflight's reply: enough to know that the engine replies at all."""
+"""Tokens of a preflight's reply: enough to know that the engine replies at all."""
 
 LOG = logging.getLogger(__name__)
 
@@ -46,10 +46,10 @@ class EngineSet:
 
     def __init__(self, main: Engine, others: Mapping[EngineKey, Engine] | None = None) -> None:
         self.main = main
-        """Of `[engine]`."""
+        """The engine of `[engine]`."""
         self._others = dict(others or {})
         self.seen = SeenPrefixes()
-        """What the engines have seen of prompts."""
+        """The prompts that the engines have seen."""
         self.time = TimeShare()
         """The engines' time, shared among all replies."""
 
@@ -82,9 +82,9 @@ class PolicyModels:
     """The models of one policy section, one for each role."""
 
     model: ModelConfig
-    """Of the role that decides."""
+    """The model of the deciding role."""
     budget: Budget
-    """Of its prompts."""
+    """The budget of its prompts."""
     roles: Roles | None
     """The other two roles of a `surfer`; None for any other policy."""
 

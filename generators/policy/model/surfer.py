@@ -28,7 +28,7 @@ from schemas.episodes.action import Action, Answer
 from schemas.episodes.observation import Observation
 
 NAME = "surfer"
-"""As runs record it."""
+"""The policy's name in runs."""
 
 REJECTION = "the answer was looked at and is not accepted: {why}\nGo on with the task."
 """The result of an answer to which the validator objects, for the policy."""
@@ -43,7 +43,7 @@ class Roles:
     validator: ModelConfig
     """Checks the answer."""
     max_pictures: int
-    """Of the last pictures, for the validator."""
+    """Number of the last pictures that the validator gets."""
 
 
 class SurferPolicy:

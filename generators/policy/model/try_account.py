@@ -16,7 +16,7 @@ class Account:
         self.stopwatch = Stopwatch() if stopwatch is None else stopwatch
         """Held while no engine lives."""
         self.calls: list[Call] = []
-        """In the order they were made."""
+        """The calls in the order they were made."""
 
     @property
     def tokens(self) -> int:

@@ -23,7 +23,7 @@ from schemas.base import JsonObject
 from schemas.episodes.action import Answer
 
 ROLE = "validator"
-"""As in rows of `calls`."""
+"""The role's name in rows of `calls`."""
 
 MAX_ASSESSMENTS = 2
 """Answers of an episode that it checks, as in Surfer-H; a later one is accepted unchecked."""

@@ -43,7 +43,7 @@ _KINDS = {
     "select": "list",
     "textarea": "text field",
 }
-"""What a person calls an element, by its tag."""
+"""Names that people use for elements, by tag."""
 
 
 def not_found(tags: tuple[str, ...], *, text: str | None = None, place: int = 1) -> SkillError:
@@ -103,7 +103,7 @@ class Page:
     """One snapshot of a page, and the goal of the task."""
 
     goal: str
-    """In words."""
+    """The goal in words."""
     url: str
     """The page's address."""
     root: Node
@@ -160,7 +160,7 @@ class Page:
         where: NodeTest | None = None,
         shown: bool = True,
     ) -> Node | None:
-        """Return the first of the nodes that `all` returns; None if there is none."""
+        """Return the first of the nodes that `all` returns, or None."""
         nodes = self.all(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
         return nodes[0] if nodes else None
 
@@ -176,7 +176,7 @@ class Page:
         """Return the first of the nodes that `all` returns.
 
         Raises:
-            SkillError: there is none.
+            SkillError: it returns no node.
         """
         node = self.first(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
         if node is None:
@@ -187,7 +187,7 @@ class Page:
         """Return the node of an id, rendered or not.
 
         Raises:
-            SkillError: there is none.
+            SkillError: the page has no such node.
         """
         return self.one(where=lambda node: node.attrs.get("id") == name, shown=False)
 
@@ -206,7 +206,7 @@ class Page:
             node = parent
 
     def caption(self, field: Node) -> str:
-        """Return what names a field: the hint in it, or its label; empty if neither does."""
+        """Return the caption of a field: the hint in it, or its label; empty without both."""
         parent = self.parent(field)
         near = [outer for outer in self.ancestors(field) if outer.tag == "label"]
         for node, following in pairwise(parent.children if parent else ()):

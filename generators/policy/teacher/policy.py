@@ -1,10 +1,10 @@
 """The teacher as a policy: it reads the page, lets the template's skill decide, and says why.
 
-Where a task says how it is done, the teacher carries out that reference, and needs no skill.
+If a task has a reference, the teacher carries that out and needs no skill.
 
-It is privileged: it gets a reader of the rendered document. It acts by pixels and keys alone, as any
-model would, so that its actions can be learned from pictures. Where a skill cannot go on, the teacher
-says so and ends the episode, which then fails like any other.
+It is privileged: it gets a reader of the rendered document. It acts by pixels and keys alone, as any model
+would, so that its actions can be learned from pictures. If a skill cannot continue, the teacher says so and
+ends the episode, which then fails like any other.
 """
 
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from schemas.episodes.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 NAME = "teacher"
-"""As runs record it."""
+"""The policy's name in runs."""
 
 
 class TeacherPolicy:

@@ -48,11 +48,11 @@ MAX_SCROLLS = 24
 """Turns of the wheel to bring one node into view."""
 
 _SCROLLED = 0.7
-"""Share of what a box shows by which a turn of the wheel moves it: the rest shows where one was."""
+"""Share of a box's visible height by which one turn of the wheel moves it; the rest keeps the context."""
 
 
 _OPENINGS = 3
-"""How often a closed list is opened at most: one that has not opened yet misses the first of the keys."""
+"""Largest number of times that a closed list is opened: a list that has not opened yet misses the first keys."""
 
 _TEXTUAL = frozenset({"text", "password", "search", "number", "email", "tel", "url"})
 """Types of input fields that take text."""
@@ -86,7 +86,7 @@ def press_key(chord: str, why: str) -> Plan:
 
 
 def _name(node: Node) -> str:
-    """Return what to call a node where it is not in sight."""
+    """Return a name for a node that is out of sight."""
     return label(node) if 0 < len(label(node)) <= _LONGEST_NAME else "what I look for"
 
 
@@ -100,7 +100,7 @@ def click_point(node: Node) -> tuple[float, float]:
     """Return a point at which a click reaches a node.
 
     Raises:
-        SkillError: there is none.
+        SkillError: the node has no such point.
     """
     if node.point is None:
         raise SkillError(f"something lies over {_name(node)}, so I cannot reach it")
@@ -121,8 +121,8 @@ def drag(start: tuple[float, float], end: tuple[float, float], why: str) -> Plan
 def scroll_into_view(page: Page, find: Locator, because: str | None = None) -> Plan:
     """Scroll until a click can reach the node; `because` begins the thought, None: by the node's name.
 
-    Nobody knows where a thing is that was not in sight yet, so the wheel is turned by less than the box
-    shows at once, down to its end and then up to its beginning.
+    A person cannot know the place of a hidden thing, so the wheel turns in steps smaller than the visible
+    part of the box, down to its end and then up to its beginning.
 
     Raises:
         SkillError: it does not come into view.
@@ -157,12 +157,12 @@ _TURNS = {
 
 
 def can_scroll_down(frame: Node) -> bool:
-    """Return whether there is more below what a box shows."""
+    """Return whether a box can scroll further down."""
     return rest(frame, Direction.DOWN) > 1
 
 
 def scroll_on(page: Page, frame: Node, way: Direction, because: str) -> Plan:
-    """Turn the wheel once over a box, by most of what it shows."""
+    """Turn the wheel once over a box, by most of its visible height."""
     extent = frame.inner[way in (Direction.UP, Direction.DOWN)] * _SCROLLED
     return (yield from _turn(page, frame, way, extent, because))
 
@@ -213,10 +213,10 @@ def _why_into(page: Page, field: Node) -> str:
 
 
 def type_over(page: Page, find: Locator, text: str, why: str) -> Plan:
-    """Type into the field that the keyboard goes to, in place of what it holds.
+    """Replace the content of the field with the keyboard focus by a text.
 
     Raises:
-        SkillError: the keyboard does not go there.
+        SkillError: the field does not have the focus.
     """
     if not find(page).focused:
         raise SkillError("the field does not take the focus")
@@ -247,10 +247,10 @@ def fill(page: Page, find: Locator, text: str, why: str, *, into: str | None = N
 
 
 def select_option(page: Page, find: Locator, option: str, why: str, *, more: bool = False) -> Plan:
-    """Select an option of a list; with `more`, beside those that are selected.
+    """Select an option of a list; with `more`, in addition to the selected ones.
 
-    A list that shows its options takes clicks. One that does not is opened and told the name by keys: its
-    options are on no picture.
+    An open list takes clicks. A closed list is opened and gets the option's name by keys, because pictures
+    do not show its options.
     """
     page = yield from scroll_into_view(page, find)
     if "multiple" in find(page).attrs:

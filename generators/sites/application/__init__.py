@@ -1,1 +1,1 @@
-"""A site made of an application that one file describes: its servers, the way to them, and its judge."""
+"""The site of an application that one file describes: its servers, the proxy to them, and its judge."""

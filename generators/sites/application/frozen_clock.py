@@ -1,12 +1,12 @@
-"""A clock that stands still for a program, by libfaketime, which the program loads before all else."""
+"""Stops a program's clock with libfaketime, which the program preloads."""
 
 from pathlib import Path
 
 FAKETIME = "usr/lib/*/faketime/libfaketime.so.1"
-"""Where Debian's package has the library, below the root of a tree."""
+"""The library's path in Debian's package, below the root of a tree."""
 
 PLACES = (FAKETIME, "usr/lib*/faketime/libfaketime.so.1")
-"""Where the packages of distributions have it."""
+"""The library's paths in the packages of several distributions."""
 
 
 def find_faketime() -> Path | None:
@@ -15,9 +15,9 @@ def find_faketime() -> Path | None:
 
 
 def stand_still(library: Path, *, at: str) -> dict[str, str]:
-    """Return the variables by which a program's clock stands still.
+    """Return the environment variables that stop a program's clock.
 
-    `at` is the moment in UTC, as `2026-01-15 10:00:00`. Timeouts go on, and the times of files are the real ones.
+    `at` is the time in UTC, as `2026-01-15 10:00:00`. Timeouts still elapse, and files have real times.
     """
     return {
         "LD_PRELOAD": str(library),

@@ -9,11 +9,11 @@ from generators.sites.judged_site import OpenVisit
 
 @dataclass(slots=True, kw_only=True)
 class Lease(OpenVisit):
-    """A visit, with the server that was leased for it."""
+    """A visit with its leased server."""
 
     server: Server
     """The server that has the visit's state."""
     session: str
     """The visit's own id."""
     values: Values
-    """What the application's texts name in this visit."""
+    """The values of the application's placeholders in this visit."""

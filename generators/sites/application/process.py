@@ -1,8 +1,8 @@
-"""The programs of an application on this machine: its server, and the commands that reset and read it.
+"""The processes of an application on this machine: its server, and the commands that reset and read it.
 
-A server that Stepmill starts has a port and a folder of its own and ends with this program, however that
-ends (`generators/parent_guard.py`). What it holds on disk lies in memory where there is a memory file
-system, and what a killed program left there goes with the next start.
+A server that Stepmill starts has its own port and folder and ends with this program, however that ends
+(`generators/parent_guard.py`). Its folder is in memory if there is a memory file system; the next start
+removes folders that a killed program left.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from schemas.configuration.application import Application
 from schemas.errors import FailureKind, RolloutFailure
 
 COMMAND_SECONDS = 30.0
-"""How long a command that resets or reads a server may take."""
+"""Time limit of a command that resets or reads a server, seconds."""
 
 _PREFIX = "stepmill-site-"
 _LAST_LINES = 3
@@ -41,17 +41,17 @@ class ServerProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._environ: dict[str, str] = dict(os.environ)
         self.folder: Path | None = None
-        """Where the server keeps what it holds; None where it runs already, and before the start."""
+        """The server's folder; None before the start, and for a server that runs already."""
         self.url = application.start.url or ""
-        """Where the server answers."""
+        """The server's address."""
         self.values = Values(environ=self._environ)
-        """What the application's texts name."""
+        """The values of the application's placeholders."""
 
     async def start(self) -> None:
-        """Start the server in a new folder, at a free port; of one that runs already do nothing.
+        """Start the server in a new folder, on a free port; do nothing if it runs already.
 
         Raises:
-            RolloutFailure: its command cannot be run, or names what there is not.
+            RolloutFailure: its command cannot be run, or names a value that does not exist.
         """
         start = self._application.start
         if not start.command:
@@ -75,12 +75,12 @@ class ServerProcess:
 
     @property
     def ended(self) -> bool:
-        """Whether a server that was started has ended by itself."""
+        """Whether a started server has ended by itself."""
         return self._process is not None and self._process.returncode is not None
 
     @property
     def last_words(self) -> str:
-        """What the server wrote last, without the values of secrets; empty if nothing."""
+        """The end of the server's output, without the values of secrets; empty if there is none."""
         log = self.folder / "server.log" if self.folder else None
         if log is None or not log.exists():
             return ""
@@ -91,10 +91,10 @@ class ServerProcess:
         return text
 
     async def finish(self, command: Sequence[str], values: Values, doing: str) -> bytes:
-        """Run a command of the application's file to its end and return what it wrote.
+        """Run a command of the application's file to its end and return its output.
 
         Raises:
-            RolloutFailure: it cannot be run, does not end in time, or ends with another code than 0.
+            RolloutFailure: it cannot be run, exceeds its time limit, or its exit code is not 0.
         """
         about = f"{self._name}: {doing}: {command[0]}"
         process = await self._run(command, values)
@@ -120,7 +120,7 @@ class ServerProcess:
     async def _run(
         self, command: Sequence[str], values: Values, *, log: Path | None = None
     ) -> asyncio.subprocess.Process:
-        """Start a command; with `log` as a server that ends with this program, and writes there."""
+        """Start a command; with `log`, as a server that ends with this program and writes there."""
         start = self._application.start
         argv = [values.fill(text) for text in command]
         if shutil.which(argv[0], path=os.environ.get("PATH")) is None and "/" not in argv[0]:
@@ -153,9 +153,9 @@ class ServerProcess:
                 ) from error
 
     def _clock(self) -> list[str]:
-        """Return what stands before a command so that its clock stands still; nothing if it runs.
+        """Return the command prefix that stops the clock; empty if the clock runs.
 
-        The guard of a server is not among what loads the library: its own clock runs.
+        The guard of a server does not load the library: its own clock runs.
 
         Raises:
             RolloutFailure: libfaketime is not installed.
@@ -176,13 +176,13 @@ class ServerProcess:
 
 
 def _memory() -> Path | None:
-    """Return a file system in memory; None: there is none to write to, and the usual one is used."""
+    """Return a writable file system in memory; None if there is none and the usual one is used."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
     return memory if os.access(memory, os.W_OK) else None
 
 
 def _new_folder() -> Path:
-    """Return a new folder for a server, in this process's own: what processes left that were killed goes first."""
+    """Return a new folder for a server, after removing the folders of killed processes."""
     above = process_folder(Path(_memory() or tempfile.gettempdir()))
     return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
 
@@ -194,7 +194,7 @@ def _free_port() -> int:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a guarded server: by the end of its pipe, and if that does not help, by force."""
+    """End a guarded server by closing its pipe, or by force if that has no effect."""
     if process.stdin is not None:
         process.stdin.close()
     try:

@@ -1,9 +1,9 @@
-"""The way from a session's browser to the server of its visit.
+"""The proxy from a session's browser to the server of its visit.
 
-Browsers reach an application by its stable origin, behind which there may be many servers. A session's
-browser has a cookie that names its visit, which no page can read and no server gets; each request goes on
-to that visit's server, with the visit's own id where the server tells visits apart by it. The server finds
-its origin's name as the host; addresses of its own port in what it answers become those of the origin.
+Browsers reach an application at one stable origin, behind which there may be many servers. The session's
+browser has a cookie that identifies its visit; pages cannot read it, and servers do not get it. Each
+request goes to that visit's server, with the visit's own id if the server serves several visits. The server
+gets the origin's name as the host; addresses of its own port in its replies are replaced by the origin.
 """
 
 from http import HTTPStatus
@@ -29,7 +29,7 @@ _CHUNK_BYTES = 64 * 1024
 async def forward(
     request: web.BaseRequest, lease: Lease, application: Application
 ) -> web.StreamResponse:
-    """Have the visit's server answer a request; a server that does not is given up."""
+    """Forward a request to the visit's server; give up a server that does not answer."""
     try:
         return await _forward(request, lease, application)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -82,7 +82,7 @@ def _request_headers(request: web.BaseRequest, origin: str) -> CIMultiDict[str]:
 
 
 def _identify(visits: SharedVisits, session: str, url: URL, headers: CIMultiDict[str]) -> URL:
-    """Add a visit's id to a request, over whatever the page says."""
+    """Add a visit's id to a request, replacing any value from the page."""
     if visits.carrier is Carrier.HEADER:
         headers[visits.name] = session
     elif visits.carrier is Carrier.COOKIE:

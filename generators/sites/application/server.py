@@ -1,7 +1,7 @@
-"""One server of an application: reset, asked and read.
+"""One server of an application: it is reset, sent requests and read.
 
-Its process is `generators/sites/application/process.py`'s; of a server that runs already only the address is
-known. What a server cannot be asked any more makes it of no use to other visits.
+`generators/sites/application/process.py` runs its process; of a server that runs already only the address
+is known. A server that cannot be reset or read is not used for further visits.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 from schemas.json_pointer import ABSENT, find
 
 ASK_SECONDS = 30.0
-"""How long a request of ours may take."""
+"""Time limit of a request by this program, seconds."""
 
 _POLL_SECONDS = 0.02
 _OK = range(200, 400)
@@ -41,32 +41,32 @@ class Server:
         self._process = ServerProcess(name, application)
         self._http: aiohttp.ClientSession | None = None
         self.broken = ""
-        """Why it is of no use any more; empty while it is."""
+        """Why the server must not be used any more; empty while it is usable."""
 
     @property
     def folder(self) -> Path | None:
-        """Where it keeps what it holds; None where it runs already, and before the start."""
+        """The server's folder; None before the start, and for a server that runs already."""
         return self._process.folder
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The server's address."""
         return self._process.url
 
     @property
     def values(self) -> Values:
-        """What the application's texts name."""
+        """The values of the application's placeholders."""
         return self._process.values
 
     @property
     def http(self) -> aiohttp.ClientSession:
-        """The client that asks it."""
+        """The client for requests to it."""
         if self._http is None:
             raise AssertionError("the server was not started")
         return self._http
 
     async def start(self) -> None:
-        """Start it and wait until it answers; of one that runs already only wait.
+        """Start it and wait until it answers; if it runs already, only wait.
 
         Raises:
             RolloutFailure: it does not answer in time, or ended.
@@ -105,10 +105,10 @@ class Server:
             await self._process.finish(reset.command, values, "reset")
 
     async def read_state(self, values: Values) -> ServerState:
-        """Return the server's state, without what is masked.
+        """Return the server's state, masked.
 
         Raises:
-            RolloutFailure: it cannot be read, or is no state.
+            RolloutFailure: the state cannot be read or is invalid.
         """
         with boundary(FailureKind.SITE, f"{self._name}: reading the state"):
             return await self._read_state(self._application.state, values)
@@ -139,10 +139,10 @@ class Server:
         return ServerState(await asyncio.to_thread(mask_state, state, masks, unknown_ok=True), keys)
 
     async def ask(self, request: Request, values: Values, doing: str) -> tuple[bytes, list[str]]:
-        """Send a request of the application's file; return the body and the cookies that it sets.
+        """Send a request of the application's file; return the body and the `Set-Cookie` fields.
 
         Raises:
-            RolloutFailure: there is no answer in time, or one that is not 2xx or 3xx.
+            RolloutFailure: there is no reply in time, or its status is not 2xx or 3xx.
         """
         url = (request.origin or self.url) + values.fill(request.path)
         about = f"{doing}: {request.method} {request.path}"
@@ -175,7 +175,7 @@ class Server:
             raise self.give_up(f"{about}: {str(error) or type(error).__name__}") from error
 
     def give_up(self, message: str) -> RolloutFailure:
-        """Mark the server as of no use, for its first reason; return the failure, with its last words."""
+        """Mark the server as unusable, keeping the first reason; return the failure, with its last words."""
         words = self._process.last_words
         failure = self._failure(
             f"{message}; the server's last words: {words}" if words else message
@@ -189,7 +189,7 @@ class Server:
     async def _read_json(
         self, source: StateSource, values: Values, request: Request | None
     ) -> JsonValue:
-        """Return the JSON that a request is answered with; without one, that the command writes."""
+        """Return the JSON reply to a request; if there is none, the JSON output of the command."""
         if request is not None:
             where = f"the answer to {request.method} {request.path}"
             raw, _ = await self.ask(request, values, "state")

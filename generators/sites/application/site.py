@@ -1,7 +1,7 @@
 """The site of an application that one file describes.
 
-A visit leases a server, alone or beside others that tell themselves apart, and puts it into the state of the
-task's seed.
+A visit leases a server and puts it into the state of the task's seed. Other visits may share a server that
+tells visits apart.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class ApplicationSite(JudgedSite[Lease]):
         gateway.mount(urlsplit(application.origin).hostname or "", self._serve)
 
     async def __aenter__(self) -> Self:
-        """Start the first server, so that what cannot start is known before any work.
+        """Start the first server, so that a faulty application is found before any work.
 
         Raises:
             BadConfig: it does not start or answer.
@@ -109,7 +109,7 @@ class ApplicationSite(JudgedSite[Lease]):
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[Server]:
-        """Lease a server that works, and replace one that does not."""
+        """Lease a usable server; replace a broken one."""
         application = self._application
         alone = application.visits == "one"
         async with contextlib.AsyncExitStack() as stack:
@@ -153,7 +153,7 @@ class ApplicationSite(JudgedSite[Lease]):
                 group.create_task(self._drop(server))
 
     async def _sign_in(self, lease: Lease, token: str) -> SignIn:
-        """Log in as the application's file says, and name the visit."""
+        """Log in as the application's file says; return the session's cookies and storage."""
         origin, login = self._application.origin, self._application.login
         cookies: dict[str, str] = {}
         storage: Mapping[str, str] = {}

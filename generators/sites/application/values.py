@@ -1,4 +1,4 @@
-"""The values that an application's texts name: placeholders in braces, and secrets as `$NAME`."""
+"""The values in an application's texts: placeholders in braces, and secrets as `$NAME`."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from schemas.tasks.task import Task
 
 
 class Values:
-    """What placeholders and secrets stand for in one server or one visit."""
+    """The values of placeholders and secrets in one server or one visit."""
 
     def __init__(
         self, *, environ: Mapping[str, str], parameters: JsonValue = None, **stated: object
@@ -22,12 +22,12 @@ class Values:
         self._stated = {name: str(value) for name, value in stated.items()}
 
     def with_task(self, task: Task, *, session: str) -> "Values":
-        """Return these values and those of one visit of a task."""
+        """Return these values together with those of a visit of a task."""
         more = {"seed": task.seed, "template": task.template_id, "session": session}
         return Values(environ=self._environ, parameters=task.parameters, **{**self._stated, **more})
 
     def fill(self, text: str) -> str:
-        """Return `text` with everything it names.
+        """Return `text` with placeholders and secrets filled in.
 
         Raises:
             RolloutFailure: a variable is not set, or a placeholder has no value here.

@@ -1,1 +1,1 @@
-"""Judging: the states of a site's server, what differs between two, and whether that is what a task expects."""
+"""Judging: the states of a site's server, their differences, and whether a task expects these."""

@@ -1,9 +1,8 @@
-"""Answers: whether what a policy says is the expected answer, in any of its usual spellings.
+"""Answers: whether a policy's answer equals the expected one, in any usual spelling.
 
-Case, spaces, quotation marks, a full stop at the end, typographic signs and the ways of writing a number
-say nothing about whether an answer is right; all else does. Values in a server's state are compared
-exactly instead (`matching.py`). `other_spellings` is the other direction: spellings that must be accepted,
-with which a task is tested.
+Case, spaces, quotation marks, a final full stop, typographic signs and the notation of a number do not
+matter; everything else does. Values in a server's state are compared exactly instead (`matching.py`).
+`other_spellings` returns spellings that must be accepted, with which a task is tested.
 """
 
 import re
@@ -29,7 +28,7 @@ from schemas.tasks.expectation import (
 _TYPOGRAPHIC = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»", '"'),
-        **dict.fromkeys("‘’‚‛`´", "'"),  # noqa: RUF001 - they are what is replaced
+        **dict.fromkeys("‘’‚‛`´", "'"),  # noqa: RUF001 - the replaced characters
         **dict.fromkeys("‐‑‒–—−", "-"),  # noqa: RUF001
     }
 )
@@ -43,7 +42,7 @@ _GROUPS = str.maketrans("", "", ", '_")
 
 
 def normalise(text: str) -> str:
-    """Return `text` without case, needless spaces, enclosing quotation marks and the full stop at its end."""
+    """Return `text` without case, extra spaces, enclosing quotation marks and a final full stop."""
     out = unicodedata.normalize("NFKC", text[:MAX_MATCHED_CHARS]).translate(_TYPOGRAPHIC).casefold()
     out = " ".join(out.split())
     while (bare := _without_enclosing(out)) != out:
@@ -58,10 +57,10 @@ def _without_enclosing(text: str) -> str:
 
 
 def read_number(text: str) -> Decimal | None:
-    """Return the number that a text states: 1234.5, 1,234.50, $1,234.50 or 1.234,50; None if it states none.
+    """Return the number that a text is, as 1234.5, 1,234.50, $1,234.50 or 1.234,50; None for other texts.
 
-    A currency's sign and a percent sign are left out. A single comma before three digits parts thousands
-    (1,234), a single point never does (1.234).
+    Currency and percent signs are ignored. A single comma before three digits separates thousands (1,234);
+    a single point never does (1.234).
     """
     bare = normalise(text)
     for unit in _units(bare):
@@ -92,7 +91,7 @@ def answers_equal(expected: JsonValue, answer: str) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    """Return whether a text of digits is no number: its leading zero matters, as in 007."""
+    """Return whether a text of digits is a code and not a number: its leading zero matters, as in 007."""
     bare = normalise(text)
     return len(bare) > 1 and bare[0] == "0" and bare[1].isdigit()
 
@@ -102,7 +101,7 @@ def _units(text: str) -> set[str]:
 
 
 def answer_matches(matcher: Matcher, answer: str) -> bool:
-    """Return whether `answer` is what `matcher` expects, in any of its usual spellings."""
+    """Return whether `answer` satisfies `matcher`, in any usual spelling."""
     match matcher:
         case Anything():
             right = bool(answer.strip())
@@ -118,7 +117,7 @@ def answer_matches(matcher: Matcher, answer: str) -> bool:
 
 
 def expected_values(matcher: Matcher) -> tuple[JsonValue, ...]:
-    """Return the values that are equal to what a matcher expects; none if it compares otherwise."""
+    """Return the values that a matcher accepts by equality; empty if it compares otherwise."""
     match matcher:
         case OneOf():
             return matcher.one_of
@@ -131,7 +130,7 @@ def expected_values(matcher: Matcher) -> tuple[JsonValue, ...]:
 
 
 def number_is_near(matcher: Number, number: Decimal | None) -> bool:
-    """Return whether a number is within what the matcher allows; None is not."""
+    """Return whether a number is within the matcher's tolerance; false for None."""
     if number is None:
         return False
     return abs(number - Decimal(str(matcher.number))) <= Decimal(str(matcher.within))
@@ -146,7 +145,7 @@ def _matches(pattern: str, answer: str) -> bool:
 
 
 def _contains(answer: str, part: JsonValue) -> bool:
-    """Return whether an answer has a part as whole words, or a number as one of its numbers."""
+    """Return whether an answer contains a part as whole words, or a number as one of its numbers."""
     words = normalise(answer).split()
     stated = [word.strip("\"'()[]:;!?.,") for word in words]
     if any(answers_equal(part, word) for word in stated):
@@ -158,7 +157,7 @@ def _contains(answer: str, part: JsonValue) -> bool:
 
 
 def other_spellings(expectation: Expectation) -> list[str]:
-    """Return spellings of the expected answer that must be accepted; none if no answer can be told from it."""
+    """Return spellings of the expected answer that must be accepted; empty if the answer is not determined."""
     return list(dict.fromkeys(_spell(expectation.answer)))
 
 

@@ -1,8 +1,8 @@
-"""The comparison of two states of a server: what was added, changed and removed between them.
+"""Compares two states of a server and returns the additions, changes and removals between them.
 
-Tables are compared row by row and everything else value by value, so that the delta of two large states
-is as small as what happened. Numbers are equal if their JSON texts are: 1 and 1.0 differ, as they do in
-the state's digest, and a delta is empty exactly if the digests are equal.
+Tables are compared row by row and everything else value by value, so the delta of two large states is no
+larger than the changes. Numbers are equal if their JSON texts are: 1 and 1.0 differ, as they do in the
+state's digest, and a delta is empty exactly if the digests are equal.
 """
 
 from collections import defaultdict, deque
@@ -28,7 +28,7 @@ _NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
 
 class _Changes:
-    """The changes found so far, no more than a delta may hold."""
+    """The changes found so far, within the size limit of a delta."""
 
     def __init__(self) -> None:
         self.added: list[Change] = []
@@ -37,10 +37,10 @@ class _Changes:
         self._bytes = len("{}")
 
     def add(self, kind: list[Change], change: Change) -> None:
-        """Keep one more change, in one of the three lists.
+        """Add a change to one of the three lists.
 
         Raises:
-            BadState: they are too large together.
+            BadState: the changes are too large together.
         """
         text = canonical_json(change.model_dump(mode="json", exclude_defaults=True))
         self._bytes += len(text.encode()) + 1
@@ -52,7 +52,7 @@ class _Changes:
         kind.append(change)
 
     def add_by_sides(self, at: str, of: ChangeOf, *, before: Found, after: Found) -> None:
-        """Keep a change that is no row's, in the list that says which side lacks it."""
+        """Add a change that is not a row's to the list for the side that lacks it."""
         change = Change(
             of=of,
             at=at,
@@ -66,13 +66,13 @@ class _Changes:
 def compare_states(
     before: JsonValue, after: JsonValue, *, keys: Mapping[str, str] = _NO_KEYS
 ) -> Delta:
-    """Return what differs between two states.
+    """Return the differences between two states.
 
     Args:
         before: the earlier state.
         after: the later state.
         keys: the member that identifies the rows of an array, by the table's pointer or bare name; several
-            members with commas. What is not declared is found: see `KEY_FIELDS`.
+            members with commas. Undeclared keys are inferred: see `KEY_FIELDS`.
 
     Raises:
         BadState: a declared key does not identify its table's rows, or the states differ too much.
@@ -92,7 +92,7 @@ def compare_states(
 
 
 def same(first: Found, second: Found) -> bool:
-    """Return whether two values have one canonical JSON text, or both are absent."""
+    """Return whether two values have the same canonical JSON text, or both are absent."""
     if first is second:
         return True
     if type(first) is not type(second):
@@ -171,7 +171,7 @@ def changed_fields(before: JsonValue, after: JsonValue) -> tuple[str, ...]:
 
 
 def _compare_keyless(place: Place, changes: _Changes) -> None:
-    """Compare rows without a key by all that they hold, equal ones in their order."""
+    """Compare rows without a key by their whole content; equal rows are paired in order."""
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     old = table_rows(place.before)
     for index, row in enumerate(old):

@@ -15,21 +15,22 @@ from pydantic import JsonValue
 from schemas.errors import BadState
 
 MAX_FILES = 100_000
-"""The most files of a folder."""
+"""Largest number of files in a folder."""
 
 
 def digest_folder(path: Path, *, leave_out: Collection[str] = ()) -> dict[str, JsonValue]:
     """Return `{relative path: SHA-256 in hex}` for each file below a folder.
 
-    A link is told by its target, as `{"link": …}`, and not followed; sockets, pipes and devices are left
-    out, and so is a file that goes while the folder is read.
+    A link is recorded by its target, as `{"link": …}`, and not followed. Sockets, pipes, devices and files
+    that are removed during the reading are left out.
 
     Args:
         path: the folder.
-        leave_out: patterns of relative paths, such as `cache/*`; one that names a folder leaves out all in it.
+        leave_out: patterns of relative paths, such as `cache/*`; a folder's pattern leaves out everything
+            in it.
 
     Raises:
-        BadState: there is no such folder, a file cannot be read, or there are too many.
+        BadState: the folder does not exist, a file cannot be read, or there are too many.
     """
     if not path.is_dir():
         raise BadState(f"{path}: there is no such folder")
@@ -58,7 +59,7 @@ def _files(folder: Path, prefix: str, leave_out: Collection[str]) -> Iterator[tu
 
 
 def _digest(file: Path) -> JsonValue:
-    """Return what a file holds, in a digest; None if it is gone, or is no file or link."""
+    """Return the digest of a file or the target of a link; None if it is gone or neither."""
     try:
         mode = file.lstat().st_mode
         if stat.S_ISLNK(mode):

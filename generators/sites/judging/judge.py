@@ -1,8 +1,8 @@
-"""The judge: whether what happened on a site's server, and what was answered, is what the task expects.
+"""The judge: whether the changes on a site's server and the answer are those that the task expects.
 
-It sees two states, their delta and the answer; the page and its claims never reach it. Each rule is
-judged by itself, and every one gives a sentence, met or not. A rule about a table or a place that neither
-state has is a mistake of the task and no failure of the policy, so it is an error.
+It gets two states, their delta and the answer; the page and its claims never reach it. Each rule is judged
+by itself and gives a sentence, met or not. A rule about a table or place that neither state has is a
+mistake of the task, not a failure of the policy, so it raises an error.
 """
 
 import re
@@ -51,18 +51,18 @@ def judge(
     delta: Delta,
     answer: str | None,
 ) -> Judgement:
-    """Return whether the end of an attempt is what its task expects, with a sentence for each thing expected.
+    """Return the judgement of an attempt's end, with a sentence for each expectation.
 
     Args:
-        expectation: what the task expects by rules; what a probe judges is asked of it instead.
+        expectation: the rules that the task states; probes are run elsewhere.
         before: the state before the first action, masked.
-        after: the state after the last one, masked.
-        delta: what differs between the two.
-        answer: what the policy answered; None: nothing.
+        after: the state after the last action, masked.
+        delta: the differences between the two.
+        answer: the policy's answer; None: it gave none.
 
     Raises:
-        BadExpectation: a rule names a table that neither state has or that several tables' names end in,
-            or a value is expected at a place that neither state has.
+        BadExpectation: a rule's table is in neither state, or its name is ambiguous; or a value is expected
+            at a place that neither state has.
     """
     tables = find_tables(expectation, before=before, after=after)
     findings = [
@@ -83,10 +83,10 @@ def judge(
 
 
 def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tuple[str, ...]:
-    """Return what of an expectation was not met, in sentences, as far as what differs and the answer tell.
+    """Return a sentence for each unmet expectation, as far as the delta and the answer show it.
 
-    The states themselves are gone by then, so a table is told by the rows of it that differ, and a value that does not
-    differ is not told. Empty: everything is met, a probe judges, or what differs does not tell.
+    The states are no longer known, so of a table only the differing rows count, and a value that does not
+    differ is not judged. Empty: everything is met, a probe judges, or the delta does not show it.
     """
     if expectation.probe is not None:
         return ()
@@ -115,13 +115,13 @@ def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tu
 
 
 def _known_table(name: str, known: Sequence[str]) -> Place:
-    """Return the table that a name means among those of which rows differ; none of them: one without rows."""
+    """Return the table that a name means, among tables with differing rows; else a table without rows."""
     found = named_tables(name, known)
     return Place(found[0] if len(found) == 1 else name, PlaceKind.ARRAY, None, None)
 
 
 def _secret_values(expectation: Expectation, changes: Sequence[Change]) -> set[str]:
-    """Return the texts of members whose names say that they are credentials."""
+    """Return the values of members whose names mark them as credentials."""
     rules = (*expectation.added, *expectation.changed, *expectation.removed)
     stated = [pair for rule in rules for pair in (*rule.where.items(), *rule.set.items())]
     rows = [row for each in changes for row in (each.before, each.after) if isinstance(row, dict)]
@@ -142,7 +142,7 @@ def _mask(reason: str, hidden: set[str]) -> str:
 def _judge_rules(
     expectation: Expectation, tables: Mapping[str, Place], delta: Delta
 ) -> Iterator[_Finding]:
-    """Judge the rules over rows that were added, changed and removed, in that order."""
+    """Judge the rules about added, changed and removed rows, in that order."""
     for rule in expectation.added:
         yield _judge_rows(rule, tables[rule.table], delta.added, "added")
     for rule in expectation.changed:
@@ -152,7 +152,7 @@ def _judge_rules(
 
 
 def _judge_rows(rule: RowRule, table: Place, changes: Sequence[Change], verb: str) -> _Finding:
-    """Judge a rule over rows that are in one of the states only."""
+    """Judge a rule about rows that only one of the states has."""
     rows = [each for each in changes if each.of is ChangeOf.ROW and each.at == table.at]
     found = [each for each in rows if fits_where(rule, each)]
     return _count(rule, table, verb, found=len(found), others=rows)
@@ -181,7 +181,7 @@ def _count(
 
 
 def _nearest(rule: RowRule, rows: Sequence[Change], verb: str) -> str:
-    """Say how the row that fits best misses the rule."""
+    """Return how the most similar row misses the rule."""
     if not rows:
         return f"; no row was {verb} there"
     misses = {n: list(mismatches(rule, row)) for n, row in enumerate(rows[:_MAX_COMPARED])}

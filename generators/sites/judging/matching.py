@@ -1,7 +1,7 @@
-"""Matching: whether one value of a server's state is what a rule's matcher expects.
+"""Matching: whether one value of a server's state satisfies a rule's matcher.
 
-Nothing is forgiven here: a server's state is exact. Only numbers are compared as numbers, so that 20 and
-20.0 are equal, and a number that a table keeps as text can be near another.
+Comparison is exact, because a server's state is. Only numbers are compared as numbers: 20 and 20.0 are
+equal, and a number that a table stores as text can be near another.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from schemas.tasks.expectation import (
 
 
 def value_matches(matcher: Matcher, value: Found) -> bool:
-    """Return whether a value of a state is what `matcher` expects; what is absent matches nothing."""
+    """Return whether a value of a state satisfies `matcher`; an absent value never does."""
     if value is ABSENT:
         return False
     if not isinstance(matcher, Record):  # most are literals, and there may be many rows
@@ -46,7 +46,7 @@ def value_matches(matcher: Matcher, value: Found) -> bool:
 
 
 def values_equal(first: JsonValue, second: JsonValue) -> bool:
-    """Return whether two values are equal: numbers as numbers, a truth value only to itself."""
+    """Return whether two values are equal: numbers as numbers, booleans only with booleans."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, dict) and isinstance(second, dict):
@@ -73,7 +73,7 @@ def _contains(value: JsonValue, parts: Sequence[JsonValue]) -> bool:
 
 
 def describe(matcher: Matcher) -> str:
-    """Return what a matcher expects, in words."""
+    """Return a matcher's expectation in words."""
     match matcher:
         case Anything():
             words = "anything"

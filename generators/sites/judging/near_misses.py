@@ -1,10 +1,9 @@
-"""Near misses: ends of an attempt that look like success and are none, made from the reference's own end.
+"""Near misses: wrong ends of an attempt that look like success, derived from the reference's end.
 
-The reference is an attempt that does what its task asks. From what it changed on the server come states in
-which the wrong record was changed, one field is off, a record too many was touched, a step is missing, or
-something else was changed as well, and answers that are not the right one. An expectation that accepts one
-of them does not tell success from failure. They are built from the rules by what these say, and never
-chosen by asking the judge.
+The reference is an attempt that solves the task. Its changes on the server are varied into states with a
+wrong record changed, one field off, a record too many, a missing step or an additional change, and there
+are wrong answers. An expectation that accepts one of them does not distinguish success from failure. Near
+misses are derived from the rules and never selected by the judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,37 +43,37 @@ from schemas.tasks.expectation import Anything, Expectation, Matcher, RowRule
 _NO_KEYS: Mapping[str, str] = MappingProxyType({})
 _MAX_TABLES = 5
 _MAX_ROWS = 40
-"""Rows of a table whose lists are looked at for a part that a list lacks."""
+"""Largest number of a table's rows that are searched for a part that a list lacks."""
 
 
 class MissKind(StrEnum):
-    """In what an end differs from success."""
+    """The difference between a near miss and success."""
 
     WRONG_RECORD = "wrong_record"
-    """Another record than the one meant was changed or removed."""
+    """A record other than the expected one was changed or removed."""
     ONE_FIELD_OFF = "one_field_off"
-    """One expected value is another."""
+    """One expected value differs."""
     EXTRA_RECORD = "extra_record"
-    """The same was done to one record more."""
+    """The same change was made to one more record."""
     STEP_MISSING = "step_missing"
     """One of the expected changes was not made."""
     SIDE_EFFECT = "side_effect"
-    """Something was changed that no rule speaks of."""
+    """Something changed that no rule covers."""
     WRONG_ANSWER = "wrong_answer"
-    """The state is right, and the answer is not: another one, none, or that of another row."""
+    """The state is right and the answer wrong: another value, none, or that of another row."""
 
 
 class NearMiss(NamedTuple):
     """An end of an attempt that the expectation must reject."""
 
     kind: MissKind
-    """In what it differs from the reference's end."""
+    """The difference from the reference's end."""
     what: str
     """The difference in words."""
     state: JsonValue
-    """The state at the end; it shares parts with the states that it was made from."""
+    """The final state; it shares parts with the states that it was derived from."""
     answer: str | None
-    """The answer; None: none."""
+    """The answer; None: no answer is given."""
 
 
 def near_misses(
@@ -88,9 +87,9 @@ def near_misses(
     """Return ends of an attempt that the expectation must reject.
 
     Args:
-        expectation: what the task expects.
+        expectation: the task's expectation.
         before: the state before the first action, masked.
-        after: the state after the reference's last action, masked; it is what the task expects.
+        after: the state after the reference's last action, masked; it meets the expectation.
         answer: the reference's answer; None: a spelling of the expected one, if there is one.
         keys: as for `compare_states`.
 
@@ -117,7 +116,7 @@ _WrongState = tuple[MissKind, str, JsonValue]
 
 
 class _WrongEnds:
-    """The wrong ends that an expectation's rules say how to make."""
+    """The wrong ends that follow from an expectation's rules."""
 
     def __init__(
         self,
@@ -135,7 +134,7 @@ class _WrongEnds:
         self._free = Free((*expectation.unchecked, *expectation.values), after)
 
     def states(self) -> Iterator[_WrongState]:
-        """Yield wrong states of each kind, each with what is wrong in words."""
+        """Yield wrong states of each kind, each with its fault in words."""
         for rule in self._expectation.added:
             for change in self._first(rule, self._end.delta.added):
                 yield from self._without_added(rule, change)
@@ -201,7 +200,7 @@ class _WrongEnds:
     def _another(
         self, named: str, change: Change, other: Change, verb: str, *, removed: bool = False
     ) -> Iterator[_WrongState]:
-        """Yield the ends with another row instead of the one meant, and with both."""
+        """Yield the ends with another row instead of the expected one, and with both."""
         instead = self._end.edit(drop=change, add=other, removed=removed)
         yield MissKind.WRONG_RECORD, f"row {row_name(other)} instead of {named} is {verb}", instead
         if self._expectation.nothing_else:
@@ -213,7 +212,7 @@ class _WrongEnds:
         return MissKind.ONE_FIELD_OFF, what, self._end.edit(drop=change, add=off)
 
     def _lists_off(self, change: Change, field: str, matcher: Matcher) -> Iterator[_WrongState]:
-        """Yield the ends in which the text of a list has a part fewer, and one of another row's more."""
+        """Yield the ends in which a list's text lacks a part, or has an additional one from another row."""
         rows = islice(self._end.keep_untouched(change.at), _MAX_ROWS)
         parts = parts_of(member(row.before, field) for row in rows)
         for text in other_lists(member(change.after, field), parts):
@@ -261,7 +260,7 @@ class _WrongEnds:
                 yield MissKind.SIDE_EFFECT, f"{value.at} is changed as well", other
 
     def _also_changed(self, change: Change, row: JsonValue) -> Iterator[_WrongState]:
-        """Yield the end in which one more member of a row differs: the first that no rule speaks of."""
+        """Yield the end in which one more member of a row differs: the first that no rule covers."""
         told = {
             field_parts(field)[0]
             for rule in self._expectation.changed
@@ -281,11 +280,11 @@ class _WrongEnds:
             return
 
     def _other_rows(self, rule: RowRule) -> Iterator[Change]:
-        """Yield the first untouched row that a rule is not about, as if it were removed."""
+        """Yield the first untouched row that a rule does not match, as if it were removed."""
         rows = self._end.keep_untouched(self._tables[rule.table].at)
         yield from islice((row for row in rows if not fits_where(rule, row)), 1)
 
 
 def _off(row: JsonValue, field: str, matcher: Matcher) -> JsonValue:
-    """Return a row in which one member is not what the matcher expects."""
+    """Return a row in which one member does not satisfy the matcher."""
     return put(row, field_parts(field), unlike(member(row, field), matcher))

@@ -1,7 +1,6 @@
-"""Other values: what is like an expected value, a row's key or an answer, and is not it.
+"""Wrong values that resemble an expected value, a row's key or an answer; near misses use them.
 
-Near misses are made of them. A value stays of its kind where it can, because a wrong number among numbers
-is what a policy really leaves behind.
+A value keeps its type where possible, because policies really leave a wrong number where a number belongs.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,14 +16,14 @@ from schemas.json_pointer import ABSENT, Found
 from schemas.tasks.expectation import Anything, Contains, Matcher, Matches, Number
 
 _PARTING = ", "
-"""What stands between the parts of a list in a text."""
+"""The separator of a list's parts in a text."""
 
 _UNLIKE = "¬ neither this nor that"
 _NEIGHBOURS = 3
 
 
 def fresh_key(key: JsonValue, used: Collection[RowKey]) -> JsonValue:
-    """Return a key like `key` that no row has."""
+    """Return a key of the same kind that no row has."""
     head, last = (key[:-1], key[-1]) if isinstance(key, list) else ([], key)
     for number in range(1, len(used) + 2):
         other = last + number if isinstance(last, int) else f"{last}-{number}"
@@ -35,7 +34,7 @@ def fresh_key(key: JsonValue, used: Collection[RowKey]) -> JsonValue:
 
 
 def put(value: Found, parts: Sequence[str], new: Found) -> JsonValue:
-    """Return `value` with `new` at a place in it, or without what is there if `new` is absent."""
+    """Return `value` with `new` at a place in it; if `new` is absent, with that place removed."""
     if not parts:
         return None if new is ABSENT else new
     part, rest = parts[0], parts[1:]
@@ -50,7 +49,7 @@ def put(value: Found, parts: Sequence[str], new: Found) -> JsonValue:
 
 
 def unlike(value: Found, matcher: Matcher) -> JsonValue:
-    """Return a value like `value` that the matcher, as it is meant, does not expect."""
+    """Return a similar value that the matcher is not meant to accept."""
     match matcher:
         case Number():
             far = _far(matcher)
@@ -89,7 +88,7 @@ def another(value: JsonValue) -> JsonValue:
 
 
 def other_lists(value: Found, parts: Collection[str]) -> Iterator[str]:
-    """Yield the text of a list without one of its parts, and with one more, the first of `parts` that it lacks."""
+    """Yield a list's text without one of its parts, and with one more: the first of `parts` that it lacks."""
     held = value.split(_PARTING) if isinstance(value, str) else []
     if len(held) > 1:
         yield _PARTING.join(held[1:])
@@ -99,7 +98,7 @@ def other_lists(value: Found, parts: Collection[str]) -> Iterator[str]:
 
 
 def parts_of(values: Iterable[Found]) -> list[str]:
-    """Return the parts of the lists among texts, each once; none where no text is a list."""
+    """Return the parts of the lists among texts, each once; empty if no text is a list."""
     texts = [value.split(_PARTING) for value in values if isinstance(value, str)]
     if all(len(text) < 2 for text in texts):  # noqa: PLR2004 - a list has two parts
         return []
@@ -107,7 +106,7 @@ def parts_of(values: Iterable[Found]) -> list[str]:
 
 
 def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
-    """Yield answers that are not what the matcher, as it is meant, expects; None: no answer."""
+    """Yield answers that the matcher is not meant to accept; None: no answer."""
     yield from (None, "")
     match matcher:
         case Anything():
@@ -130,7 +129,7 @@ def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
 
 
 def neighbours_answers(matcher: Matcher, tables: Iterable[JsonValue]) -> Iterator[str]:
-    """Yield what other rows have where one has the expected answer, the first few of each column."""
+    """Yield other rows' values of the columns that have the expected answer, the first few of each column."""
     if isinstance(matcher, Number):
         number = Decimal(str(matcher.number))
         told: list[JsonValue] = [int(one) for one in (number, number * 100) if one == int(one)]
@@ -152,7 +151,7 @@ def _is_told(told: Sequence[JsonValue], answer: str) -> bool:
 
 
 def _without_each(parts: Sequence[str]) -> Iterator[str]:
-    """Yield lists of all parts but one, unless another part contains that one."""
+    """Yield lists with one part missing, unless another part contains that one."""
     for n, part in enumerate(parts):
         others = ", ".join([*parts[:n], *parts[n + 1 :]])
         if others and part.casefold() not in others.casefold():

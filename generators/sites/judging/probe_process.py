@@ -1,8 +1,8 @@
-"""Asks one probe about one end of an attempt: `python -m generators.sites.judging.probe_process PROBE`.
+"""Runs one probe on one end of an attempt: `python -m generators.sites.judging.probe_process PROBE`.
 
-`PROBE` is the probe as messages name it: its name, its distribution with the version, and its place. Standard
-output is a socket: what the probe is given is read from it to its end, and one line is written to it. What
-the probe itself prints goes nowhere.
+`PROBE` identifies the probe as messages do: its name, its distribution with the version, and its place.
+Standard output is a socket: the input is read from it to its end, and the reply is one line. Output of the
+probe itself is discarded.
 """
 
 import os
@@ -18,26 +18,26 @@ from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.truncation import truncate
 
 MAX_REPLY_BYTES = 2**20
-"""The bound of a reply."""
+"""Largest size of a reply, bytes."""
 
 MAX_REASONS = 100
-"""Later ones are left out."""
+"""Largest number of reasons; later ones are left out."""
 
 _SHOWN_CHARS = 80
 _OUT, _ERRORS = 1, 2
 
 
 class ProbeReply(Record):
-    """What came of asking a probe."""
+    """The result of running a probe."""
 
     judgement: Judgement | None = None
-    """What it says; None: nothing that is a judgement."""
+    """The probe's judgement; None: it gave no valid one."""
     wrong: str = ""
-    """What the probe does that it should not, to be read after its name; empty: nothing."""
+    """The probe's fault, to follow its name in a message; empty: there was none."""
 
 
 def ask(named: str, given: bytes) -> ProbeReply:
-    """Return what the probe says of what it is `given`, the JSON of a `ProbeInput`."""
+    """Run the probe on `given`, the JSON of a `ProbeInput`, and return its reply."""
     plugin = next((one for one in find_plugins(Group.PROBES) if str(one) == named), None)
     if plugin is None:
         return ProbeReply(wrong="was replaced or uninstalled meanwhile; run the command again")
@@ -56,12 +56,12 @@ def ask(named: str, given: bytes) -> ProbeReply:
 
 
 def to_mend(wrong: str) -> str:
-    """Return what a probe does that it should not, with what to do."""
+    """Return a probe's fault, followed by the advice on it."""
     return f"{wrong}; mend the probe, or leave out the tasks that name it"
 
 
 def _explain(failure: RolloutFailure) -> str:
-    """Return a failure in one line; of a record that the probe makes, which value is wrong and why."""
+    """Return a failure in one line; for an invalid record, with the value and the reason."""
     error = failure.__cause__
     if not isinstance(error, ValidationError):
         return failure.message
@@ -72,7 +72,7 @@ def _explain(failure: RolloutFailure) -> str:
 
 
 def main(named: str) -> None:
-    """Ask the probe, and write its reply."""
+    """Run the probe, and write its reply."""
     with socket.socket(fileno=os.dup(_OUT)) as channel:
         os.dup2(_ERRORS, _OUT)
         with channel.makefile("rb") as stream:

@@ -1,8 +1,8 @@
-"""Probes: functions of plug-ins that judge the end of an attempt where a task's `expect` names one.
+"""Probes: functions of plug-ins that judge the end of an attempt if a task's `expect` names one.
 
-A probe is asked in a process of its own (`probe_process.py`), a new one for each end. So it remembers
-nothing, it gets none of the run's credentials, and one that never returns is stopped with all that it
-started. The process ends with this program too, however that ends.
+Each judgement runs in a new process (`probe_process.py`). So a probe keeps no state between ends and gets
+none of the run's credentials; one that does not return is stopped with its children. The process ends with
+this program too, however that ends.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.task import Task
 
 PROBE_SECONDS = 30.0
-"""How long a probe may take, with the start of its process."""
+"""Time limit of a probe, seconds; it includes the start of its process."""
 
 Probe = Callable[[ProbeInput], Judgement]
 """Judges the end of an attempt."""
 
 PROBES = Registry[Probe](Group.PROBES, {}, adapt=lambda found: cast("Probe", callable_part(found)))
-"""Every probe there is; none ships."""
+"""All probes by name; none is shipped."""
 
 
 def probe_names(tasks: Iterable[Task]) -> list[str]:
@@ -55,15 +55,16 @@ def check_probes(names: Iterable[str]) -> None:
 
 
 async def ask_probe(name: str, given: ProbeInput, *, seconds: float = PROBE_SECONDS) -> Judgement:
-    """Return what a probe says of the end of an attempt.
+    """Return a probe's judgement of an attempt's end.
 
     Args:
-        name: the probe's.
+        name: the probe's name.
         given: the end of the attempt.
-        seconds: how long it may take.
+        seconds: its time limit.
 
     Raises:
-        RolloutFailure: there is none of that name, it raises, returns something else or does not return.
+        RolloutFailure: the probe does not exist, raises, does not return a judgement, or does not return in
+            time.
     """
     plugin = PROBES.plugin(name)
     if plugin is None:
@@ -84,7 +85,7 @@ async def ask_probe(name: str, given: ProbeInput, *, seconds: float = PROBE_SECO
 
 
 async def _exchange(plugin: Plugin, request: bytes, seconds: float) -> tuple[bytes, int | None]:
-    """Return what the process of a probe replies to a request, and its exit code; the process has ended."""
+    """Return the reply of a probe's process and its exit code, after the process has ended."""
     channel, its_end = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=channel, limit=MAX_REPLY_BYTES)
     with contextlib.closing(writer):
@@ -107,7 +108,7 @@ async def _exchange(plugin: Plugin, request: bytes, seconds: float) -> tuple[byt
 
 
 async def _start(plugin: Plugin, its_end: socket.socket) -> asyncio.subprocess.Process:
-    """Start the process of a probe, which finds the modules that this one finds."""
+    """Start a probe's process with this process's module search path."""
     paths = os.pathsep.join(filter(None, sys.path))
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", str(Path(parent_guard.__file__))),
@@ -121,7 +122,7 @@ async def _start(plugin: Plugin, its_end: socket.socket) -> asyncio.subprocess.P
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the process and all that it started."""
+    """End the process with its children."""
     if process.stdin is not None:
         process.stdin.close()
     await process.wait()

@@ -1,7 +1,7 @@
-"""What a judge is given of an attempt's end, and what it says of it.
+"""The input of a judge, which is the end of an attempt, and its judgement.
 
-The judge of `judge.py` holds the end against the rules that a task states. A probe (`probes.py`) is a function
-of a plug-in that judges it in a way of its own.
+The judge of `judge.py` applies the rules that a task states. A probe (`probes.py`) is a function of a
+plug-in that judges in its own way.
 """
 
 from pydantic import Field, JsonValue
@@ -10,22 +10,22 @@ from schemas.base import JsonObject, Record
 from schemas.episodes.delta import Delta
 
 REASON_BYTES = 500
-"""The bound of one reason."""
+"""Largest size of one reason, UTF-8 bytes."""
 
 
 class ProbeInput(Record):
-    """The end of an attempt, as a probe is given it."""
+    """The end of an attempt, as the input of a probe."""
 
     before: JsonValue
     """The server's state before the first action, masked."""
     after: JsonValue
-    """The server's state after the last one, masked."""
+    """The server's state after the last action, masked."""
     delta: Delta
-    """What differs between the two."""
+    """The differences between the two."""
     answer: str | None
-    """What the policy answered; None: nothing."""
+    """The policy's answer; None: it gave none."""
     options: JsonObject
-    """The `options` beside the probe's name in the task's `expect`; empty: none are stated."""
+    """The `options` beside the probe's name in the task's `expect`; empty if it has none."""
     seed: int
     """The task's seed."""
     parameters: JsonObject
@@ -33,9 +33,9 @@ class ProbeInput(Record):
 
 
 class Judgement(Record):
-    """What a judge found."""
+    """A judge's result."""
 
     reward: float = Field(ge=0, le=1)
-    """1.0 if all that is expected is so, 0.0 if nothing is worth anything; a probe may give a part."""
+    """1.0 if everything expected holds, else 0.0; a probe may give a value between."""
     reasons: tuple[str, ...] = ()
-    """Sentences for people who write tasks: what was expected and what was found, met or not."""
+    """Sentences for authors of tasks: expected and found values, met or not."""

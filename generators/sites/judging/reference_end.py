@@ -1,7 +1,7 @@
-"""The end of the reference's attempt, and what it would be had something else been done.
+"""The end of the reference's attempt, and the states that other changes would have led to.
 
-An edit leaves one of the reference's changes out or makes another one, and gives the state that would have
-followed. What to edit is for those who know what the task expects.
+An edit leaves out one of the reference's changes or adds another, and returns the resulting state. Callers,
+who know the task's expectation, choose the edits.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,11 @@ from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
 
 
 class ReferenceEnd:
-    """The states before and after a reference's attempt, of which the later can be edited."""
+    """The states before and after a reference's attempt, and edits of the later one."""
 
     def __init__(self, before: JsonValue, after: JsonValue, *, keys: Mapping[str, str]) -> None:
         self.delta = compare_states(before, after, keys=keys)
-        """What the reference changed."""
+        """The reference's changes."""
         self.places: Mapping[str, Place] = {each.at: each for each in places(before, after)}
         """Every place of the two states, by its pointer."""
         self._before = before
@@ -30,7 +30,7 @@ class ReferenceEnd:
     def edit(
         self, *, drop: Change | None = None, add: Change | None = None, removed: bool = False
     ) -> JsonValue:
-        """Return the later state if one change had not been made, or one more had."""
+        """Return the later state without one change, or with one more."""
         lists = {
             name: [c for c in changes if c is not drop and not _depends(c, drop, add)]
             for name, changes in (
@@ -50,12 +50,12 @@ class ReferenceEnd:
         return self._rows[at]
 
     def key_fields(self, change: Change) -> tuple[str, ...]:
-        """Return the members that identify the rows of a change's table; none where there are none."""
+        """Return the members that identify the rows of a change's table; empty if the rows have no key."""
         rows = self._rows_of(change.at)
         return () if rows is None else rows.key_fields
 
     def add_again(self, change: Change) -> Change:
-        """Return an added row once more, under a key that no row has."""
+        """Return an added row once more, with a key that no row has."""
         rows = self._rows_of(change.at)
         position = None if change.position is None else change.position + 1
         if rows is None:
@@ -90,7 +90,7 @@ class ReferenceEnd:
 
 
 def _depends(change: Change, drop: Change | None, add: Change | None) -> bool:
-    """Return whether a change can no longer be made after an edit: an order of other rows, an end of a table."""
+    """Return whether an edit makes a change impossible: a new row order, or the removal of a container."""
     if change.of is ChangeOf.ORDER:
         return any(each is not None and each.at == change.at for each in (drop, add))
     ends = change.of is ChangeOf.CONTAINER and change.after is None

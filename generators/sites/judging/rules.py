@@ -1,7 +1,7 @@
-"""Rules over rows: which table a rule means, which rows it is about, and how a row misses it.
+"""Rules over rows: the table that a rule names, the rows that it covers, and how a row misses it.
 
-A rule of `added` is about the later row, one of `changed` and `removed` about the earlier one. A change is
-read here and never made; what the rules together amount to is for the judge.
+A rule of `added` covers later rows, one of `changed` or `removed` earlier ones. The judge combines the
+results of the rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _MAX_SHOWN_BYTES = 160
 _MAX_TABLES_SHOWN = 20
 
 Parts = tuple[str, ...]
-"""A pointer in its parts."""
+"""A pointer, split into its parts."""
 
 
 def find_tables(
@@ -52,7 +52,7 @@ def _tables(before: JsonValue, after: JsonValue) -> dict[str, Place]:
 
 
 def named_tables(name: str, tables: Iterable[str]) -> list[str]:
-    """Return which of the pointers of tables a pointer or a bare name means."""
+    """Return the pointers of tables that a pointer or a bare name matches."""
     if not name or name.startswith("/"):
         return [at for at in tables if at == name]
     return [at for at in tables if split_pointer(at)[-1:] == (name,)]
@@ -71,12 +71,12 @@ def _only(name: str, found: Sequence[str], tables: Mapping[str, Place]) -> Place
 
 
 def fits_where(rule: RowRule, change: Change) -> bool:
-    """Return whether a row is one that `rule` is about, by its key and `where`."""
+    """Return whether a rule covers a row, by its key and `where`."""
     return next(_where_mismatches(rule, change), None) is None
 
 
 def changed_as_told(rule: RowRule, change: Change) -> bool:
-    """Return whether a row that differs fits a rule of `changed`: it is meant, and has changed as told."""
+    """Return whether a changed row fits a rule of `changed`: the rule covers it and its new values match."""
     if next(mismatches(rule, change), None) is not None:
         return False
     fields = [field_parts(field) for field in rule.set]
@@ -84,21 +84,21 @@ def changed_as_told(rule: RowRule, change: Change) -> bool:
 
 
 class Mismatch(NamedTuple):
-    """What about a row is not as a rule says."""
+    """A part of a row that does not match a rule."""
 
     what: str
-    """The member, or the key."""
+    """The member's name, or the key's."""
     value: Found
-    """What it is."""
+    """The found value."""
     matcher: Matcher
-    """What the rule expects."""
+    """The rule's expectation."""
 
     def __str__(self) -> str:
         return f"{self.what} is {show(self.value)}, expected {describe(self.matcher)}"
 
 
 def mismatches(rule: RowRule, change: Change) -> Iterator[Mismatch]:
-    """Yield what about a row is not as the rule says."""
+    """Yield the parts of a row that do not match the rule."""
     yield from _where_mismatches(rule, change)
     for field, matcher in rule.set.items():
         if not value_matches(matcher, value := member(change.after, field)):
@@ -122,7 +122,7 @@ def member(row: JsonValue, field: str) -> Found:
 
 
 def field_parts(field: str) -> Parts:
-    """Return where a member lies inside its row."""
+    """Return the place of a member inside its row."""
     return split_pointer(field) if field.startswith("/") else (field,)
 
 
@@ -132,7 +132,7 @@ def starts(path: Parts, prefix: Parts) -> bool:
 
 
 def differences(change: Change) -> Iterator[Parts]:
-    """Yield the places inside a changed row that differ: members of members, arrays as a whole."""
+    """Yield the places at which a changed row differs: members at any depth; arrays count as a whole."""
     return _differences(change.before, change.after, ())
 
 

@@ -1,8 +1,8 @@
-"""Side effects: what differs between two states although the task's expectation does not speak of it.
+"""Side effects: differences between two states that the task's expectation does not cover.
 
-A rule speaks of the rows that fit it: of an added or removed one as a whole, of a changed one of the
-members that its `set` names. What only reordered the rows of a table that a rule is about comes
-with what the rule is about. Places that the task leaves unchecked, and those of its `values`, may differ.
+A rule covers a fitting row that was added or removed as a whole, and of a fitting changed row the members
+in its `set`. A mere reordering of rows in a table that a rule names is not a side effect. Places that the
+task leaves unchecked, and those of its `values`, may differ.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ from schemas.tasks.expectation import Expectation, RowRule
 def side_effects(
     expectation: Expectation, tables: Mapping[str, Place], *, delta: Delta, after: JsonValue
 ) -> Iterator[str]:
-    """Yield in words each difference that no rule speaks of and that is not left unchecked.
+    """Yield in words each difference that no rule covers and that the task checks.
 
     Args:
-        expectation: what the task expects.
-        tables: the table that each name in it means.
-        delta: what differs.
+        expectation: the task's expectation.
+        tables: the table of each name in it.
+        delta: the differences.
         after: the later state.
     """
     free = Free((*expectation.unchecked, *expectation.values), after)
@@ -59,7 +59,7 @@ def side_effects(
 
 
 def _counts(change: Change, touched: Collection[str]) -> bool:
-    """Return whether a change that is no row's is more than what its rows' changes brought along."""
+    """Return whether a change other than a row's is more than a consequence of changed rows."""
     return change.of is ChangeOf.VALUE or (change.of is ChangeOf.ORDER and change.at not in touched)
 
 
@@ -83,7 +83,7 @@ def _row_effects(
 
 
 class Free:
-    """The places that may differ in any way."""
+    """The places that may differ freely."""
 
     def __init__(self, patterns: Iterable[str], after: JsonValue) -> None:
         self._patterns = [split_pointer(pattern) for pattern in patterns]
@@ -95,7 +95,7 @@ class Free:
         return any(covers(pattern, place) for pattern in self._patterns)
 
     def row_place(self, change: Change) -> Parts:
-        """Return where a row is: of an array in the later state, or in the earlier if that alone has it."""
+        """Return the place of a row; for an array in the later state, unless only the earlier one has the row."""
         table = split_pointer(change.at)
         if change.position is None:
             return (*table, str(change.key))

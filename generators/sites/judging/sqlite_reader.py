@@ -1,7 +1,7 @@
-"""The reader of a state that is a SQLite file, of an application that runs or does not.
+"""The reader of a state in a SQLite file, whether or not its application is running.
 
-Reading leaves no trace: nothing is written beside the file and no lock is held, as a copy is read. The
-caller reads when no request is in flight; a file that changes under the copying is copied again a few times.
+It reads a copy, so nothing is written beside the file and no lock is held. The caller reads when no request
+is in flight; if the file changes during the copying, the copy is repeated a few times.
 """
 
 import math
@@ -21,7 +21,7 @@ from schemas.base import sha256_hex
 from schemas.errors import BadState
 
 MAX_DATABASE_BYTES = 512_000_000
-"""The largest database file that is read, bytes."""
+"""Largest size of a database file, bytes."""
 
 _COPIES = 5
 _SIDE_FILES = ("-wal", "-journal")
@@ -37,19 +37,19 @@ _ROWIDS = ("rowid", "_rowid_", "oid")
 def read_sqlite(
     path: Path, *, leave_out: Collection[str] = ()
 ) -> tuple[dict[str, JsonValue], dict[str, str]]:
-    """Return the tables of a SQLite file, and their primary keys as `compare_states` takes keys.
+    """Return the tables of a SQLite file, and their primary keys in the form that `compare_states` takes.
 
-    The tables are `{table: [row, …]}`, rows as objects in the order of their keys.
-    A table without a primary key is read with its row ids, as `rowid`. A blob, or a text that is not
-    UTF-8, becomes `{"sha256": …}`, and an infinity `{"real": …}`. Views, virtual tables, the tables
-    behind those and SQLite's own are left out. What a live server has committed to its write-ahead log is read.
+    The tables are `{table: [row, …]}`, rows as objects in the order of their keys. A table without a
+    primary key is read with its row ids, as `rowid`. A blob, or a text that is not UTF-8, becomes
+    `{"sha256": …}`, and an infinity `{"real": …}`. Views, virtual tables with their backing tables, and
+    SQLite's own tables are left out. Commits in a live server's write-ahead log are included.
 
     Args:
-        path: the database; its log and journal lie beside it.
-        leave_out: names of tables, or patterns such as `cache_*`; one that names no table changes nothing.
+        path: the database; its log and journal are beside it.
+        leave_out: names of tables, or patterns such as `cache_*`; one without a match has no effect.
 
     Raises:
-        BadState: there is no such file, it is no database, it is too large, or written to all the time.
+        BadState: the file does not exist, is not a database, is too large, or is written to all the time.
     """
     with _open_copy(path) as database:
         names = [
@@ -67,7 +67,7 @@ def _keys(database: sqlite3.Connection, names: Collection[str]) -> dict[str, str
 
 @contextmanager
 def _open_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a copy of a database, which is gone afterwards."""
+    """Open a copy of a database; the copy is removed at the end of the context."""
     with tempfile.TemporaryDirectory(prefix="stepmill-state-") as folder:
         copy = _copy_database(path, Path(folder))
         try:
@@ -79,10 +79,10 @@ def _open_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy_database(path: Path, folder: Path) -> Path:
-    """Copy a database with its log as one moment had them.
+    """Copy a database with its log as of one moment.
 
-    The original is never opened as a database: that would leave a log and an index beside it, or move
-    the log into the file.
+    The original is never opened as a database: that would leave a log and an index beside it, or move the
+    log into the file.
     """
     for _ in range(_COPIES):
         try:
@@ -104,7 +104,7 @@ def _copy_database(path: Path, folder: Path) -> Path:
 
 
 def _database_files(path: Path) -> dict[str, tuple[int, int]]:
-    """Return size and time of a database's files."""
+    """Return size and modification time of a database's files."""
     found = {path.name: path.stat()}
     for suffix in _SIDE_FILES:
         side = path.with_name(path.name + suffix)
@@ -167,7 +167,7 @@ def _read_tables(
 def _read_rows(
     database: sqlite3.Connection, table: str
 ) -> Iterator[tuple[dict[str, JsonValue], int]]:
-    """Yield a table's rows in the order of its key, each with about how many bytes its JSON has."""
+    """Yield a table's rows in key order, each with the approximate size of its JSON in bytes."""
     columns, key = _columns(database, table)
     if not key:
         free = {column.lower() for column in columns}
@@ -176,7 +176,7 @@ def _read_rows(
     chosen = ", ".join(map(_quote, columns))
     rows = database.execute(f"SELECT {chosen} FROM {_quote(table)}").fetchall()  # noqa: S608 - names are quoted
     places = [columns.index(column) for column in key]
-    # Python sorts, as a key's collation may be one that only the application knows.
+    # Sorted here, because a key's collation may be known only to the application.
     rows.sort(key=lambda row: [_rank(row[place]) for place in places])
     overhead = sum(len(column) + 4 for column in columns)
     for row in rows:

@@ -1,9 +1,9 @@
-"""What an application knows, read from its SQLite file by SELECT statements that its file declares.
+"""Reads an application's state from its SQLite file by SELECT statements that its own file declares.
 
-An application's own tables hold times, random keys, caches and packed texts; a comparison of them says
-little. A *view* is a SELECT of what matters, with a stable first column as the key, so that a state is
-a few tables that a reader understands and `nothing else has changed` means what it says. The function
-`inflate` unpacks zlib streams, which SQLite cannot. Reading changes nothing and waits for no writer.
+An application's tables hold times, random keys, caches and packed texts, so comparing them says little. A
+*view* is a SELECT of the relevant data, with a stable first column as the key: then a state is a few
+readable tables, and `nothing else has changed` is meaningful. The function `inflate` unpacks zlib streams,
+which SQLite cannot. Reading changes nothing and waits for no writer.
 """
 
 import sqlite3
@@ -24,8 +24,8 @@ def read_views(file: Path, views: Mapping[str, str]) -> dict[str, JsonValue]:
     """Return the rows of each view of `file`, as objects in the view's own order.
 
     Raises:
-        BadConfig: a view is no SELECT that the file can answer; the message names the view.
-        Damaged: there is no such file, or it is no SQLite file.
+        BadConfig: a view is not a SELECT that the file can answer; the message names the view.
+        Damaged: the file does not exist or is not a SQLite file.
     """
     if not file.is_file():
         raise Damaged(f"{file.name} is not there; start or reset the application first")
@@ -56,7 +56,7 @@ def _json(value: str | bytes | float | None) -> JsonValue:
 def inflate(data: bytes | None) -> str | None:
     """Return the text of a zlib stream, with or without fossil's four bytes of length before it.
 
-    None for None, and for what is no such stream.
+    None for None and for invalid streams.
     """
     if data is None:
         return None

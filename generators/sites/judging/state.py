@@ -1,8 +1,8 @@
-"""States: what a site's server holds, as JSON that may come from anybody, checked and masked.
+"""States: the data of a site's server as JSON, checked and masked.
 
-A state comes as bytes from an application that a user wrote or downloaded, so it is refused where it is no
-strict JSON, or too large. Masks take out of it what may differ between two visits although nothing was
-done. What is left has one digest.
+A state comes as bytes from an application that a user wrote or downloaded, so it is refused if it is not
+strict JSON or is too large. Masks remove parts that may differ between two visits without any action. The
+rest has one digest.
 """
 
 import json
@@ -18,24 +18,24 @@ from schemas.errors import BadState
 from schemas.json_pointer import ABSENT, WILDCARD, child, split_pointer
 
 MAX_STATE_BYTES = 64_000_000
-"""The largest state that is read, bytes."""
+"""Largest size of a state, bytes."""
 
 MAX_STATE_DEPTH = 64
-"""How many objects and arrays of a state may lie in one another."""
+"""Largest nesting depth of objects and arrays in a state."""
 
 _SHOWN = 10
 
 
 class _Unusable(ValueError):
-    """The text is JSON to Python, and not to others."""
+    """Python accepts the text as JSON, but other parsers do not."""
 
 
 def parse_state(raw: bytes, where: str) -> JsonValue:
-    """Return the state that `raw` holds; `where` names its origin in an error, as "the state of shop".
+    """Return the state in `raw`; `where` names its origin in an error, as "the state of shop".
 
     Raises:
-        BadState: it is too large or too deep, or no strict JSON: NaN, a number that no float can hold, a
-            name twice in an object, half a surrogate pair, bytes that are not UTF-8.
+        BadState: it is too large or too deep, or not strict JSON: NaN, a number beyond a float's range, a
+            duplicate name in an object, half a surrogate pair, bytes that are not UTF-8.
     """
     if len(raw) > MAX_STATE_BYTES:
         raise BadState(
@@ -114,17 +114,17 @@ def state_digest(state: JsonValue) -> str:
 
 
 def mask_state(state: JsonValue, pointers: Sequence[str], *, unknown_ok: bool = False) -> JsonValue:
-    """Return `state` without what the patterns `pointers` name, such as `/users/*/csrf_token`.
+    """Return `state` without the places that the patterns `pointers` match, such as `/users/*/csrf_token`.
 
     Args:
-        state: stays as it is.
+        state: is not modified.
         pointers: JSON pointers in which `*` stands for any one key or index.
-        unknown_ok: whether a pattern may name nothing. A server may well lack a row or a field later on;
-            at the beginning of a visit a mask that names nothing is a mistake.
+        unknown_ok: whether a pattern may match nothing. A server may lack a row or a field later on; at the
+            beginning of a visit a pattern without a match is a mistake.
 
     Raises:
-        BadState: a pattern is malformed or names the whole state; or it names nothing, although what it
-            names could be there: an empty table tells nothing of its rows.
+        BadState: a pattern is malformed or matches the whole state; or it matches nothing, although an
+            empty table does not explain that.
     """
     for pointer in pointers:
         try:
@@ -140,7 +140,7 @@ def mask_state(state: JsonValue, pointers: Sequence[str], *, unknown_ok: bool = 
 
 
 def _may_exist(value: JsonValue, parts: Sequence[str]) -> bool:
-    """Return whether `parts` names something, or something below a container that is empty."""
+    """Return whether `parts` matches something, or would match below an empty container."""
     if not parts:
         return True
     chosen = list(_choose(value, parts[0]).values())
@@ -149,7 +149,7 @@ def _may_exist(value: JsonValue, parts: Sequence[str]) -> bool:
 
 
 def _choose(value: JsonValue, part: str) -> dict[str, JsonValue]:
-    """Return the members or elements of `value` that one part of a pattern names."""
+    """Return the members or elements of `value` that one part of a pattern matches."""
     if part != WILDCARD:
         found = child(value, part)
         return {} if found is ABSENT else {part: found}
@@ -170,7 +170,7 @@ def _without(value: JsonValue, parts: Sequence[str]) -> JsonValue:
 
 
 def _hint(state: JsonValue, parts: Sequence[str]) -> str:
-    """Return where a pattern leaves the state, and what is there."""
+    """Return the deepest place that a pattern reaches in the state, and the names there."""
     here, level = 0, [state]
     while inner := [v for each in level for v in _choose(each, parts[here]).values()]:
         here, level = here + 1, inner

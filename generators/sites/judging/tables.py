@@ -1,10 +1,9 @@
-"""Tables: which parts of two states are tables, and by what the rows of one are told apart.
+"""Tables: which parts of two states are tables, and which members identify their rows.
 
-A table is an array of objects, or an object whose values are objects with at least one plain member
-each, wherever it lies outside other tables. What counts is what both states hold together, so an
-application need not have a row at the start. Everything else is a container (an object that is looked
-into) or a value (which is compared as a whole). A place that is missing or null in one state is as an
-empty one there.
+A table is an array of objects, or an object whose values are objects with at least one plain member each,
+anywhere outside other tables. Both states are considered together, so an application need not have a row at
+the start. Everything else is a container (an object whose members are places) or a value (compared as a
+whole). A place that is missing or null in one state counts as empty there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +16,11 @@ from schemas.errors import BadState
 from schemas.json_pointer import ABSENT, Found, join_pointer, split_pointer
 
 KEY_FIELDS = ("id", "key", "_id", "uuid", "rowid", "slug", "name")
-"""Members that identify rows if nothing is declared: the first that each row has, and no two share."""
+"""Members that may identify rows without a declaration: the first that every row has with unique values."""
 
 
 class PlaceKind(StrEnum):
-    """What lies at a place of two states."""
+    """The kind of a place."""
 
     ARRAY = "array"
     """A table that is an array of objects."""
@@ -34,16 +33,16 @@ class PlaceKind(StrEnum):
 
 
 class Place(NamedTuple):
-    """What lies at one place of two states."""
+    """One place of two states."""
 
     at: str
     """Its JSON pointer."""
     kind: PlaceKind
-    """What it is."""
+    """The kind of the place."""
     before: Found
-    """What is there in the earlier state."""
+    """Its content in the earlier state."""
     after: Found
-    """What is there in the later state."""
+    """Its content in the later state."""
 
     @property
     def is_table(self) -> bool:
@@ -52,7 +51,7 @@ class Place(NamedTuple):
 
 
 def places(before: Found, after: Found, at: str = "") -> Iterator[Place]:
-    """Yield every place of two states, an outer one before those inside; rows have none of their own."""
+    """Yield every place of two states, outer places first; rows have no places inside."""
     kind = _kind(before, after, is_root=not at)
     yield Place(at, kind, before, after)
     if kind is PlaceKind.CONTAINER:
@@ -78,36 +77,36 @@ def _kind(before: Found, after: Found, *, is_root: bool) -> PlaceKind:
 
 
 def _is_row(value: JsonValue) -> bool:
-    """Return whether a value of an object looks like a row: it has a member that is no object or array."""
+    """Return whether a value looks like a row: an object with a member that is neither object nor array."""
     return isinstance(value, dict) and any(
         not isinstance(item, dict | list) for item in value.values()
     )
 
 
 RowKey = str | int | tuple[str | int, ...]
-"""What identifies a row: a name, a number, or several of them."""
+"""A row's identity: a name, a number, or several of them."""
 
 
 class Rows(NamedTuple):
-    """The rows of a table in two states by what identifies them, in the tables' order."""
+    """A table's rows in two states by their keys, in the tables' order."""
 
     before: Mapping[RowKey, JsonValue]
     """The rows of the earlier state."""
     after: Mapping[RowKey, JsonValue]
     """The rows of the later state."""
     key_fields: tuple[str, ...]
-    """The members that the keys of an array's rows are made of; empty for an object."""
+    """The members that form the keys of an array's rows; empty for an object."""
 
 
 def rows_by_key(place: Place, keys: Mapping[str, str]) -> Rows | None:
-    """Return a table's rows by their keys; None: it is an array in which no key is unique in both states.
+    """Return a table's rows by their keys; None for an array in which no key is unique in both states.
 
     Args:
         place: a table.
         keys: the declared key of each table: by its pointer or bare name, several members with commas.
 
     Raises:
-        BadState: a declared key is not in all rows of its table, or two rows share one.
+        BadState: a declared key is missing in a row of its table, or two rows share one.
     """
     if place.kind is PlaceKind.OBJECT:
         return Rows(_by_name(place.before), _by_name(place.after), ())
@@ -131,7 +130,7 @@ def _by_name(table: Found) -> dict[RowKey, JsonValue]:
 
 
 def _by_key(rows: Sequence[JsonValue], fields: Sequence[str]) -> dict[RowKey, JsonValue]:
-    """Return rows by their keys: fewer than there are if one has no key, or two share one."""
+    """Return rows by their keys. Rows without a key are left out; of rows with equal keys the last is kept."""
     return {key: row for row in rows if (key := _key_of(row, fields)) is not None}
 
 
@@ -161,5 +160,5 @@ def _check_key(rows: Sequence[JsonValue], fields: Sequence[str], at: str) -> Non
 
 
 def table_rows(table: Found) -> list[JsonValue]:
-    """Return the rows of one state's side of an array; none where it is missing or null."""
+    """Return the rows of one state's side of an array; empty if it is missing or null."""
     return table if isinstance(table, list) else []

@@ -1,1 +1,1 @@
-"""What several dialects share: tools, arguments, JSON replies, prompt text, escaping."""
+"""The common parts of several dialects: tools, arguments, JSON replies, prompt text, escaping."""

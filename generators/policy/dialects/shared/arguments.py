@@ -26,18 +26,18 @@ from generators.policy.dialects.shared.sanitize import (
 from schemas.base import JsonObject, Record
 
 _QUOTED_CHARS = 60
-"""Of a bad value, in the error that the model gets."""
+"""Characters of a bad value in the error that the model gets."""
 
 
 class Scale(Record):
-    """What the numbers of a point mean, and how long a text may be."""
+    """The meaning of a point's numbers, and the largest length of a text."""
 
     frame: Frame
     """The sizes between which points are converted."""
     convention: Convention
-    """What the numbers of a point mean."""
+    """The meaning of a point's numbers."""
     text_limit: int | None = None
-    """Of a text in the schema, in characters; None: only the reply's tokens limit it."""
+    """Largest length of a text in the schema, characters; None: only the reply's tokens limit it."""
 
 
 def quote(value: JsonValue) -> str:
@@ -49,11 +49,11 @@ class ArgumentType:
     """The type of an argument; in this base class an action has the value as it was parsed."""
 
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the JSON schema of what a model writes."""
+        """Return the JSON schema of the value that a model writes."""
         raise NotImplementedError
 
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the canonical form of what a model wrote.
+        """Return the canonical form of a model's value.
 
         Raises:
             UnreadableReply: the value is invalid; the text is the end of a sentence.
@@ -66,7 +66,7 @@ class ArgumentType:
         return value
 
     def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return what a model writes for the value of an action's field.
+        """Return a model's form of the value of an action's field.
 
         Raises:
             InexpressibleAction: a model cannot write it; the text says why.
@@ -212,10 +212,10 @@ class Coordinate(ArgumentType):
 
 
 def parse_integer(value: JsonValue, minimum: int, maximum: int) -> int:
-    """Return a whole number within bounds, which may be written as `5.0`.
+    """Return an integer within bounds, which may be written as `5.0`.
 
     Raises:
-        UnreadableReply: it is something else; the text says what is expected.
+        UnreadableReply: the value is anything else; the text names the expected one.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnreadableReply(f"must be a whole number, but is {quote(value)}")

@@ -1,7 +1,7 @@
-"""What `computer_use` and `claude` share: one function with an `action`, and points as pairs.
+"""The common part of `computer_use` and `claude`: one function with an `action`, and points as pairs.
 
-Both derive from the same tool. Keys, waits, scrolls and the final answer differ and are in each
-family's own module.
+Both derive from the same tool. Keys, waits, scrolls and the final answer differ and are in each family's
+own module.
 """
 
 from pydantic import JsonValue

@@ -1,7 +1,7 @@
 """Families that answer with one JSON object: reasoning, a note, and a call of one tool.
 
 A `JsonDialectSpec` has the parts in which such families differ: the names of the keys, the tools, the
-picture rule and the texts. `JsonDialect` has what they share, from the schema to the canonical reply.
+picture rule and the texts. `JsonDialect` has the common parts, from the schema to the canonical reply.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import PageState
 
 MAX_RESULT_CHARS = 2_000
-"""As in H Company's published harness."""
+"""Largest length of a result, characters, as in H Company's published harness."""
 
 
 @dataclass(frozen=True)
@@ -55,39 +55,39 @@ class ReplyKeys:
     """The keys of a reply's parts."""
 
     note: str
-    """Of the note to remember."""
+    """Key of the note to remember."""
     thought: str
-    """Of the reasoning."""
+    """Key of the reasoning."""
     call: str
-    """Of the tool call."""
+    """Key of the tool call."""
     name: str
-    """Of the tool's name, within the call."""
+    """Key of the tool's name, within the call."""
 
 
 @dataclass(frozen=True)
 class JsonDialectSpec:
-    """In what one model family differs from others."""
+    """The differences of one model family from others."""
 
     name: str
     """The name in configurations."""
     version: str
     """Changes with the prompt's text and with the parser."""
     convention: Convention
-    """Of its points."""
+    """The convention of its points."""
     pictures: PictureRule
     """The size at which pictures are sent."""
     keys: ReplyKeys
-    """Of a reply."""
+    """The keys of a reply."""
     empty_note: str | None
     """The note if there is nothing to remember."""
     tools: tuple[Tool, ...]
-    """In the order in which they are offered and tried."""
+    """The tools in the order in which they are offered and tried."""
     system: Callable[[Scale], str]
     """Returns the system prompt without the schema."""
     schema_block: str
     """Around the schema in the system prompt; `{}` is its place."""
     task: str
-    """Of the message that states the task; `{}` is its place."""
+    """The message that states the task; `{}` is the task's place."""
     observation: Callable[[int, str], tuple[str, str]]
     """Returns the text before and after a picture, from the step and the text about the page."""
     done: Callable[[str, str], str]

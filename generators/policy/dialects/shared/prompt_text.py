@@ -27,7 +27,7 @@ def tool_list(tools: tuple[Tool, ...]) -> str:
 
 
 def point_rules(scale: Scale) -> str:
-    """Return what the numbers of a point mean, in a sentence or two."""
+    """Return the meaning of a point's numbers, in a sentence or two."""
     corner = "0, 0 is its top left corner"
     match scale.convention:
         case Convention.THOUSAND:

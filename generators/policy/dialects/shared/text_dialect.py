@@ -1,8 +1,8 @@
-"""Model families whose replies are parsed and formatted, but in which no engine is asked.
+"""Model families whose replies are parsed and formatted, but for which no engine is called.
 
-Exports format trajectories in them, and their logs can be parsed. What an engine would need (tool
-definitions in requests, a loop of their own) is not implemented. The text about a page is plain, and
-the same for all.
+Exports format trajectories in them, and their logs can be parsed. The parts that an engine would need (tool
+definitions in requests, a loop of their own) are not implemented. The text about a page is plain, and the
+same for all.
 """
 
 from typing import ClassVar

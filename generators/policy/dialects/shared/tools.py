@@ -162,7 +162,7 @@ class Tool:
     """One tool: its name, its arguments, and its action."""
 
     name: str
-    """In the family's prompt and replies."""
+    """The name in the family's prompt and replies."""
     description: str
     """For the system prompt."""
     action: str

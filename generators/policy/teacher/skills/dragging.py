@@ -22,10 +22,10 @@ from generators.policy.teacher.primitives import (
 _DIRECTIONS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 _NUDGE = 25
-"""How far an item is dragged where any distance will do, px."""
+"""Distance that an item is dragged if any will do, px."""
 
 _STRETCH = 15
-"""How far an edge is dragged, px."""
+"""Distance that an edge is dragged, px."""
 
 _GRID = (
     "top left",
@@ -154,7 +154,7 @@ def sort_numbers(page: Page) -> Plan:
 
 
 _MAX_KEY_PRESSES = 12
-"""Of an arrow key, to correct what a drag missed."""
+"""Largest number of presses of an arrow key, to correct a drag's error."""
 
 
 def _handle_position(slider: Locator, page: Page) -> tuple[float, float]:

@@ -21,7 +21,7 @@ _RIM = 3
 """Width of the rim of the drawing in which no dot is placed, px."""
 
 _BUTTON = 4
-"""How far the button below overlaps the drawing, px."""
+"""Height by which the button below overlaps the drawing, px."""
 
 
 def _place_dot(page: Page, target: Point, why: str) -> Plan:

@@ -1,7 +1,7 @@
 """Skills that recognise and count: figures of a drawing, sides of an outline, light boxes, blocks.
 
-Figures are letters, digits and shapes. A goal names some by size, colour and kind, each of which it
-may leave out. What the document does not describe is read from the screenshot, pixel by pixel.
+Figures are letters, digits and shapes. A goal names some by size, colour and kind, each of which it may
+leave out. Properties that the document does not describe are read from the screenshot's pixels.
 """
 
 import io
@@ -48,19 +48,19 @@ class Figure:
     kind: str
     """`letter`, `digit` or `shape`."""
     colour: str
-    """By name."""
+    """The colour's name."""
     size: str
     """`small` or `large`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureDescription:
-    """What a goal says of the figures it means; None where it does not say."""
+    """A goal's description of its figures; None for unstated properties."""
 
     size: str | None
     """`small` or `large`."""
     colour: str | None
-    """By name."""
+    """The colour's name."""
     what: str | None
     """A name or a kind."""
 
@@ -111,7 +111,7 @@ def parse_description(text: str) -> FigureDescription:
 
 _BOX_COLUMNS = 3
 _MARGIN = 13
-"""From the edge of a box to the middle of a figure put into it, px."""
+"""Distance from the edge of a box to the centre of a figure put into it, px."""
 
 
 def click_shape(page: Page) -> Plan:
@@ -203,10 +203,10 @@ _SEARCHED = range(42, 10, -1)
 """Distances from the middle of a canvas at which an outline is searched for, px."""
 
 _PITCH = 15 / 65, 15 / 112
-"""From one box to the next in the picture of a number, as a share of its width and height."""
+"""Distance between two boxes in the picture of a number, as shares of its width and height."""
 
 _FIRST = 9 / 65, 11 / 112
-"""Where the middle of the first box is, likewise."""
+"""Position of the first box's centre, likewise."""
 
 _DIGIT_ROWS, _DIGIT_COLUMNS = 7, 4
 

@@ -28,13 +28,13 @@ from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.episodes.action import Hover
 
 _SIGNALS = ("HOT", "WARM", "COLD", "ICE COLD")
-"""What the page says, from near to far."""
+"""The page's signals, from near to far."""
 
 _RADII = (5, 10, 40)
 """Distances to the hot spot, in px, from which it says the next."""
 
 _CARET = 8
-"""Of a click that sets the caret in a number field, from its left edge, px; clear of its arrows."""
+"""Position of a click that sets the caret in a number field, from its left edge, px; clear of its arrows."""
 
 _MAX_PROBES = 25
 """Points tried in a search."""
@@ -108,7 +108,7 @@ ACT_MS = ClockSpec().step_ms + ClockSpec().settle_ms
 """Page time that any action takes; a wait takes its own time besides."""
 
 BEAT_MS = 600
-"""From one flash of a sequence of lights to the next; each lasts less than half of it."""
+"""Time from one flash of a sequence of lights to the next, ms; each lasts less than half of it."""
 
 _PRICE = r"\$(\d+\.\d+)"
 

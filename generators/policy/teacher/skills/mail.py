@@ -39,7 +39,7 @@ class MailRequest:
     kind: str
     """`reply`, `forward`, `delete` or `star`."""
     sender: str
-    """Of the mail."""
+    """The mail's sender."""
     text: str = ""
     """The reply, or the name of the receiver."""
 

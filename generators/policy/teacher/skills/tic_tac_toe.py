@@ -1,4 +1,4 @@
-"""A skill that plays tic-tac-toe against an opponent who is attentive half of the time."""
+"""A skill that plays tic-tac-toe against an opponent that is attentive half of the time."""
 
 from functools import cache
 
@@ -7,7 +7,7 @@ from generators.policy.teacher.page import Page, classes, say
 from generators.policy.teacher.primitives import Plan, by_id, click
 
 EMPTY, MINE, THEIRS = ".", "x", "o"
-"""What a square of the board holds."""
+"""The contents of a square of the board."""
 
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
