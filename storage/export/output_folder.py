@@ -1,4 +1,4 @@
-"""The folder that an export is written to: which export it belongs to, and what a kill leaves in it.
+"""The folder that an export is written to, its owner, and its state after a kill.
 
 The order of the writes is that of a publication, and so are the file operations
 (`storage.objects.durable_files`). The folder is accepted only if it is empty, or holds this very export,

@@ -1,4 +1,4 @@
-"""The formats by name, with what the help shows of each; nothing heavy is imported here.
+"""The formats by name, with their help texts; the module imports nothing heavy.
 
 Each page says which files the folder has afterwards and which program reads them. A new format needs a
 member and a page here, and a row in `storage.export.formats.FORMATS`.
@@ -22,11 +22,11 @@ class FormatName(StrEnum):
     SFT = "sft"
     """Rows of one reply each, to learn it."""
     PREFERENCE = "preference"
-    """Rows of two replies to one prompt, the better one named."""
+    """Rows of two replies to one prompt, the chosen and the rejected one."""
     KTO = "kto"
     """Rows of one reply each, wanted or not."""
     STEP_LABELS = "step_labels"
-    """Rows of one reply each, with what it did for the task."""
+    """Rows of one reply each, labelled with its step's effect on the task."""
     OPENENV = "openenv"
     """Training traces of the OpenEnv library."""
 

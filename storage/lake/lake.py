@@ -214,7 +214,7 @@ class UnitWriter:
 
 
 def token_of(contents: Sequence[Sequence[object]]) -> int:
-    """Return the token by which two workers' rows of one address are told apart."""
+    """Return the hash that distinguishes the rows of two workers for one unit."""
     texts = [[str(value) for value in content] for content in contents]
     return int(content_hash(["token", texts])[:_TOKEN_CHARS], 16)
 

@@ -1,9 +1,9 @@
 """A reply with its prompt, in the spellings of the columns, or the reason why it gives no row.
 
 Both spellings are made of the same parts: adjacent texts are one, as a chat template would join them,
-and every text is escape (see `placeholders`). A trainer drops a row whose placeholders and pictures
-differ in number or whose roles do not take turns, some without a word; so such a reply gives no row
-here, and is counted.
+and every text is escaped (see `placeholders`). A trainer drops a row whose placeholders and pictures
+differ in number or whose roles do not take turns, some silently; so such a reply gives no row here, and
+is counted.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from storage.publish.training.source import ChatMessage, MessagePicture, Reply
 
 
 class NoRow(StrEnum):
-    """Why a reply gives no row, beside the reasons for which it is masked; as it is counted."""
+    """The reason why a reply gives no row, beside the reasons of masks; rows are counted by it."""
 
     NO_PICTURE = "without_its_picture"
-    """The prompt lacks the picture of the very step."""
+    """The prompt lacks the picture of the reply's step."""
     ROLES = "roles_do_not_alternate"
-    """User and assistant do not take turns, which trainers demand."""
+    """User and assistant do not alternate, which trainers require."""
     PLACEHOLDER = "placeholder_in_reply"
-    """The reply holds a word that trainers take for a picture: escape, it would be another reply."""
+    """The reply holds a word that trainers take for a picture; escaping would change the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,9 @@ class Spelt:
     text: str
     """The reply as a string."""
     system: str | None
-    """The system prompt that was left out; None: it stands in the messages, or there is none."""
+    """The system prompt left out of the messages; None if they have it, or the episode has no system
+    prompt.
+    """
     pictures: tuple[MessagePicture, ...]
     """In the order of their placeholders."""
 
@@ -89,7 +91,7 @@ def spell(reply: Reply, system: SystemPrompt) -> Spelt | NoRow:
 
 
 def _parts(turn: ChatMessage) -> Iterator[str | MessagePicture]:
-    """Yield a message's pictures and, between them, its texts, joined and escape."""
+    """Yield a message's pictures and, between them, its texts, joined and escaped."""
     texts: list[str] = []
     for part in (*turn.parts, None):
         if isinstance(part, str):

@@ -1,8 +1,8 @@
-"""What training rows are made of: an episode with its judgement, and as a dialect's conversation.
+"""The source of training rows: an episode with its verdicts, and its conversation in a dialect.
 
-Storage knows no dialect. A renderer, which `flows` passes in, returns the prompts that a model would
-have got and the replies it would have given, in segments: the prompt of a segment only grows, so each
-of its prompts is the beginning of its turns. `replies_of` takes the segments apart again, into one
+Storage depends on no dialect. A renderer, which `flows` passes in, returns the prompts that a model
+would have got and the replies it would have given, in segments: the prompt of a segment only grows, so
+each of its prompts is the beginning of its turns. `replies_of` takes the segments apart again, into one
 prompt for each reply.
 """
 
@@ -29,27 +29,27 @@ class FullEpisode:
     acceptance: Acceptance
     """The result of the run's rule."""
     labels: tuple[StepLabel, ...] | None = None
-    """What each of its actions did; None if `steps` has not seen it."""
+    """The label of each of its actions; None if `steps` has not judged it."""
 
     def quality(self, step: int) -> StepQuality | None:
-        """Return what the action of a step did for the task; None if nobody knows."""
+        """Return the quality of a step's action; None if unknown."""
         return self.label(step).quality
 
     def label(self, step: int) -> StepLabel:
-        """Return what `steps` says of a step; a label without values where it says nothing."""
+        """Return the label of a step by `steps`; a label without values if `steps` gave none."""
         known = self.labels or ()
         return known[step] if step < len(known) else StepLabel()
 
 
 class MaskReason(StrEnum):
-    """Why a reply is not learnt, in a word, as it is counted."""
+    """The reason why a reply is not learnt; replies are counted by it."""
 
     PERSON = "by_a_person"
     """A person acted."""
     FAILED = "not_carried_out"
     """The action could not be carried out."""
     UNSEEN = "unseen"
-    """Its prompt no longer shows what it needs."""
+    """Its prompt lacks a picture that the reply depends on."""
 
 
 @dataclass(frozen=True, slots=True)
