@@ -3,7 +3,7 @@
 from importlib import metadata
 
 DISTRIBUTION = "stepmill"
-"""What the program is installed as."""
+"""The name of the program's distribution."""
 
 
 def version_of(distribution: str = DISTRIBUTION) -> str:

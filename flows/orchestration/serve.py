@@ -1,4 +1,4 @@
-"""What `make prefect` runs: a Prefect server, a work pool, a worker and the deployments, here.
+"""The program of `make prefect`: a Prefect server, a work pool, a worker and the deployments.
 
 Everything listens on the loopback address only and is stopped when this ends, last started first;
 this ends with the process that started it. A server or worker that dies is started again. A server

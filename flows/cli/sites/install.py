@@ -1,4 +1,4 @@
-"""`stepmill sites install`: bring what sites need onto this machine, without root."""
+"""`stepmill sites install`: install the applications and packages of sites, without root."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ from generators.worlds.packages.install import install_packages
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     data = data_folder(os.environ)
     if args.name == worlds.NAME:
         return _install_packages(data, as_json=args.json)
