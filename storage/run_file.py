@@ -107,7 +107,7 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     keys = sorted(stored.keys() | wanted.keys())
     lines = [
         f"{where}: there is a run of another configuration here: {key}: there {stored.get(key)!r}, "
-        f"asked for {wanted.get(key)!r}; give another folder, or what is there"
+        f"asked for {wanted.get(key)!r}; give another folder, or the stored value"
         for key in keys
         if stored.get(key) != wanted.get(key)
     ]

@@ -179,7 +179,7 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--include-rejected",
         action="store_true",
-        help="write what is not accepted too; what the run itself publishes does not count here",
+        help="export episodes that are not accepted too; the run's own setting does not count here",
     )
     configuration_flags(parser)
     json_flag(parser)
@@ -247,7 +247,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
 TASKS: Commands = {
     "list": (
         _list,
-        "list templates with what they need and an example goal, or a task file's tasks",
+        "list templates with their requirements and an example goal, or a task file's tasks",
         "stepmill tasks list 'click-*' --tag searching",
     ),
     "validate": (

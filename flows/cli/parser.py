@@ -231,7 +231,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "verify": (
         _verify,
-        "judge again what is stored, without any rollout",
+        "judge the stored episodes again, without any rollout",
         "stepmill verify runs/demo --verifiers structure,outcome",
     ),
     "replay": (
@@ -251,7 +251,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "audit": (
         _audit,
-        "prove a run and its published copies whole, or list what is not",
+        "check that a run and its published copies are whole, and list the findings",
         "stepmill audit runs/demo --deep",
     ),
     "compact": (

@@ -111,7 +111,7 @@ def _engine(did: EngineUsage) -> Iterator[str]:
     if did.calls >= WATCHED_CALLS and did.cached_tokens is not None and did.cacheable_tokens:
         share = did.cached_tokens / did.cacheable_tokens
         if share < MIN_SERVED:
-            yield f"cache    {100 * share:.0f} % of what it could serve: {CACHE_REMEDY}"
+            yield f"cache    {100 * share:.0f} % of the tokens that it could serve: {CACHE_REMEDY}"
     yield (
         f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
         f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"
@@ -236,7 +236,7 @@ def _estimate(found: Estimate | None, *, signed: bool = False) -> tuple[str, str
 def comparison_lines(found: Sequence[Comparison], first: str, second: str) -> Iterator[str]:
     """Yield the comparison of two runs, over all tasks and by template, and the tasks of one run alone."""
     yield from (f"A        {first}", f"B        {second}", "")
-    yield "pass@1 over the tasks that both attempted (where there are none, over each run's own)"
+    yield "pass@1 over the tasks that both attempted (without any, over each run's own)"
     head, *kinds = _kinds(found)
     yield from table(
         (head, "both", "only A", "only B", "A", "B", "B - A", "95 %"),

@@ -100,7 +100,7 @@ async def unit(unit_id: str, title: str) -> State[None]:
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
-        return Cancelled(message="interrupted; what is finished is stored")
+        return Cancelled(message="interrupted; finished episodes are stored")
     return Failed(message=visible(ended.reason))
 
 
@@ -220,7 +220,7 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
     """Return the state that a flow ends in; `met`: its run was complete when it began."""
     if report.interrupted:
         if await _was_stopped():
-            return Crashed(message="its process was told to end; started again, it goes on")
+            return Crashed(message="its process was ended from outside; started again, it goes on")
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")

@@ -106,10 +106,10 @@ something came before it, else `skipped`.
 atif: Agent Trajectory Interchange Format v1.8, pictures included
 
   <split>/<episode>/trajectory.json    one document an episode
-  <split>/<episode>/images/<step>.jpg  what was seen before each action, and at the end
+  <split>/<episode>/images/<step>.jpg  the screenshot before each action, and at the end
 
-Actions are tool calls, what came of them their observations; the reward and what the run's rule
-makes of the episode stand in the root's `extra`.""",
+Actions are tool calls, their results the observations; the root's `extra` has the reward and the
+result of the run's rule.""",
     FormatName.GROUNDING: """\
 grounding: a picture, words, and the point and box that they mean
 
@@ -152,11 +152,11 @@ preference: pairs of replies to one prompt, an accepted attempt's and a rejected
 
   <split>-00000.parquet              rows, pictures included
 
-The attempts at one task are compared from the first step: as long as two were shown the same and said
-the same, they go along; the first step at which they act differently under the same prompt is the
-pair. Each rejected attempt gives one at most, if its task was not done. What gives none is counted.
-`prompt`, `chosen` and `rejected` are parts; `messages` with `rejected_response`, and `conversation` with
-`chosen_message` and `rejected_message`, are strings. This asks for --include-rejected.
+The attempts at one task are compared from the first step. The first step at which two attempts act
+differently under the same prompt gives the pair. Each rejected attempt gives one pair at most, if its
+task was not done. Attempts without a pair are counted. `prompt`, `chosen` and `rejected` are parts;
+`messages` with `rejected_response`, and `conversation` with `chosen_message` and `rejected_message`,
+are strings. This format needs --include-rejected.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.KTO: """\
@@ -164,10 +164,9 @@ kto: rows as those of sft, with a `label` that says whether the reply is wanted
 
   <split>-00000.parquet              rows, pictures included
 
-True is a useful or neutral step of an accepted attempt, false a step that the verifier `steps` calls
-a mistake, whatever became of its attempt. Others give no row, and are counted: what is needless,
-or good in an attempt that failed, says neither. Mistakes are mostly in rejected attempts, so this
-asks for --include-rejected.
+True is a useful or neutral step of an accepted attempt, false a step that the verifier `steps` labels
+a mistake, in any attempt. Other steps (needless ones, and good ones of failed attempts) give no row,
+and are counted. Mistakes are mostly in rejected attempts, so this format needs --include-rejected.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.STEP_LABELS: """\

@@ -173,7 +173,7 @@ class Draft:
             size = self._read(view, self._hashed)
             if not size:
                 raise self._unwritable(
-                    "read back", OSError(errno.EIO, "the file is shorter than what was written")
+                    "read back", OSError(errno.EIO, "the file is shorter than the bytes written")
                 )
             self._hash.update(view[:size])
             self._hashed += size
