@@ -1,4 +1,4 @@
-"""Which version of the program this is. It loads nothing heavy: the command line asks it."""
+"""The version of the program. The command line reads it, so the module loads nothing heavy."""
 
 from importlib import metadata
 

@@ -111,7 +111,7 @@ def plugin_errors(what: str, doing: str) -> Iterator[None]:
     """Turn any error of importing or creating a plug-in into a `BadConfig` that names the plug-in.
 
     Raises:
-        BadConfig: the message names the plug-in (`what`) and the step that failed (`doing`).
+        BadConfig: its message holds `what`, the plug-in, and `doing`, the failed step.
     """
     try:
         with boundary(FailureKind.INTERNAL, doing):

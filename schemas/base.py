@@ -39,7 +39,9 @@ class Record(BaseModel):
 
 def _without_tuples(value: object) -> object:
     """Return `value` with tuples as lists, because JSON has no tuples."""
-    if value is None or isinstance(value, str | int | float):  # the common case; the checks below are slow
+    if value is None or isinstance(
+        value, str | int | float
+    ):  # the common case; the checks below are slow
         return value
     if isinstance(value, Mapping):
         return {str(key): _without_tuples(item) for key, item in value.items()}

@@ -46,11 +46,11 @@ class Health(StrEnum):
     """The state of one requirement."""
 
     GOOD = "good"
-    """It is there."""
+    """The requirement is met."""
     POOR = "poor"
-    """It is there, but not as recommended; everything works."""
+    """The requirement is met, but not as recommended; everything works."""
     LACKING = "lacking"
-    """It is required and missing."""
+    """The requirement is not met."""
 
 
 class Diagnosis(Record):

@@ -75,7 +75,7 @@ class JobContext:
     panel: Panel
     """The verifiers of the run."""
     rule: AcceptSection
-    """Which episodes are accepted."""
+    """The rule of acceptance."""
     drain_seconds: float
     """How long an interrupted job waits for work in flight, in seconds."""
     slots: Slots

@@ -44,9 +44,9 @@ class EngineUsage(Record):
     retries: int
     """Requests that were sent again because a reply did not arrive whole."""
     prompt_tokens: int
-    """Of all calls, as far as the server counts."""
+    """Prompt tokens of all calls, as far as the server counts."""
     completion_tokens: int
-    """Of all calls, as far as the server counts."""
+    """Completion tokens of all calls, as far as the server counts."""
     cached_tokens: int | None
     """Prompt tokens that a cache served; None where no server counts them."""
     cacheable_tokens: int | None

@@ -26,7 +26,7 @@ from schemas.errors import StepmillError
 from storage.publish.publish import PublishReport
 
 MAX_UNITS = 64
-"""Units in flight at the same time, whatever their size."""
+"""The maximum number of units in flight."""
 
 MAX_FAILED_OUTSIDE = 0.1
 """The share of a run's episodes that may fail outside the policy before the report names it a problem.

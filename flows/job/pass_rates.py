@@ -32,7 +32,7 @@ class TaskAttempts(NamedTuple):
     attempts: int
     """Attempts that count."""
     passed: int
-    """Of these, those that passed."""
+    """The number of these that passed."""
 
 
 class PassRate(Record):

@@ -15,7 +15,7 @@ SHOWN = 12
 """The default number of templates shown of a run: with the lines around them they fit a screen."""
 
 REASON_CHARS = 90
-"""Of a reason in the table of templates."""
+"""The maximum length of a reason in the table of templates."""
 
 _IDS = 3
 """Tasks of one run alone that a comparison names, of each template."""

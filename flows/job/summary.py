@@ -150,11 +150,11 @@ class Summary(Record):
     replayed: int = 0
     """Episodes that were replayed."""
     reproduced: int = 0
-    """Of the replayed ones, those that agreed."""
+    """Replayed episodes that agreed."""
     replays: int = 0
     """Executions of replays; one that did not agree may have been tried again."""
     replays_agreed: int = 0
-    """Of the executions, those that agreed."""
+    """Executions that agreed."""
     engine: EngineUsage | None = None
     """The engine's usage; None if no policy asked an engine."""
     groups: tuple[GroupCount, ...] = ()

@@ -85,7 +85,7 @@ async def _serve(parent: int, seconds: int) -> None:
 
 
 async def _follow(parent: int) -> None:
-    """Stop when the process that started this one has ended, for whatever reason."""
+    """Stop when the process that started this one has ended."""
     while os.getppid() == parent:  # noqa: ASYNC110 - there is no signal for it
         await asyncio.sleep(_LOOK_SECONDS)
     print_note("the process that started this one has ended")

@@ -1,4 +1,4 @@
-"""Which Prefect server a command talks to: the one that the user set, or an embedded one.
+"""The Prefect server of a command: the one that the user set, or an embedded one.
 
 The embedded server is a child process that is given its listening socket (so no port is guessed)
 and a pipe that ends with this process (so no server is ever left behind). Starting takes seconds,

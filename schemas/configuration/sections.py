@@ -325,8 +325,9 @@ class VerifySection(Record):
     """The verifiers that examine every episode, in order; a later one examines only episodes that
     no earlier one failed and that the rule of `[accept]` does not reject already."""
     rejected_too: tuple[str, ...] = ()
-    """Those of `verifiers` that examine rejected episodes as well, unless `structure` failed them, as
-    `["replay"]`: then failures that are published have been executed again like successes."""
+    """The verifiers of `verifiers` that examine rejected episodes as well, unless `structure` failed
+    them, as `["replay"]`, so that published failures have been replayed like successes.
+    """
 
 
 class AcceptSection(Record):

@@ -177,7 +177,7 @@ class BlockedRequests(Record):
     name: str
     """The host as the page named it, at most 100 characters, with its port if that is not 80."""
     kind: ConnectionKind
-    """What the page began to say."""
+    """The protocol that the page began to speak."""
     count: int = Field(ge=1)
     """How often."""
 

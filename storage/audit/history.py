@@ -67,7 +67,7 @@ class CommittedFile:
 
 
 class Statistics(BaseModel):
-    """What the log says of the values in a file, as far as it is read here."""
+    """The log's statistics of a file, as far as the audit reads them."""
 
     minValues: dict[str, JsonValue] = Field(default_factory=dict)  # noqa: N815 - Delta's word
     maxValues: dict[str, JsonValue] = Field(default_factory=dict)  # noqa: N815 - Delta's word

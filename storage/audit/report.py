@@ -21,7 +21,7 @@ class PublishedCopy(Record):
     bytes: int
     """Their size."""
     whole: bool
-    """It was checked, and there are no findings."""
+    """Whether it was checked without a finding."""
     unproven: str | None = None
     """Why it could not be checked; None if it could."""
     findings: tuple[str, ...] = ()

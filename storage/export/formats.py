@@ -49,7 +49,7 @@ class FormatParts:
     pictures: Pictures = Pictures.FILES
     """Where pictures are."""
     steps: StepChoice = StepChoice.ALL
-    """Which replies are learnt."""
+    """The replies that are learnt."""
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt is."""
     spelling: Spelling = Spelling.COLUMNS

@@ -64,7 +64,7 @@ Piece = Line | File | TableRow
 """A part of the output for an episode."""
 
 FormatCounts = Counter[str]
-"""What a format counts, by name."""
+"""The counts of a format, by name."""
 
 
 class Format(Protocol):

@@ -33,7 +33,7 @@ class RecordedCalls:
             for call in episode.calls
             if call.role in ROLES and isinstance(call.messages, list) and call.reply is not None
         ]
-        """Those whose messages and reply were kept."""
+        """The calls whose messages and reply were kept."""
 
     def files(self) -> Iterator[File]:
         """Yield the pictures that messages have named so far."""

@@ -60,12 +60,12 @@ class Pictures(StrEnum):
 
 
 class StepChoice(StrEnum):
-    """Which replies are learnt."""
+    """The replies that are learnt."""
 
     ALL = "all"
-    """Those of every step that was carried out."""
+    """The replies of every step that was carried out."""
     GOOD = "good"
-    """Those of steps that `steps` calls useful or neutral."""
+    """The replies of steps that `steps` labels useful or neutral."""
 
 
 class Spelling(StrEnum):

@@ -57,7 +57,7 @@ STAGED = re.compile(
 """A key under which Delta's client keeps an unfinished write to a folder."""
 
 _BACKOFF = Backoff(first_seconds=0.02, max_seconds=2.0, tries=10)
-"""Of a commit; long enough for a few dozen writers of one table to take turns."""
+"""The back-off of a commit, long enough for a few dozen writers of one table to take turns."""
 
 _ERRORS: Sequence[tuple[type[Exception], type[StepmillError]]] = (
     (OSError, Unwritable),

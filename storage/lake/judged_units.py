@@ -50,7 +50,7 @@ class JudgedMark:
 
 
 class ResumeIndex:
-    """Which units of a run are committed, and which are judged."""
+    """The committed and the judged units of a run."""
 
     def __init__(self, store: ObjectStore, tables: Mapping[str, AsyncDeltaTable]) -> None:
         self._store = store

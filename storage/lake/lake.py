@@ -12,8 +12,8 @@ A unit is written episode by episode: however many it has, one of them is in mem
 group of each table. The episodes come in the unit's order, so its bytes are the same whichever
 worker writes it. The tasks come last, because the episodes may complete their goals.
 
-A version pins every table at one moment; whatever is published is read from a version. A lake
-belongs to one event loop.
+A version pins every table at one moment; publications read from a version. A lake belongs to one event
+loop.
 """
 
 import asyncio

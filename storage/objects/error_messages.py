@@ -103,7 +103,9 @@ _ABSENT = {"NoSuchKey", "404"}
 """Codes of a missing file, which does not mean that access is denied."""
 
 _MAX_CHARS = 5_000
-"""Of an error's text, which may quote a whole answer: some of the patterns take the square of its length."""
+"""The maximum length of an error's text, which may quote a whole response: some of the patterns take
+quadratic time.
+"""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")

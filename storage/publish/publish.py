@@ -54,11 +54,11 @@ class PublishReport(Record):
     episodes: int
     """Episodes committed in this version."""
     accepted: int
-    """Of these, episodes that meet the rule."""
+    """The number of these that meet the rule."""
     rejected: int
-    """Of these, episodes that do not."""
+    """The number of these that do not meet the rule."""
     unjudged: int
-    """Of these, episodes that lack a verdict that the rule needs."""
+    """The number of these that lack a verdict that the rule needs."""
     rows: dict[str, int]
     """Rows by config."""
     files: int

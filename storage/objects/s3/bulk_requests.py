@@ -75,7 +75,7 @@ class _Page(NamedTuple, Generic[T]):
     """One page of a listing."""
 
     items: list[T]
-    """What it lists."""
+    """The entries of the page."""
     next: dict[str, str] | None
     """The parameters that ask for the page after it; None: it is the last."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BACKOFF = Backoff(first_seconds=0.1, max_seconds=10.0, tries=10, jitter=1.0)
-"""Of every request to a bucket."""
+"""The back-off of every request to a bucket."""
 
 
 class RetryingClient:

@@ -11,8 +11,8 @@ Dialects escape the markup of pages and goals themselves, as `&lt;image>`; that 
 stays, so the prompt is still the one sent to a model. This module escapes the words that dialects leave.
 
 The class is wider than the list: anything between angle brackets that names a medium, every token
-between `<|` and `|>`, whatever its name, and Mistral's words in square brackets. No dialect has words
-of this class of its own.
+between `<|` and `|>`, and Mistral's words in square brackets. No dialect has words of this class of its
+own.
 """
 
 import re

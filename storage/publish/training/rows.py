@@ -1,8 +1,8 @@
 """Rows of one reply each: `sft`, `kto` and `step_labels`.
 
-A row is made of a reply under the very prompt that it answers; earlier replies stand in its prompt and
-are learnt in rows of their own, so a trainer that learns every assistant turn of `messages` must be set
-to learn the last one alone (see `docs/storing.md`). A reply that gives no row is counted by its reason.
+A row is made of a reply and the prompt that it answers; earlier replies stand in its prompt and are
+learnt in rows of their own, so a trainer that learns every assistant turn of `messages` must be set to
+learn the last one alone (see `docs/storing.md`). A reply that gives no row is counted by its reason.
 """
 
 from collections import Counter

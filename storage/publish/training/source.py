@@ -117,7 +117,7 @@ class Renderer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply under the very prompt that it answers."""
+    """A reply with the prompt that it answers."""
 
     step: int
     """The step whose action it is."""
@@ -128,7 +128,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text of the reply."""
         return "".join(part for part in self.turn.parts if isinstance(part, str))
 
     @property
