@@ -1,5 +1,4 @@
-"""When things happen: the Prefect flows, what they wire together, and the command line.
+"""The Prefect flows, the jobs and resources that they connect, and the command line.
 
-The only package that knows `generators` and `storage` at once, and the only one that imports
-Prefect.
+The only package that imports both `generators` and `storage`, and the only one that imports Prefect.
 """

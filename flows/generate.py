@@ -24,9 +24,10 @@ async def generate(
 ) -> State[Report]:
     """Make the run of a configuration file, `KEY=VALUE` settings over it and a run's URL.
 
-    `{date}`, `{hour}`, `{time}` and `{day}` in a setting or the URL are those of when the flow was due.
+    `{date}`, `{hour}`, `{time}` and `{day}` in a setting or the URL are filled with the time at which
+    the flow was due.
 
-    `missed` is how many runs are made of those that a schedule missed while nothing ran here: the last ones.
+    `missed` is the number of missed runs of the schedule that are still made: the last ones.
     """
     if (later := await later_due()) >= max(1, missed):
         return skip_state(later)

@@ -1,8 +1,8 @@
 """The last resort: an error that is a defect of this program is reported as one, with a log.
 
-A refusal is about what the user asked for, and a failed rollout is a row. Any other error that ends
-a command is a defect. The user gets one line and an exit code of its own; the developer gets a log
-with the traceback. The log is meant to be sent to others, so no credential may be in it.
+A refusal concerns the user's request, and a failed rollout is a row. Any other error that ends a command
+is a defect. The user gets one line and an exit code of its own; the developer gets a log with the
+traceback. The log is meant to be sent to others, so no credential may be in it.
 """
 
 import os

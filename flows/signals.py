@@ -1,4 +1,4 @@
-"""How a command is interrupted by signals.
+"""Handles the signals that interrupt a command.
 
 Before and after its work an interrupt simply ends the command. While it works, `handle_signals` passes
 each interrupt to the work itself, which decides what the first and the second one mean.
@@ -17,7 +17,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run(work: Coroutine[None, None, T]) -> T:
-    """Run `work` in an event loop of its own, and return what it returns.
+    """Run `work` in an event loop of its own, and return its result.
 
     Raises:
         KeyboardInterrupt: one of `STOP_SIGNALS` arrived, and `work` did not handle it.

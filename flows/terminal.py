@@ -1,8 +1,8 @@
-"""What commands print, and where: results on standard output, everything else on standard error.
+"""Prints the output of commands: results on standard output, everything else on standard error.
 
-Text that comes from a page, a file or another program is data: control characters are removed
-before it reaches a terminal, and so is what may be a credential, because logs keep what is printed.
-A character that the stream's encoding does not have is written as an escape.
+Text that comes from a page, a file or another program is data: control characters are removed before it
+reaches a terminal, and so are possible credentials, because logs keep the output. A character that the
+stream's encoding does not have is written as an escape.
 
 A message for people that cannot be printed is lost, and the work goes on. A result that cannot be
 printed ends the command.
@@ -56,7 +56,7 @@ _HIDDEN = {"Cc", "Cf", "Co", "Cs"}
 
 
 def strip_control_chars(text: str) -> str:
-    """Return `text` without anything that could steer a terminal or hide a part of it."""
+    """Return `text` without characters that could control a terminal or hide a part of it."""
     return "".join(
         char
         if char in _KEPT_CHARS or unicodedata.category(char) not in _HIDDEN
@@ -86,7 +86,7 @@ def _one_line(text: str) -> str:
 
 
 def _shorten(line: str) -> str:
-    """Return `line` without its middle if it is very long; its ends say what and why."""
+    """Return `line` without its middle if it is very long; its ends carry the message and the remedy."""
     if len(line) <= _MAX_CHARS:
         return line
     left_out = len(line) - _BEGINNING - _END

@@ -1,4 +1,4 @@
-"""The `verify` flow: judge again what a run has stored."""
+"""The `verify` flow: judge a run's stored episodes again."""
 
 from prefect.client.schemas.objects import State
 

@@ -1,9 +1,9 @@
-"""Which version of the program this is. It loads nothing heavy: the command line asks it."""
+"""The version of the program. The command line reads it, so the module loads nothing heavy."""
 
 from importlib import metadata
 
 DISTRIBUTION = "stepmill"
-"""What the program is installed as."""
+"""The name of the program's distribution."""
 
 
 def version_of(distribution: str = DISTRIBUTION) -> str:

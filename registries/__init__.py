@@ -1,6 +1,6 @@
 """Parts by name: those that ship and those of plug-ins, under one rule.
 
-A part is whatever a configuration or a flag chooses by a name: a site, a policy, a verifier, a dialect, a
-format, a probe. The package knows none of them. Whoever owns a kind of part makes its `Registry` with those that
-ship; the others are found through the entry points of installed distributions.
+A configuration or a flag names a part: a site, a policy, a verifier, a dialect, a format or a probe. The
+package that owns a kind of part creates its `Registry` with the built-in parts; the registry finds the
+parts of plug-ins through the entry points of installed distributions.
 """

@@ -14,19 +14,19 @@ class Group(StrEnum):
     """The groups of entry points in which distributions offer parts."""
 
     SITES = "stepmill.sites"
-    """What serves a task's pages."""
+    """Serve a task's pages."""
     APPLICATIONS = "stepmill.applications"
-    """What can be installed for sites, and serves them."""
+    """Install an application for sites, and serve it."""
     POLICIES = "stepmill.policies"
-    """What chooses actions."""
+    """Choose actions."""
     VERIFIERS = "stepmill.verifiers"
-    """What examines episodes."""
+    """Judge episodes."""
     DIALECTS = "stepmill.dialects"
-    """How a model family is prompted and understood."""
+    """Write the prompts of a model family and parse its replies."""
     FORMATS = "stepmill.formats"
-    """What episodes are exported as."""
+    """Export episodes."""
     PROBES = "stepmill.probes"
-    """What judges the end of an attempt."""
+    """Judge the end of an attempt."""
 
     @property
     def noun(self) -> str:
@@ -39,13 +39,13 @@ class Plugin:
     """One part that a distribution offers; it may be unusable."""
 
     group: Group
-    """What kind of part it is."""
+    """The group of the entry point, which gives the kind of part."""
     entry: EntryPoint
-    """Its name, and where it is."""
+    """The entry point: the part's name and where it is defined."""
 
     @property
     def name(self) -> str:
-        """The name by which it is asked for."""
+        """The part's name in configurations and flags."""
         return self.entry.name
 
     @property
@@ -66,5 +66,5 @@ def find_plugins(group: Group) -> tuple[Plugin, ...]:
 
 @lru_cache(maxsize=32)  # a lookup reads a file of every installed distribution
 def _entry_points(group: Group, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    del path  # what is installed depends on it
+    del path  # part of the cache key: the path decides which distributions are found
     return tuple(sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)))

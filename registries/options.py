@@ -1,4 +1,4 @@
-"""The options of a part: a free table of a configuration, held against the part's own pydantic model."""
+"""The options of a part: a table of the configuration, validated by the part's own pydantic model."""
 
 from collections.abc import Mapping
 from typing import TypeVar

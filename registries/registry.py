@@ -1,9 +1,9 @@
 """The parts of one kind by name: those that ship, and those that other distributions offer.
 
-A distribution offers a part by an entry point (`registries.entry_points`), and the part says for which
-version of this seam it was written (`stepmill_api`). Nothing of a plug-in is imported before it is asked
-for by its name; so one that is broken stops the runs that name it and no others. A name belongs to one
-part: where a plug-in takes that of another, the name is refused and neither is chosen.
+A distribution offers a part by an entry point (`registries.entry_points`), and the part declares the
+version of the plug-in interface that it was written for (`stepmill_api`). A plug-in is imported only
+when its name is requested, so a broken plug-in stops only the runs that name it. A name belongs to one
+part: if a plug-in uses the name of another part, the registry refuses the name and chooses neither.
 """
 
 import importlib
@@ -18,10 +18,10 @@ from schemas.errors import BadConfig, FailureKind, NotFound, Refusal, RolloutFai
 from schemas.nearest import did_you_mean
 
 STEPMILL_API = 1
-"""The version of what a plug-in is called with and what it returns; raised when an old one would break."""
+"""The version of the plug-in interface; raised by a change that breaks existing plug-ins."""
 
 Part = TypeVar("Part")
-"""What a registry returns for a name."""
+"""The type of the parts in a registry."""
 
 
 class Registry(Generic[Part]):
@@ -30,9 +30,9 @@ class Registry(Generic[Part]):
     def __init__(
         self, group: Group, built_in: Mapping[str, Part], *, adapt: Callable[[object], Part]
     ) -> None:
-        """`adapt` makes a part of what a plug-in's entry point names, or raises TypeError with the reason."""
+        """`adapt` turns a plug-in's object into a part, or raises TypeError with the reason."""
         self.group = group
-        """What kind of parts it has."""
+        """The kind of its parts."""
         self.built_in = built_in
         """The parts that ship."""
         self._adapt = adapt
@@ -43,12 +43,12 @@ class Registry(Generic[Part]):
         return _names(self.group, self.built_in)
 
     def get(self, name: str, *, key: str = "") -> Part:
-        """Return the part of that name, of a plug-in if need be; `key` is who asks, for messages.
+        """Return the part of that name, built in or from a plug-in; errors name the `key` that asks.
 
         Raises:
-            NotFound: there is none, with the nearest name.
-            BadConfig: a plug-in takes a name that is taken, cannot be imported, is of another API or no
-                such part.
+            NotFound: no part has this name; the error suggests the nearest one.
+            BadConfig: two parts have this name, or the plug-in cannot be imported, has another API
+                version or is not a part of this kind.
         """
         where = f"{key}: " if key else ""
         check_known(self.group, name, self.built_in, key=key)
@@ -59,11 +59,11 @@ class Registry(Generic[Part]):
         return self._load(plugin, where)
 
     def plugin(self, name: str) -> Plugin | None:
-        """Return the first plug-in of that name; None if there is none or the part is built in."""
+        """Return the first plug-in of that name; None if no plug-in has it or the part is built in."""
         return None if name in self.built_in else next(iter(self._find(name)), None)
 
     def problem(self, plugin: Plugin) -> str:
-        """Return why a plug-in of the group cannot be used; empty if it can. It is imported."""
+        """Import a plug-in of the group; return why it cannot be used, empty if it can."""
         try:
             self._load(plugin, "")
         except BadConfig as error:
@@ -74,10 +74,10 @@ class Registry(Generic[Part]):
         return [plugin for plugin in find_plugins(self.group) if plugin.name == name]
 
     def _check_name(self, name: str, where: str) -> None:
-        """Refuse a name that is no name, or that more than one part has.
+        """Refuse an invalid name, or one that several parts have.
 
         Raises:
-            BadConfig: naming who has it, and what to do.
+            BadConfig: the error names those parts and the remedy.
         """
         called = self._find(name)
         if called and not re.fullmatch(PART_NAME, name):
@@ -108,10 +108,10 @@ class Registry(Generic[Part]):
 
 @contextmanager
 def plugin_errors(what: str, doing: str) -> Iterator[None]:
-    """Turn whatever a plug-in raises while it is imported or made into a refusal that names it.
+    """Turn any error of importing or creating a plug-in into a `BadConfig` that names the plug-in.
 
     Raises:
-        BadConfig: with `what` it is, and what it was `doing`.
+        BadConfig: its message holds `what`, the plug-in, and `doing`, the failed step.
     """
     try:
         with boundary(FailureKind.INTERNAL, doing):
@@ -140,10 +140,10 @@ def _check_api(plugin: Plugin, found: object, where: str) -> None:
 
 
 def check_known(group: Group, name: str, built_in: Iterable[str], *, key: str = "") -> None:
-    """Refuse a name that neither a `built_in` part of the group nor a plug-in has; nothing is imported.
+    """Refuse a name that no `built_in` part of the group and no plug-in has, without importing any.
 
     Raises:
-        NotFound: with the nearest name and all there are, after the `key` that asks.
+        NotFound: the error names the `key`, the nearest name and all names.
     """
     known = _names(group, built_in)
     if name not in known:
@@ -159,10 +159,10 @@ def _names(group: Group, built_in: Iterable[str]) -> tuple[str, ...]:
 
 
 def callable_part(found: object) -> Callable[..., object]:
-    """Return what a plug-in names if it can be called, as a class or a function.
+    """Return the object at a plug-in's entry point if it is callable.
 
     Raises:
-        TypeError: it cannot.
+        TypeError: it is not callable.
     """
     if not callable(found):
         raise TypeError(f"a class or a function is expected, and it is a {type(found).__name__}")

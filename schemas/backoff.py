@@ -1,8 +1,8 @@
-"""How long to wait before the next try, and when to give up: the one rule for every retry.
+"""The one retry policy: the wait before the next try, and when to give up.
 
 A pause doubles with each failure up to a limit, and a part of it is random, so that callers that failed
-together do not all retry together. Nothing here waits: the caller sleeps, in a thread or in an event
-loop.
+together do not all retry together. This module does not wait: the caller sleeps, in a thread or in an
+event loop.
 """
 
 from collections.abc import Iterator

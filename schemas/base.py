@@ -30,8 +30,8 @@ _ANY_LENGTH = 2**31 - 1
 class Record(BaseModel):
     """A frozen value that refuses unknown fields, and values that no table or JSON text can hold.
 
-    Pages and models do send half a surrogate pair, NaN or an infinity. A record refuses them where the
-    sender is still known; found only at the commit, one would fail its whole unit.
+    Pages and models do send half a surrogate pair, NaN or an infinity. A record refuses them while the
+    sender is still known; at the commit, one such value would fail its whole unit.
     """
 
     model_config = ConfigDict(
@@ -46,7 +46,9 @@ class Record(BaseModel):
 
 def _without_tuples(value: object) -> object:
     """Return `value` with tuples as lists, because JSON has no tuples."""
-    if value is None or isinstance(value, str | int | float):  # most are, and what follows is slow
+    if value is None or isinstance(
+        value, str | int | float
+    ):  # the common case; the checks below are slow
         return value
     if isinstance(value, Mapping):
         return {str(key): _without_tuples(item) for key, item in value.items()}
@@ -86,10 +88,11 @@ def canonical_json(value: object) -> str:
 
 
 def parse_json(text: str | bytes) -> JsonValue:
-    """Return the value of a JSON text that somebody else wrote.
+    """Return the value of a JSON text from outside.
 
     Raises:
-        ValueError: it is none, its brackets are nested too deep, or a number has too many digits.
+        ValueError: the text is not JSON, its brackets are nested too deep, or a number has too many
+            digits.
     """
     try:
         value: JsonValue = json.loads(text)

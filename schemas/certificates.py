@@ -1,8 +1,9 @@
-"""What is wrong with the certificate of a server, by what any of the clients here says of it.
+"""Explains faults of a server's certificate, from the error messages of any client here.
 
-Buckets, Delta's tables, the Hub, engines and Prefect are each asked by another client, two of them in Rust;
-all of them pass on the words of OpenSSL (`X509_verify_cert_error_string`) or of rustls (`CertificateError`).
-A fault of a certificate lasts, so buckets and the Hub are not asked again.
+Buckets, Delta's tables, the Hub, engines and Prefect each have another client, two of them in Rust; all
+of them pass on the messages of OpenSSL (`X509_verify_cert_error_string`) or of rustls
+(`CertificateError`). A fault of a certificate is permanent, so requests to buckets and the Hub are not
+retried.
 """
 
 import re
@@ -31,9 +32,9 @@ _WORDS = (
 
 
 def certificate_fault(error: BaseException | str) -> str | None:
-    """Return what is wrong with a server's certificate and what to do; None: this error is not about one.
+    """Return the fault of a server's certificate and the remedy; None if the error is not about one.
 
-    An error's causes are looked at too.
+    The error's causes are examined too.
     """
     text = error if isinstance(error, str) else " ".join(_texts(error))
     if not re.search(r"certificate", text, re.IGNORECASE):
@@ -44,7 +45,7 @@ def certificate_fault(error: BaseException | str) -> str | None:
 
 
 def _texts(error: BaseException) -> list[str]:
-    """Return the texts of an error and of what it came of."""
+    """Return the texts of an error and of its causes."""
     chain, one = list[BaseException](), error
     while one not in chain:
         chain.append(one)

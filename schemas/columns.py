@@ -1,8 +1,8 @@
 """The markers that say how a record's field becomes a column.
 
-A field's Python type decides its Arrow type (see `schemas.tables.tables`). A marker in `Annotated` adds what the
-Python type cannot express: a narrower width, a record whose fields are columns of their own, or rows
-that belong to another table.
+A field's Python type decides its Arrow type (see `schemas.tables.tables`). A marker in `Annotated` adds
+facts that the Python type cannot express: a narrower width, a record whose fields are columns of their
+own, or rows that belong to another table.
 """
 
 from dataclasses import dataclass

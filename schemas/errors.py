@@ -1,16 +1,16 @@
 """The error vocabulary of the whole program, on one page.
 
-1. **Refusals.** `Refusal` and its subclasses end a command before any work, with exit code 2: the request
-   cannot be carried out, and the message says what is wrong, where, and what to do instead.
+1. **Refusals.** `Refusal` and its subclasses end a command before any work, with exit code 2: the
+    request cannot be carried out, and the message names the fault, its place and the remedy.
 2. **Rollout failures.** `RolloutFailure` has a `FailureKind`. `boundary` raises it where a failure of
    other code reaches ours. Exactly one place catches it, the rollout, which turns it into the episode's
    `failure`: a broken page is a row.
 3. **Storage faults.** `Conflict` and `Damaged` are about stored bytes. The first means that another
-   writer was faster and the caller has to read again; the second that something stored differs from what
-   was written. `Unfinished` means that a command stopped after its work had begun.
-4. **Judging.** `BadState` and `BadExpectation` mean that an attempt at a task cannot be judged by the state
-   of its site's server: the first that there is no usable state, the second that the task asks for what no
-   state has.
+    writer was faster and the caller has to read again; the second that stored bytes differ from those
+    written. `Unfinished` means that a command stopped after its work had begun.
+4. **Judging.** `BadState` and `BadExpectation` mean that an attempt at a task cannot be judged by the
+   state of its site's server: the first that the site has no usable state, the second that the task
+   expects a place that no state has.
 
 Cancellation is not a failure and passes through unchanged.
 """
@@ -26,7 +26,7 @@ class StepmillError(Exception):
     """The base of every error that this program raises on purpose.
 
     Each argument is one line of its message. Line breaks within one come from a name, a path or another
-    program, and are spaces in the message: nobody's text can add a line to it.
+    program, and become spaces in the message, so foreign text cannot add a line to it.
     """
 
     @property
@@ -75,7 +75,7 @@ class Conflict(StepmillError):
 
 
 class Damaged(StepmillError):
-    """Something stored differs from what was written: it is torn, altered or from another program."""
+    """A stored object differs from the bytes written: it is torn, altered or from another program."""
 
 
 class Unfinished(StepmillError):
@@ -91,7 +91,7 @@ class BadExpectation(StepmillError):
 
 
 class FailureKind(StrEnum):
-    """Whose failure ended a rollout. Only `POLICY` is the policy's own."""
+    """The component whose failure ended a rollout. Only `POLICY` is the policy's own."""
 
     BROWSER = "browser"
     """The browser ended or did not answer, or did not open a context or a page."""
@@ -115,7 +115,9 @@ ENVIRONMENT_FAILURES = frozenset(
 """Failures of the policy's surroundings, which are never trained on."""
 
 RETRIED_FAILURES = frozenset({FailureKind.BROWSER, FailureKind.SITE})
-"""Those that may be over in a fresh session; a page that spins, crashes or never settles would do it again."""
+"""Failures that may not recur in a fresh session; a page that spins, crashes or never settles would do
+it again.
+"""
 
 
 class RolloutFailure(StepmillError):
@@ -125,7 +127,7 @@ class RolloutFailure(StepmillError):
     """
 
     def __init__(self, kind: FailureKind, message: str, *, again: bool | None = None) -> None:
-        """`again` says whether a fresh session may do better. None: as the kind says."""
+        """`again` is whether a fresh session may succeed; None if the kind decides."""
         self.kind = kind
         self.message = truncate(message, MESSAGE_BYTES)
         self.again = kind in RETRIED_FAILURES if again is None else again

@@ -1,8 +1,8 @@
 """JSON pointers (RFC 6901): the addresses of places in a JSON value, and patterns of them.
 
 `/orders/3/lines` names a place; an empty pointer names the whole value. In a pattern a part that is `*`
-stands for any one key or index. A pointer only names: whether something lies there is asked with `find`,
-which returns `ABSENT` where there is nothing, because null is a value like any other.
+stands for any one key or index. A pointer only names a place; `find` returns the value there, or
+`ABSENT` if the place does not exist, because null is a value like any other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ class Absent(Enum):
     """The type of `ABSENT`."""
 
     ABSENT = "absent"
-    """Nothing lies at the place."""
+    """The place does not exist."""
 
 
 ABSENT: Literal[Absent.ABSENT] = Absent.ABSENT
-"""What `find` returns where nothing lies."""
+"""The result of `find` for a place that does not exist."""
 
 Found = JsonValue | Literal[Absent.ABSENT]
-"""A JSON value, or that there is none."""
+"""A JSON value, or `ABSENT`."""
 
 
 def join_pointer(pointer: str, part: str | int) -> str:
@@ -61,14 +61,14 @@ Pointer = Annotated[str, AfterValidator(_check)]
 
 
 def find(value: Found, pointer: str) -> Found:
-    """Return what lies at `pointer` in `value`; `ABSENT` if nothing does."""
+    """Return the value at `pointer` in `value`; `ABSENT` if the place does not exist."""
     for part in split_pointer(pointer):
         value = child(value, part)
     return value
 
 
 def child(value: Found, part: str) -> Found:
-    """Return the member or element `part` of `value`; `ABSENT` if there is none."""
+    """Return the member or element `part` of `value`; `ABSENT` if it does not exist."""
     if isinstance(value, Mapping):
         return value.get(part, ABSENT)
     if isinstance(value, list) and part.isascii() and part.isdigit():

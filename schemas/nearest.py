@@ -1,7 +1,7 @@
-"""The words nearest to one that nobody knows, for messages.
+"""The known words nearest to an unknown one, for messages.
 
-Comparing takes time that grows with the product of the lengths, so a word longer than any name is near to
-none.
+Comparing takes time that grows with the product of the lengths, so a word longer than any name is near
+to no word.
 """
 
 import difflib
@@ -11,7 +11,7 @@ _MAX_CHARS = 100
 
 
 def nearest(word: str, known: Iterable[str], *, count: int, cutoff: float = 0.6) -> list[str]:
-    """Return at most `count` of the `known` words, the nearest first; `cutoff` is how near, from 0 to 1."""
+    """Return at most `count` of the `known` words with a similarity of at least `cutoff`, nearest first."""
     if len(word) > _MAX_CHARS:
         return []
     return difflib.get_close_matches(word, list(known), n=count, cutoff=cutoff)

@@ -1,4 +1,4 @@
-"""How well a share is known that was counted in few trials, and the difference of two: Wilson, Newcombe.
+"""Confidence intervals of a share from few trials (Wilson) and of the difference of two shares (Newcombe).
 
 One success of five and two hundred of a thousand are both 20 %, and do not say the same. The interval
 holds the shares under which such a count is no surprise. It stays between 0 and 1 and has a width where
@@ -84,7 +84,7 @@ def mean_of_tasks(shares: Sequence[float]) -> Estimate:
 
 
 def difference(one: Sequence[float], other: Sequence[float], *, paired: bool) -> Estimate:
-    """Return by how much the mean of `other` is above that of `one`, with Newcombe's interval.
+    """Return the mean of `other` minus that of `one`, with Newcombe's interval.
 
     Both hold a number between 0 and 1 for each task; if they are `paired`, for the same tasks in the same
     order.

@@ -1,9 +1,10 @@
 """Removes credentials from text that is about to be stored or shown.
 
 Users put credentials where they do not belong: into the URL of an engine or a bucket, or into a flag of
-a server. Whatever is stored or shown of a configuration passes through here. Credentials are recognised
-by their shape: the user part of a URL, a signature or token among its parameters, and the value of a
-flag whose name has key, token, secret or password in it. A few harmless words may be removed too.
+a server. Every stored or shown part of a configuration passes through this module. Credentials are
+recognised by their shape: the user part of a URL, a signature or token among its parameters, and the
+value of a flag whose name has key, token, secret or password in it. A few harmless words may be removed
+too.
 
 Pages and models write some of these texts, so each is read once from its beginning to its end: no text
 takes longer than its length.
@@ -38,7 +39,7 @@ def redact(text: str) -> str:
 
 
 def _mask_users(address: str) -> str:
-    """Return what stands behind `://`, its user masked, and those of addresses in it."""
+    """Return the text behind `://` with its user masked, and the users of addresses in it."""
     kept, at, last = list[str](), 0, address.rfind("@")
     while at <= last:
         slash = address.find("/", at)

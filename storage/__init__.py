@@ -1,5 +1,4 @@
-"""Where bytes rest: object stores, the spool, shards, the lake and publication.
+"""Storage: object stores, the spool, shards, the lake and publication.
 
-The package knows no browser, no engine and no Prefect. Whatever it writes is whole or not there,
-and every write may be repeated.
+The package depends on no browser, engine or Prefect. Every write is atomic and may be repeated.
 """

@@ -1,9 +1,9 @@
 """`run.json`: a run's identity, written once when the run is created.
 
-The file has the run's id, the part of the configuration that decides what is made, the whole resolved
-configuration, and where the program came from. It is put only if absent, so of two commands that
-start a run at the same moment one creates it and both go on with it. Nothing in it depends on the
-run's place, and it has no secrets: a value that could be one is redacted before it is written.
+The file has the run's id, the part of the configuration that decides its episodes, the whole resolved
+configuration, and where the program came from. It is put only if absent, so of two commands that start a
+run at the same moment one creates it and both go on with it. Nothing in it depends on the run's place,
+and it has no secrets: a value that could be one is redacted before it is written.
 """
 
 import secrets
@@ -31,7 +31,7 @@ class RunFile(Record):
     created_at: datetime
     """UTC."""
     identity: JsonObject
-    """The keys that decide what is made, dotted, with their values."""
+    """The dotted keys that decide the run's episodes, with their values."""
     config: JsonObject
     """The resolved configuration the run was made with; tables that no version reads are left out."""
     provenance: JsonObject
@@ -107,7 +107,7 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     keys = sorted(stored.keys() | wanted.keys())
     lines = [
         f"{where}: there is a run of another configuration here: {key}: there {stored.get(key)!r}, "
-        f"asked for {wanted.get(key)!r}; give another folder, or what is there"
+        f"asked for {wanted.get(key)!r}; give another folder, or the stored value"
         for key in keys
         if stored.get(key) != wanted.get(key)
     ]
@@ -116,10 +116,10 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
 
 
 def refuse_run_folder(folder: Path, verb: str) -> None:
-    """Refuse a folder that is a run's, or lies in one; `verb` says what the caller wants to do there.
+    """Refuse a folder that belongs to a run or lies in one; `verb` is the caller's action for the message.
 
     Raises:
-        BadConfig: it is; the error names the run's folder.
+        BadConfig: the folder belongs to a run, which the error names.
     """
     root = folder.resolve()
     for parent in (root, *root.parents):

@@ -5,8 +5,8 @@ survives `kill -9` of every process, and a second rollout of it changes nothing.
 the spool and **not** from a worker's memory, so two workers that both finished an episode build the
 same unit, from the episode that was put first. When a unit is committed its objects are removed.
 
-An object begins with the digest of all that follows in it, so that an episode that was altered while it
-waited is never committed. Objects of earlier versions have none, and are taken as they are.
+An object begins with the digest of its content, so an episode that was altered in the spool is never
+committed. Objects of earlier versions have no digest and are accepted without one.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""The command line: one module a command, and the only folder that knows argparse."""
+"""The command line: one module a command, and the only folder that imports argparse."""

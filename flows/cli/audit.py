@@ -1,4 +1,4 @@
-"""`stepmill audit`: prove a run and its published copies whole, or list what is not."""
+"""`stepmill audit`: check a run and its published copies, and list the findings."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ from storage.run_file import KEY, open_run
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     report = signals.run(_audit(sources, args.run, deep=args.deep))
     if args.json:
@@ -76,4 +76,4 @@ async def _config(sources: Sources, store: ObjectStore) -> RunConfig | None:
         made = await open_run(store)
         return load(sources, os.environ, (f"{store.url}/{KEY}", made.config))
     except (NotFound, Damaged, BadConfig):
-        return None  # what is wrong with the run's file is for the audit to find
+        return None  # the audit reports a broken run file

@@ -11,7 +11,7 @@ from storage.maintenance.compact import CompactReport, compact
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     report = signals.run(_compact(args))
     if args.json:

@@ -1,4 +1,4 @@
-"""`stepmill doctor`: what this machine has and lacks for the program, each line with its remedy.
+"""`stepmill doctor`: the program's requirements on this machine, each line with its remedy.
 
 It starts a browser with `--version` and nothing else.
 """
@@ -46,31 +46,31 @@ _GIB = 1 << 30
 
 
 class Health(StrEnum):
-    """The state of one thing that a machine should have."""
+    """The state of one requirement."""
 
     GOOD = "good"
-    """It is there."""
+    """The requirement is met."""
     POOR = "poor"
-    """It is there, but not as it should be; everything works."""
+    """The requirement is met, but not as recommended; everything works."""
     LACKING = "lacking"
-    """It is needed and not there."""
+    """The requirement is not met."""
 
 
 class Diagnosis(Record):
-    """One thing a machine should have."""
+    """The result for one requirement."""
 
     name: str
-    """The thing's name."""
+    """The requirement's name."""
     health: Health
     """Its state."""
     found: str
-    """What is there."""
+    """The version or value found."""
     remedy: str = ""
-    """What to do; empty where nothing need be done."""
+    """The remedy; empty if none is needed."""
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code.
+    """Run the command and return its exit code.
 
     Raises:
         BadConfig: the configuration is refused.
@@ -92,7 +92,7 @@ def run(args: Arguments) -> int:
 
 
 def diagnose(config: RunConfig) -> Iterator[Diagnosis]:
-    """Yield a diagnosis of each thing a machine should have for a run to come."""
+    """Yield a diagnosis of each requirement of a run."""
     yield _python()
     yield _browser()
     yield from containment_lines(probe())
@@ -114,7 +114,7 @@ def diagnose(config: RunConfig) -> Iterator[Diagnosis]:
 
 
 def _applications() -> Iterator[Diagnosis]:
-    """Yield which of the applications that packages offer are installed, and whether the packages of worlds are."""
+    """Yield a diagnosis of each application that a package offers, and of the packages of worlds."""
     for name in APPLICATIONS.names:
         try:
             found = find_installation(name, os.environ)
@@ -176,7 +176,7 @@ def _browser() -> Diagnosis:
 
 
 def containment_lines(found: Containment) -> Iterator[Diagnosis]:
-    """Yield how pages and other users of the machine are kept from the browser and from this user's files."""
+    """Yield the isolation of the browser and of this user's files from pages and from other users."""
     remedies = {"sandbox": _OF_ITS_OWN, "devtools": _ALONE}
     for name, level in found.levels.items():
         is_open = name in found.open
@@ -227,7 +227,7 @@ def _packages() -> Diagnosis:
 
 
 def plugin_lines() -> Iterator[Diagnosis]:
-    """Yield each part that a plug-in offers; one that is broken stops the runs that name it, and no others."""
+    """Yield each part that a plug-in offers; a broken one stops only the runs that name it."""
     if not any(find_plugins(group) for group in Group):
         yield Diagnosis(name="plug-ins", health=Health.GOOD, found="none")
         return
@@ -250,7 +250,7 @@ def _prefect() -> Diagnosis:
 
 
 def machine_lines(config: RunConfig) -> Iterator[Diagnosis]:
-    """Yield whether the machine allows what the configured sessions take."""
+    """Yield whether the machine's limits allow the configured sessions."""
     sessions = session_limit(config)
     machine = look_at_machine(sessions, config.run.url)
     short = {one.name: one for one in hold_against(sessions, machine)}
@@ -280,5 +280,5 @@ def _engine(section: EngineSection) -> Diagnosis:
 
 
 def is_fit(lines: Sequence[Diagnosis]) -> bool:
-    """Return whether everything that is needed is there."""
+    """Return whether every requirement is met."""
     return all(line.health is not Health.LACKING for line in lines)

@@ -19,7 +19,7 @@ from storage.run_file import check_identity, open_run
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     prepared = validate(load(sources, os.environ))
@@ -38,10 +38,10 @@ def run(args: Arguments) -> int:
 
 
 async def _is_begun(prepared: ValidConfig) -> bool:
-    """Say whether the run is there already.
+    """Print whether the run exists already.
 
     Raises:
-        OtherRun: another one is.
+        OtherRun: another run exists there.
     """
     config = prepared.config
     store = open_store(config.run.url, config.storage)
@@ -68,7 +68,7 @@ def _plan(prepared: ValidConfig, *, begun: bool) -> JsonObject:
 
 
 def _toml(tables: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Yield a configuration as TOML; what is not set, which TOML cannot say, as a comment."""
+    """Yield a configuration as TOML; unset keys, which TOML cannot express, as comments."""
     for section, value in tables.items():
         if isinstance(value, dict):
             yield f"[{section}]"

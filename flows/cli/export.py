@@ -30,7 +30,7 @@ from storage.publish.training.options import SystemPrompt
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     name: str = args.format
     options: dict[str, JsonValue] = {option: getattr(args, option) for option in FLAGS}
@@ -69,10 +69,10 @@ def run(args: Arguments) -> int:
 
 
 def _include_rejected(args: Arguments) -> bool:
-    """Say whether this very command asks for what the rule does not accept.
+    """Return whether this command's flags ask for episodes that the rule does not accept.
 
-    What the run publishes, labelled, is no reason to train on it: neither the run's configuration
-    nor a file nor the environment counts here.
+    The run's configuration, a file and the environment do not count: a run that publishes such episodes,
+    labelled, does not thereby allow training on them.
     """
     settings = load(Sources(settings=tuple(args.settings)), {})
     return bool(args.include_rejected) or settings.publish.include_rejected

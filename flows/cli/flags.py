@@ -28,15 +28,15 @@ Adder = Callable[[argparse.ArgumentParser], None]
 """Adds the flags of a command to its parser."""
 
 Commands = Mapping[str, tuple[Adder, str, str]]
-"""Commands by name: what adds their flags, what they do, an example."""
+"""Commands by name, each with the function that adds its flags, a summary and an example."""
 
 
 def add_commands(
     parser: argparse.ArgumentParser, commands: Commands, *, dest: str, package: str
 ) -> None:
-    """Add `commands` to `parser`; each is carried out by the module of its name in `package`.
+    """Add `commands` to `parser`; the module of its name in `package` runs each.
 
-    That module is loaded only when the command is asked for; its name becomes `module`.
+    That module is loaded only for its own command; its name becomes `module`.
     """
     choices = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
     for name, (add, does, example) in commands.items():
@@ -74,7 +74,7 @@ def configuration_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor_flags(parser: argparse.ArgumentParser) -> None:
-    """Add what `doctor` takes."""
+    """Add the flags of `doctor`."""
     configuration_flags(parser)
     json_flag(parser)
 
@@ -103,7 +103,7 @@ _PORT = partial(_whole_number, minimum=1, maximum=65_535, what="a port, a whole 
 
 
 class _FormatAction(argparse.Action):
-    """Stores the format's name, and makes the format's page what `--help` shows."""
+    """Stores the format's name, and makes `--help` show the format's page."""
 
     def __call__(
         self,
@@ -112,7 +112,7 @@ class _FormatAction(argparse.Action):
         values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
-        """Store the name, or refuse it with the nearest one there is."""
+        """Store the name, or refuse it and suggest the nearest one."""
         del option_string
         name = str(values)
         setattr(namespace, self.dest, name)
@@ -179,7 +179,7 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--include-rejected",
         action="store_true",
-        help="write what is not accepted too; what the run itself publishes does not count here",
+        help="export episodes that are not accepted too; the run's own setting does not count here",
     )
     configuration_flags(parser)
     json_flag(parser)
@@ -247,7 +247,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
 TASKS: Commands = {
     "list": (
         _list,
-        "list templates with what they need and an example goal, or a task file's tasks",
+        "list templates with their requirements and an example goal, or a task file's tasks",
         "stepmill tasks list 'click-*' --tag searching",
     ),
     "validate": (

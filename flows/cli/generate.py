@@ -14,7 +14,7 @@ from flows.terminal import log_to_stderr
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     prepared = validate(load(sources, os.environ))
@@ -23,7 +23,7 @@ def run(args: Arguments) -> int:
 
 
 async def _make(prepared: ValidConfig, sources: Sources | None) -> Report:
-    """Make the run, and show Prefect the flow that `sources` would be the parameters of."""
+    """Make the run, and show it to Prefect as a flow with `sources` as parameters."""
     async with open_generation(
         prepared, check=observed_flow.check_server_setting if sources else check_nothing
     ) as work:

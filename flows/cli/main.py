@@ -1,9 +1,8 @@
-"""The command line: finds the command, runs it, and turns what ends it into an exit code.
+"""The command line: finds the command, runs it, and turns its result or error into an exit code.
 
-Only the parser is loaded before the command is known, so help is quick; each command lives in a
-module of its own, `flows.cli.<command>`. A user's mistake is a line on stderr and exit code 2; a
-defect of the program is one too, with a log and exit code 70. Standard output belongs to
-results alone.
+Only the parser is loaded before the command is known, so help is quick; each command lives in a module
+of its own, `flows.cli.<command>`. A user's mistake gives a line on stderr and exit code 2; a defect of
+the program gives a line, a log and exit code 70. Standard output is for results alone.
 """
 
 import atexit
@@ -55,9 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _load(args: Arguments, *, alone: bool) -> _Command:
-    """Import a command. In a process of its own nothing looks for garbage meanwhile, nor in the modules later.
+    """Import a command.
 
-    They stay to the end, and going through them again and again took a twelfth of the start.
+    In a process of its own the garbage collector is off meanwhile, and later ignores the modules: they
+    live to the end, and scanning them repeatedly took a twelfth of the start-up time.
 
     Raises:
         BadConfig: the command does not use a key that is set, or authorities are named that cannot be read.
@@ -106,8 +106,7 @@ def _exit_code(
 ) -> int:
     """Print why the command line `argv` ended, and return its exit code.
 
-    The classes of the errors decide, and never what they are wrapped in. `args` are None where
-    nothing was begun.
+    The classes of the errors decide, also inside groups. `args` is None if no command had begun.
     """
     if isinstance(error, KeyboardInterrupt):
         print_error("interrupted; run the same command again to go on")

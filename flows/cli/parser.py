@@ -1,4 +1,4 @@
-"""The commands and their flags. It is all that help needs, so it loads nothing heavy.
+"""The commands and their flags. Help needs nothing else, so the module loads nothing heavy.
 
 A command or flag that does not exist is refused with the nearest one that does.
 """
@@ -28,11 +28,11 @@ from schemas.nearest import did_you_mean
 from storage.export.registry import RENDERED
 
 Arguments = argparse.Namespace
-"""The parsed command line; `module` is the module that carries the command out."""
+"""The parsed command line; `module` is the module that runs the command."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses in one line, which says where to read more."""
+    """Refuses wrong arguments in one line that points to the help."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse, with exit code 2."""
@@ -62,7 +62,7 @@ class _Version(argparse.Action):
 
 
 def parse(argv: Sequence[str]) -> Arguments:
-    """Return what `argv` asks for; help, and an unknown command or flag, ends the program."""
+    """Return the parsed `argv`; help, and an unknown command or flag, ends the program."""
     parser = build_parser()
     for word in argv:
         _refuse_bytes(word)
@@ -231,7 +231,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "verify": (
         _verify,
-        "judge again what is stored, without any rollout",
+        "judge the stored episodes again, without any rollout",
         "stepmill verify runs/demo --verifiers structure,outcome",
     ),
     "replay": (
@@ -251,7 +251,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "audit": (
         _audit,
-        "prove a run and its published copies whole, or list what is not",
+        "check that a run and its published copies are whole, and list the findings",
         "stepmill audit runs/demo --deep",
     ),
     "compact": (
@@ -290,4 +290,4 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill doctor --config run.toml",
     ),
 }
-"""Every command: its flags, what it does, an example."""
+"""Every command with its flags, a summary and an example."""

@@ -12,7 +12,7 @@ from storage.publish.publish import PublishReport
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     report = signals.run(_publish(args))
     if args.json:

@@ -15,7 +15,7 @@ from schemas.episodes.episode import Episode
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     episode, replayed = signals.run(_replay(args))
     if args.json:

@@ -1,4 +1,4 @@
-"""`stepmill show`: what a run holds, by site, template and policy, or how two runs compare.
+"""`stepmill show`: the contents of a run by site, template and policy, or a comparison of two runs.
 
 A run may be finished, under way, cancelled or killed.
 """
@@ -33,18 +33,18 @@ from storage.lake.lake_reader import Snapshot
 
 
 class _Look(Record):
-    """What a run was found to hold."""
+    """The contents of a run."""
 
     summary: Summary
     """Its summary."""
     attempts: tuple[TaskAttempts, ...]
     """The attempts that count, by task and policy."""
     made: Completion | None
-    """How much of it is made; None where a version of it was asked for."""
+    """How much of it is made; None if a version was requested."""
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code.
+    """Run the command and return its exit code.
 
     Raises:
         BadConfig: a version or a k was named beside two runs.
@@ -87,7 +87,7 @@ def _compare(args: Arguments) -> int:
 
 
 async def _look(args: Arguments, url: str) -> _Look:
-    """Return what a run holds now and how much of it is made, or what a version of it holds."""
+    """Return the contents and progress of a run now, or the contents of a version."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
     stored = await open_stored_run(url, sources, os.environ)
     rule = stored.config.accept
@@ -113,7 +113,7 @@ async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
 
 
 def _lines(url: str, summary: Summary, made: Completion | None, *, whole: bool) -> Iterator[str]:
-    """Yield the summary, for people: what fits a screen, or the whole of it."""
+    """Yield the summary for people: in full, or as much as fits a screen."""
     version = f"version {summary.version}" if summary.version else "no version yet"
     more = ", and what was committed since" if made and summary.version and not made.sealed else ""
     yield f"run      {url}  ({version}{more})"

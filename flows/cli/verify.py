@@ -1,4 +1,4 @@
-"""`stepmill verify`: judge again what a run has stored."""
+"""`stepmill verify`: judge a run's stored episodes again."""
 
 import json
 
@@ -13,7 +13,7 @@ from flows.terminal import log_to_stderr
 
 
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     log_to_stderr()
     settings = list(args.settings)
     if args.verifiers is not None:

@@ -1,8 +1,8 @@
-"""Where a configuration's values come from: a TOML file, the environment, flags; in that order.
+"""Reads the sources of a configuration: a TOML file, the environment and flags, in that order.
 
-Each source becomes a named layer of plain tables, and `schemas.configuration.config.resolve` puts them over the
-defaults and over each other. The names are what a mistake is reported with: the file, the
-environment variable or the flag. Nothing here decides what a key means.
+Each source becomes a named layer of plain tables, and `schemas.configuration.config.resolve` puts them
+over the defaults and over each other. Errors name the layer: the file, the environment variable or the
+flag. This module does not interpret the keys.
 """
 
 import tomllib
@@ -20,14 +20,14 @@ from schemas.errors import BadConfig
 from schemas.redaction import redact
 
 PREFIX = "STEPMILL_"
-"""What environment variables that are keys begin with; `__` stands for each dot."""
+"""The prefix of environment variables that set keys; `__` stands for each dot."""
 
 _DOT = "__"
 _MAX_BYTES = 4 * 2**20
 
 
 class Sources(Record):
-    """Where a command's configuration comes from; small and plain, so it may cross Prefect."""
+    """The sources of a command's configuration; small and plain, so they can be Prefect parameters."""
 
     config: str | None = None
     """A TOML file; None: the defaults."""

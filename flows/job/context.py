@@ -1,4 +1,4 @@
-"""What the parts of a job share: storage, panel, limits, progress, and whether to stop.
+"""The record that the parts of a job share: storage, panel, limits, progress, and whether to stop.
 
 A job, its worker pool and its units are given this one record; of the run's other resources only
 rollouts need any (`flows.job.unit_runner.RolloutSetup`).
@@ -62,7 +62,7 @@ class StopSignal:
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """What all parts of a job share."""
+    """The record that all parts of a job share."""
 
     url: str
     """The run's URL."""
@@ -75,19 +75,19 @@ class JobContext:
     panel: Panel
     """The verifiers of the run."""
     rule: AcceptSection
-    """Which episodes are accepted."""
+    """The rule of acceptance."""
     drain_seconds: float
-    """How long an interrupted job waits for what is in flight."""
+    """How long an interrupted job waits for work in flight, in seconds."""
     slots: Slots
     """The limit on open sessions."""
     attempts: asyncio.Semaphore
     """The limit on attempts that are held in memory, over all units.
 
-    A few more than there are sessions, because some are being judged or written. A replay
-    therefore waits for a session or two only, never for all rollouts that were planned first.
+    It is slightly above the number of sessions, because some attempts are being judged or written. So a
+    replay waits for a session or two, never for all rollouts that were planned first.
     """
     progress: ProgressCounter
-    """What the job has done so far."""
+    """The progress of the job."""
     stopping: StopSignal
     """Whether the job was asked to stop."""
 

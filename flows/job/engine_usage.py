@@ -1,9 +1,9 @@
-"""What the engine did for a run: tokens, cost, and how long sessions waited for it.
+"""A run's usage of the engine: tokens, cost, and the time that sessions waited for it.
 
-Taken from the rows of `calls` and the times of the episodes, never from what a policy claims. A
-run's *active* seconds are those in which at least one episode was in progress, so that a run that
-was resumed a day later is not a day long; its *busy* seconds are those in which a reply was
-awaited. A figure that the server does not report is None, never 0.
+The figures come from the rows of `calls` and the times of the episodes, never from a policy. A run's
+*active* seconds are those in which at least one episode was in progress, so that a run that was resumed
+a day later is not a day long; its *busy* seconds are those in which a reply was awaited. A figure that
+the server does not report is None, never 0.
 """
 
 from collections import Counter, defaultdict
@@ -35,18 +35,18 @@ Span = tuple[datetime, datetime]
 
 
 class EngineUsage(Record):
-    """What the engine did over all calls of a run."""
+    """The engine's usage over all calls of a run."""
 
     calls: int
     """Requests that were answered."""
     roles: dict[str, int]
-    """Calls by what they were for."""
+    """Calls by their role."""
     retries: int
     """Requests that were sent again because a reply did not arrive whole."""
     prompt_tokens: int
-    """Of all calls, as far as the server counts."""
+    """Prompt tokens of all calls, as far as the server counts."""
     completion_tokens: int
-    """Of all calls, as far as the server counts."""
+    """Completion tokens of all calls, as far as the server counts."""
     cached_tokens: int | None
     """Prompt tokens that a cache served; None where no server counts them."""
     cacheable_tokens: int | None
@@ -54,7 +54,7 @@ class EngineUsage(Record):
     image_tokens: int | None
     """Prompt tokens that are pictures; None where no server counts them."""
     wasted_tokens: int | None
-    """Tokens of incomplete replies; None if there were none or the server did not count them."""
+    """Tokens of incomplete replies; None without such replies, or if the server did not count them."""
     active_seconds: float
     """Seconds in which at least one episode was in progress."""
     busy_seconds: float
@@ -78,7 +78,7 @@ class EngineUsage(Record):
 def engine_usage(
     calls: Sequence[Row], episodes: Sequence[Row], *, accepted: int
 ) -> EngineUsage | None:
-    """Return the account of a run's `calls`; None where there are none.
+    """Return the usage of a run's `calls`; None without calls.
 
     `episodes` need `started_at`, `ended_at` and `browser_seconds`.
     """

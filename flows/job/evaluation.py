@@ -53,7 +53,7 @@ class TemplateCheck(Record):
     steps: int
     """Actions taken."""
     problems: tuple[str, ...] = ()
-    """What kept an episode from passing or from being reproduced, each with its seed."""
+    """The reasons why episodes did not pass or were not reproduced, each with the seed."""
 
     @property
     def success_rate(self) -> float:

@@ -26,10 +26,11 @@ from schemas.errors import StepmillError
 from storage.publish.publish import PublishReport
 
 MAX_UNITS = 64
-"""Units in flight at the same time, whatever their size."""
+"""The maximum number of units in flight."""
 
 MAX_FAILED_OUTSIDE = 0.1
-"""The share of a run's episodes that may fail for reasons outside the policy in a run that is no problem."""
+"""The share of a run's episodes that may fail outside the policy before the report names it a problem.
+"""
 
 RECALL_UNITS = 1_000
 """Units whose verdicts of earlier commands are read together."""
@@ -55,7 +56,7 @@ class RunJob:
         self._report: asyncio.Task[Report] | None = None
         self._beside: list[asyncio.Task[None]] = []
         self.pool = WorkerPool(work, workers=workers, stopping=context.stopping)
-        """Brings the units to their end."""
+        """Completes the units."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ class RunJob:
         self._beside += [group.create_task(task) for task in self._side_tasks()]
 
     def title(self, unit_id: str) -> str:
-        """Return what a person calls a pending unit: what is in it, as far as that is known."""
+        """Return the title of a pending unit for people: its contents, as far as known."""
         return f"verdicts of unit {unit_id[:8]}"
 
     async def unit(self, unit_id: str) -> UnitReport:
@@ -118,16 +119,16 @@ class RunJob:
         return ()
 
     async def _finish_units(self) -> list[str]:
-        """Do the work after the last unit; return what went wrong, in sentences."""
+        """Do the work after the last unit; return its problems as sentences."""
         return []
 
     def _problems_of(self, summary: Summary) -> list[str]:
-        """Return what is wrong with what the run holds, in sentences."""
+        """Return the problems of the run's contents as sentences."""
         del summary
         return []
 
     async def _publish(self) -> tuple[list[PublishReport], list[str]]:
-        """Publish the sealed version; return the reports, and what went wrong, in sentences."""
+        """Publish the sealed version; return the reports, and the problems as sentences."""
         return [], []
 
     async def _finish(self) -> Report:
@@ -160,7 +161,7 @@ class RunJob:
         )
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
-        """Return what the run holds, the reports of its publications, and what went wrong."""
+        """Return the run's summary, the reports of its publications, and the problems."""
         lake = self._context.lake
         try:
             problems = await self._finish_units()
@@ -220,11 +221,11 @@ class GenerateJob(RunJob):
             yield self._count_judged()
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
-        """Begin nothing new when the run's own engine is given up; what waits for it ends without a row."""
+        """Begin nothing new once the run's own engine is given up; rollouts waiting for it give no row."""
         self._context.stopping.ask(await runtime.wait_until_given_up())
 
     async def _count_judged(self) -> None:
-        """Count the verdicts of judged units, which no work waits for."""
+        """Count the verdicts of judged units, which need no work."""
         judged = sorted(self._state.judged)
         for first in range(0, len(judged), RECALL_UNITS):
             units = judged[first : first + RECALL_UNITS]
@@ -238,9 +239,9 @@ class GenerateJob(RunJob):
 
     @override
     async def _finish_units(self) -> list[str]:
-        """Judge what other workers rolled out but did not judge, and clear the spool.
+        """Judge episodes that other workers rolled out but did not judge, and clear the spool.
 
-        Workers that are alive have had until now, and what they judged is not judged again.
+        Live workers had time until now; episodes that they judged are not judged again.
         """
         problems = []
         for unit_id in self._runner.foreign if self._runner is not None else ():

@@ -93,7 +93,7 @@ async def commit_verdicts(
 ) -> None:
     """Commit `new` verdicts of a unit, all of them if it was judged `again`.
 
-    Otherwise what a verifier of the same version has answered meanwhile is left out. A unit that
+    Otherwise verdicts that a verifier of the same version has given meanwhile are left out. A unit that
     owes nothing with them is marked as judged, if `check` says so.
 
     Raises:
@@ -144,7 +144,7 @@ class UnitJudge:
         return await self._judge(unit_id, known, again=False)
 
     async def judge_again(self, unit_id: str, known: Mapping[str, KnownVerdicts]) -> UnitReport:
-        """Judge all episodes of a committed unit, whatever is `known` of them."""
+        """Judge all episodes of a committed unit, regardless of `known` verdicts."""
         return await self._judge(unit_id, known, again=True)
 
     async def judge_episode(

@@ -1,8 +1,7 @@
 """From a configuration to a running job, without Prefect.
 
-`open_generation` opens the run, reads what it has and, only where something is missing, starts a
-browser, and only then writes `run.json` where there was none. A run with nothing pending starts
-nothing and changes nothing.
+`open_generation` opens the run and reads its state. If work is missing it starts a browser, and then
+writes `run.json` if the run has none. A run with nothing pending starts nothing and changes nothing.
 """
 
 import asyncio
@@ -33,11 +32,11 @@ from storage.objects.protocol import ObjectStore
 from storage.run_file import RunFile, create_run, open_run
 
 Check = Callable[[], Awaitable[None]]
-"""May refuse a command before anything is written or started."""
+"""A check that may refuse a command before anything is written or started."""
 
 
 async def check_nothing() -> None:
-    """Refuse nothing."""
+    """Accept every command."""
 
 
 @contextlib.asynccontextmanager
@@ -48,10 +47,10 @@ async def open_generation(
 
     Raises:
         BadConfig: the site of a plug-in cannot be made, or an application does not start.
-        OtherRun: the URL holds a run of another identity, or what is left of one.
+        OtherRun: the URL holds a run of another identity, or the remains of one.
         Unwritable: the run or a destination cannot be written.
         NoBrowser: a browser is needed and none starts.
-        Damaged: what the run holds cannot be read.
+        Damaged: the run cannot be read.
     """
     config = prepared.config
     sites = {task.site for task in prepared.tasks}
@@ -104,7 +103,7 @@ async def open_judging(
         NotFound: there is no run, nothing is committed, or a verifier or a task's probe does not exist.
         Unwritable: the run cannot be written.
         NoBrowser: a browser is needed and none starts.
-        Damaged: what the run holds cannot be read.
+        Damaged: the run cannot be read.
     """
     check_settings("verify", sources.settings)
     stored = await open_stored_run(url, sources, environ)
@@ -157,7 +156,7 @@ def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> Jo
 async def _start(
     resources: RunResources, check: Check, sites: Collection[str], *, rollouts: bool
 ) -> PolicyRuntime | None:
-    """Probe the store and start what is needed, before a row or `run.json` is written."""
+    """Probe the store and start the required resources, before a row or `run.json` is written."""
     await check()
     await resources.store.probe()
     return await resources.start(sites, rollouts=rollouts)

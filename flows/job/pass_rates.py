@@ -1,9 +1,9 @@
-"""How often the tasks of a run were solved: pass@1 and pass@k by policy and kind of task, and two runs compared.
+"""The success rates of a run: pass@1 and pass@k by policy and kind of task; the comparison of two runs.
 
-An attempt passes if its site reported success under the run's thresholds, whatever other verifiers made
-of it: a copy of another attempt is a success too. An attempt that failed through no fault of the
-policy, or that no site judged, is none of the policy's and is not counted. What is counted is tasks:
-each gives one number, and figures and intervals are over these (see `schemas.proportion`).
+An attempt passes if its site reported success under the run's thresholds, regardless of other verifiers:
+a copy of another attempt is a success too. An attempt that failed outside the policy, or that no site
+judged, does not count. The unit of counting is the task: each task gives one number, and figures and
+intervals are over tasks (see `schemas.proportion`).
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ class TaskAttempts(NamedTuple):
     attempts: int
     """Attempts that count."""
     passed: int
-    """Of these, those that passed."""
+    """The number of these that passed."""
 
 
 class PassRate(Record):
@@ -55,7 +55,7 @@ class PassRate(Record):
     tasks_k: int
     """Tasks with at least `k` attempts that count."""
     pass_k: Estimate | None
-    """The mean of pass@k over these tasks, with its interval; None if there are none."""
+    """The mean of pass@k over these tasks, with its interval; None without such tasks."""
 
 
 class Comparison(Record):
@@ -76,7 +76,7 @@ class Comparison(Record):
     second: Estimate | None
     """Pass@1 of the second run; None if it attempted none of the template."""
     difference: Estimate | None
-    """By how much the second is above the first, with its interval; None where one of them is None."""
+    """The second rate minus the first, with its interval; None if one of them is None."""
 
 
 def count_attempts(

@@ -1,8 +1,8 @@
-"""From tasks to units: what a run will attempt, with which policy and under which ids.
+"""From tasks to units: the attempts of a run, with their policies and ids.
 
-A plan is a pure function of the configuration, the tasks and the run's id, so planning twice gives
-the same units and every resumed command finds its way by ids alone. Which policy attempts what is
-drawn from the shares by the run's seed, the task and the attempt, and by nothing else.
+A plan is a pure function of the configuration, the tasks and the run's id, so planning twice gives the
+same units and every resumed command finds its way by ids alone. The policy of an attempt is drawn from
+the shares, by the run's seed, the task and the attempt alone.
 """
 
 from collections import Counter, defaultdict
@@ -32,7 +32,7 @@ class PlannedAttempt:
     policy: PolicySection
     """The policy that attempts it."""
     seed: str
-    """Decides what the policy draws at random."""
+    """The seed of the policy's random choices."""
 
 
 _NAMED = 4
@@ -52,7 +52,7 @@ class PlannedUnit:
 
     @property
     def title(self) -> str:
-        """What is in it, for people: its site, its templates with their tasks, and its episodes."""
+        """Its contents for people: its site, its templates with their tasks, and its episodes."""
         tasks = Counter(task.template_id for task in self.tasks)
         named = [f"{name} ×{number}" if number > 1 else name for name, number in tasks.items()]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""

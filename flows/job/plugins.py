@@ -1,4 +1,4 @@
-"""Which plug-ins there are, and which a run uses: what decides what is made, beside this program."""
+"""The installed plug-ins, and those that a run's episodes depend on."""
 
 from collections.abc import Iterable, Iterator
 

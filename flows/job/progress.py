@@ -1,4 +1,4 @@
-"""The progress of a command: what is done, how fast, and how long the rest may take.
+"""The progress of a command: the work done, its speed, and the time that the rest may take.
 
 The job counts each event as it happens, and only numbers are kept. They are for people who watch;
 the summary at the end is read from the tables.
@@ -26,7 +26,7 @@ class Progress(Record):
     accepted: int
     """Accepted episodes, as far as known."""
     copies: bool = False
-    """Whether copies of others are among these: only who reads the whole run leaves them out (`novelty`)."""
+    """Whether copies are among these: only a reader of the whole run can exclude them (`novelty`)."""
     unknown: int
     """Episodes that an earlier command judged and whose verdicts were not read yet."""
     judged: int
@@ -57,7 +57,7 @@ class Progress(Record):
         return 100.0 * (self.episodes + self.judged) / whole if whole else 100.0
 
     def _accepted_words(self) -> list[str]:
-        """Return how many are accepted, as far as known; nothing while nothing is."""
+        """Return the number of accepted episodes in words; empty while none is known."""
         if self.unknown and not self.accepted:
             return []
         copies = ", copies included" if self.copies and self.accepted else ""
@@ -90,7 +90,7 @@ def format_duration(seconds: float) -> str:
 
 
 class ProgressCounter:
-    """Counts what a command has done, and what was done before it."""
+    """Counts the work of a command, and the work done before it."""
 
     def __init__(self, *, rule: AcceptSection) -> None:
         self._rule = rule

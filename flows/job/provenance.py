@@ -1,4 +1,4 @@
-"""Which program made a run: what `run.json` and every episode record of it.
+"""The program that made a run, as `run.json` and every episode record it.
 
 Nothing here names a machine, a user or a path.
 """

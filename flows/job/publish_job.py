@@ -45,7 +45,7 @@ class Publisher:
     run: RunFile
     """The run's `run.json`."""
     config: RunConfig
-    """Which episodes are accepted, what is published, in whose words, and how destinations are reached."""
+    """The rule, the published configs, the dialect, and the access to destinations."""
 
     async def publish(self, snapshot: Snapshot, to: str) -> PublishReport:
         """Publish a version of the run at `to`."""
@@ -168,7 +168,7 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
 
 
 def _renderer(config: RunConfig) -> Renderer | None:
-    """Return what writes training rows; None if none are published.
+    """Return the renderer of training rows; None if no training rows are published.
 
     Raises:
         BadConfig: there is no such dialect.

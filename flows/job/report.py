@@ -23,14 +23,14 @@ _TOTALS = (
 
 
 class Report(Record):
-    """What a command on a run reports at its end."""
+    """The report of a command on a run at its end."""
 
     run: str
     """The run's URL."""
     run_id: str
     """The run's id."""
     summary: Summary
-    """What the run holds now."""
+    """The run's contents now."""
     seconds: float
     """Wall s of this command, from the start of its work."""
     rolled_out: int
@@ -47,7 +47,7 @@ class Report(Record):
     publications: tuple[PublishReport, ...] = ()
     """The report of each destination that was published to."""
     problems: tuple[str, ...] = Field(default=())
-    """What went wrong, each in a sentence."""
+    """The problems, each in a sentence."""
     interrupted: bool = False
     """The user stopped it; the same command again goes on."""
 

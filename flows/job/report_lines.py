@@ -1,4 +1,4 @@
-"""What a run holds, and the end of a command on it, in lines for people."""
+"""The contents of a run, and the report of a command on it, as lines for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,10 +12,10 @@ from schemas.proportion import Estimate
 from storage.publish.publish import PublishReport
 
 SHOWN = 12
-"""Templates that are shown of a run, unless all are asked for: so many fit a screen with what stands around them."""
+"""The default number of templates shown of a run: with the lines around them they fit a screen."""
 
 REASON_CHARS = 90
-"""Of a reason in the table of templates."""
+"""The maximum length of a reason in the table of templates."""
 
 _IDS = 3
 """Tasks of one run alone that a comparison names, of each template."""
@@ -46,7 +46,7 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def publication_lines(publication: PublishReport) -> Iterator[str]:
-    """Yield where a dataset is, what it holds and how to load it."""
+    """Yield a dataset's place, its contents and the lines that load it."""
     rows = ", ".join(f"{count} {config}" for config, count in publication.rows.items())
     yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
     yield ""
@@ -54,7 +54,7 @@ def publication_lines(publication: PublishReport) -> Iterator[str]:
 
 
 def unjudged_lines(count: int, run: str) -> Iterator[str]:
-    """Yield how many episodes of a run the rule cannot decide about, and what makes the verdicts."""
+    """Yield the number of episodes that the rule cannot decide about, and the command that judges them."""
     if count:
         yield (
             f"unjudged {count} (a verdict that this rule needs is missing: "
@@ -63,7 +63,7 @@ def unjudged_lines(count: int, run: str) -> Iterator[str]:
 
 
 def total_lines(summary: Summary) -> Iterator[str]:
-    """Yield what a run holds."""
+    """Yield the contents of a run."""
     yield (
         f"episodes {summary.episodes} of {summary.tasks} tasks: {summary.accepted} accepted, "
         f"{summary.rejected} rejected, {summary.unjudged} unjudged; {summary.failed} failed"
@@ -111,7 +111,7 @@ def _engine(did: EngineUsage) -> Iterator[str]:
     if did.calls >= WATCHED_CALLS and did.cached_tokens is not None and did.cacheable_tokens:
         share = did.cached_tokens / did.cacheable_tokens
         if share < MIN_SERVED:
-            yield f"cache    {100 * share:.0f} % of what it could serve: {CACHE_REMEDY}"
+            yield f"cache    {100 * share:.0f} % of the tokens that it could serve: {CACHE_REMEDY}"
     yield (
         f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
         f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"
@@ -179,7 +179,7 @@ def _reason(count: GroupCount) -> str:
 
 
 def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:
-    """Yield the head of the first column, then of what each figure is: where there are several sites, of which."""
+    """Yield the first column: its head, then each figure's template, with the site if there are several."""
     several = len({one.site for one in figures} - {None}) > 1
     yield "site  template" if several else "template"
     for one in figures:
@@ -217,7 +217,7 @@ def pass_rate_lines(rates: Iterable[PassRate]) -> Iterator[str]:
 
 
 def _pass_k(rate: PassRate) -> tuple[str, str]:
-    """Return pass@k with its k, and its interval; how many tasks have so many attempts, if not all."""
+    """Return pass@k with its k, and its interval with the number of tasks that have k attempts, if not all."""
     if rate.pass_k is None:
         return f"@{rate.k}", f"no task has {rate.k} attempts"
     percent, interval = _estimate(rate.pass_k)
@@ -234,9 +234,9 @@ def _estimate(found: Estimate | None, *, signed: bool = False) -> tuple[str, str
 
 
 def comparison_lines(found: Sequence[Comparison], first: str, second: str) -> Iterator[str]:
-    """Yield how two runs compare, over all and by template, and what one alone attempted."""
+    """Yield the comparison of two runs, over all tasks and by template, and the tasks of one run alone."""
     yield from (f"A        {first}", f"B        {second}", "")
-    yield "pass@1 over the tasks that both attempted (where there are none, over each run's own)"
+    yield "pass@1 over the tasks that both attempted (without any, over each run's own)"
     head, *kinds = _kinds(found)
     yield from table(
         (head, "both", "only A", "only B", "A", "B", "B - A", "95 %"),

@@ -1,4 +1,4 @@
-"""What a run has and what is still missing, read from its tables and its spool alone.
+"""The finished and the missing work of a run, read from its tables and its spool alone.
 
 There are no locks: a unit is committed if its rows are, an episode is finished if it is in the
 spool or committed, and a verdict is owed if the panel says so. A unit that owes none may be marked
@@ -20,7 +20,7 @@ from storage.spool import Spool
 
 @dataclass(frozen=True, slots=True)
 class ResumeState:
-    """What a run has and what is missing."""
+    """The finished and the missing work of a run."""
 
     missing: tuple[PlannedUnit, ...]
     """Units that are not committed, in the plan's order."""
@@ -51,10 +51,10 @@ async def read_resume_state(
     *,
     waiting: Sequence[PlannedUnit] = (),
 ) -> ResumeState:
-    """Return what the run of `plan` has and what is missing; an empty plan misses nothing.
+    """Return the finished and the missing work of the run of `plan`; an empty plan misses nothing.
 
-    Units of the run that are `waiting` for an application are neither missing nor judged here, whatever
-    another machine has committed of them.
+    Units `waiting` for an application are neither missing nor judged here, even if another machine has
+    committed them.
 
     Raises:
         Damaged: the tables cannot be read.
@@ -101,7 +101,7 @@ def count_work(
     *,
     again: bool = False,
 ) -> None:
-    """Count the work and what was done before; nothing counts as judged if all is judged `again`."""
+    """Count the planned and the finished work; with `again`, no episode counts as judged."""
     units = _episode_ids(plan) or dict(state.committed)
     progress.units_total = len(units)
     progress.episodes_total = sum(len(episodes) for episodes in units.values())

@@ -1,12 +1,11 @@
 """An existing run, opened by its URL, with the configuration it was made with.
 
-What the user sets (a file, the environment, flags) goes over that configuration, so a command on a
-run needs no setting that the run has already.
-
-How much of it is made is read from the stored objects alone, so it holds for a run under way as for
-one that was cancelled or killed; these cannot be told apart from outside, because a run holds no
-lock and leaves no marker. The spool is listed before the tables are opened: a unit that is committed
-in between is then seen twice and counted once, and never missed. Nothing is written.
+The user's settings (a file, the environment, flags) override that configuration, so a command on a run
+needs no setting that the run has already. The progress of a run is read from the stored objects alone,
+so it is right for a run that is under way, cancelled or killed; these states look the same from outside,
+because a run holds no lock and leaves no marker. The spool is listed before the tables are opened: a
+unit that is committed in between is then seen twice and counted once, and never missed. Nothing is
+written.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ class StoredRun:
     """An existing run."""
 
     config: RunConfig
-    """The run's own, under what the user sets now."""
+    """The run's own, overridden by the user's settings."""
     run: RunFile
     """The run's `run.json`."""
     store: ObjectStore
@@ -82,11 +81,11 @@ class Completion(Record):
     last_ended_at: datetime | None
     """When the last of these episodes ended, UTC; None before the first."""
     waiting: dict[str, int] = Field(default_factory=dict)
-    """Planned tasks of which nothing is committed and that cannot be attempted here, by why."""
+    """Planned tasks without a commit that cannot be attempted here, by reason."""
 
     @property
     def complete(self) -> bool | None:
-        """Every planned episode is in a version; None where it is not known what was planned."""
+        """Every planned episode is in a version; None if the plan is unknown."""
         if self.spooled or not self.sealed:
             return False
         return None if self.planned is None else self.committed >= self.planned
@@ -106,15 +105,15 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a run plans."""
+    """The plan of a run."""
 
     episodes: int
     """Its episodes."""
     waiting: Mapping[str, str]
-    """Why the tasks that wait for an application do so, by task."""
+    """The reason why each waiting task waits for its application, by task."""
 
     def count_waiting(self, begun: Collection[str]) -> dict[str, int]:
-        """Return how many tasks wait, but for those that were `begun`, by why."""
+        """Return the number of waiting tasks by reason, without those `begun`."""
         return dict(Counter(why for task_id, why in self.waiting.items() if task_id not in begun))
 
 
@@ -164,7 +163,7 @@ async def _read_spooled(
 
 
 def _plan(stored: StoredRun) -> _Plan | None:
-    """Return what the run's own configuration plans; None where its tasks cannot be listed here."""
+    """Return the plan of the run's own configuration; None if its tasks cannot be listed here."""
     try:
         config = RunConfig.model_validate(stored.run.config)
         plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)

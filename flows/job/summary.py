@@ -1,7 +1,7 @@
-"""What a run holds, counted from a sealed version of its tables.
+"""Counts the contents of a run from a sealed version of its tables.
 
-Only narrow columns are read, never a picture. The same rule decides here as at publication, so
-that what is shown and what is published agree.
+Only narrow columns are read, never a picture. The same rule decides here as at publication, so the
+summary and the published dataset agree.
 """
 
 import asyncio
@@ -51,10 +51,10 @@ _EPISODES = (
 
 
 class TaskKind(NamedTuple):
-    """What tasks of one kind have in common: two sites may each have a template of one name."""
+    """The site and template of tasks: two sites may each have a template of one name."""
 
     site: str
-    """Which site serves them."""
+    """The site that serves them."""
     template: str
     """Their template there."""
 
@@ -62,7 +62,7 @@ class TaskKind(NamedTuple):
 _NUMBER = re.compile(r"[0-9]+")
 
 UNKNOWN = TaskKind("?", "?")
-"""That of a task without a row."""
+"""The kind of a task without a row."""
 
 
 class GroupCount(Record):
@@ -87,8 +87,9 @@ class GroupCount(Record):
     steps: int
     """Actions taken."""
     reasons: tuple[tuple[str, int], ...] = ()
-    """Why episodes failed or were rejected, with how many did for that, the commonest first. Reasons that differ in
-    numbers alone are one."""
+    """The reasons why episodes failed or were rejected, with their numbers, the commonest first. Reasons
+    that differ in numbers alone are one.
+    """
 
     @property
     def percent(self) -> float:
@@ -110,7 +111,7 @@ class OutsideFailures(Record):
 
 
 class Summary(Record):
-    """What a version of a run holds."""
+    """The contents of a version of a run."""
 
     version: int
     """The last version that was sealed; 0 before the first."""
@@ -125,17 +126,17 @@ class Summary(Record):
     unjudged: int = 0
     """Episodes that lack a required verdict."""
     rejected_by: dict[str, int] = Field(default_factory=dict)
-    """Rejected episodes by the first verifier of the rule that stood in their way."""
+    """Rejected episodes by the first verifier of the rule that they did not pass."""
     near_duplicates: int = 0
     """Accepted episodes that are near copies of another one."""
     failed: int = 0
     """Episodes that failed."""
     outside: OutsideFailures | None = None
-    """Of those, the ones that failed for reasons outside the policy; None: none did."""
+    """The failures for reasons outside the policy among these; None without any."""
     steps: int = 0
     """Actions taken."""
     blocked: tuple[BlockedRequests, ...] = ()
-    """What pages asked of hosts that are not served, over all episodes, the most frequent first."""
+    """Requests of pages to hosts that are not served, over all episodes, the most frequent first."""
     prompt_tokens: int = 0
     """Over all episodes."""
     completion_tokens: int = 0
@@ -145,17 +146,17 @@ class Summary(Record):
     browser_seconds: float = 0.0
     """Seconds of observing and acting, over all episodes."""
     stop_reasons: dict[str, int] = Field(default_factory=dict)
-    """Episodes by why they ended."""
+    """Episodes by the reason why they ended."""
     replayed: int = 0
     """Episodes that were replayed."""
     reproduced: int = 0
-    """Of the replayed ones, those that agreed."""
+    """Replayed episodes that agreed."""
     replays: int = 0
     """Executions of replays; one that did not agree may have been tried again."""
     replays_agreed: int = 0
-    """Of the executions, those that agreed."""
+    """Executions that agreed."""
     engine: EngineUsage | None = None
-    """What the engine did; None if no policy asked one."""
+    """The engine's usage; None if no policy asked an engine."""
     groups: tuple[GroupCount, ...] = ()
     """By site, template and policy, the lowest yield first."""
 
@@ -173,7 +174,7 @@ class _Snapshot(Protocol):
 
 
 async def read_episodes(snapshot: _Snapshot) -> list[Row]:
-    """Return what a summary needs of each episode."""
+    """Return the columns of each episode that a summary needs."""
     return await _rows(await snapshot.dataset("episodes"), _EPISODES)
 
 
@@ -190,7 +191,7 @@ async def summarise(
     *,
     episodes: Sequence[Row] | None = None,
 ) -> Summary:
-    """Return what `snapshot` holds, judged by `rule` from its `verdicts`.
+    """Return the contents of `snapshot`, judged by `rule` from its `verdicts`.
 
     `episodes` are its `read_episodes`, if the caller has them; None: they are read here.
     """
@@ -265,7 +266,7 @@ def _count_failed(rows: Sequence[Row]) -> int:
 
 
 def _outside_failures(rows: Sequence[Row]) -> OutsideFailures | None:
-    """Return the failures outside the policy among rows of `episodes`; None: there are none."""
+    """Return the failures outside the policy among rows of `episodes`; None without any."""
     outside = [row for row in rows if row["failure_kind"] not in (None, FailureKind.POLICY.value)]
     if not outside:
         return None

@@ -1,11 +1,11 @@
 """One unit from nothing, or from where an earlier command stopped, to committed rows and verdicts.
 
-An episode is put into the spool the moment it ends, and judged at once. When every episode of a
-unit is in the spool, the unit is committed and the verdicts follow. Its rows are made from what
-the spool holds and not from memory, because another worker may have made some of the episodes or
-committed all of them. What cannot be read fails the unit and no other; where nothing can be
-written, no browser starts or no engine is left, no further unit is begun. Running the same command again goes on
-from there. A job that is asked to stop lets rollouts in flight end and begins nothing new.
+An episode is put into the spool the moment it ends, and judged at once. When every episode of a unit is
+in the spool, the unit is committed and the verdicts follow. Its rows are made from the spool and not
+from memory, because another worker may have made some of the episodes or committed all of them. An
+unreadable object fails its unit and no other; if writing fails, no browser starts or no engine is left,
+no further unit is begun. Running the same command again goes on from there. A job that is asked to stop
+lets rollouts in flight end and begins nothing new.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class RolloutSetup:
     code_version: str
     """The program's version and commit, and the plug-ins' versions."""
     config: RunConfig
-    """What the run is configured to do; it says how large pages and pictures are."""
+    """The run's configuration, which sets the size of pages and pictures."""
     limits: LimitsSection
     """The limits of every attempt."""
     sites: Mapping[str, Site]
@@ -133,7 +133,7 @@ class UnitRunner:
         self._setup = setup
         self._live = live
         self.foreign: list[str] = []
-        """Units that hold another worker's rollouts, and that worker may die before it judges them."""
+        """Units with another worker's rollouts; that worker may die before it judges them."""
 
     async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
         """Complete a unit that is not committed; its `spooled` episodes are finished already."""
@@ -179,7 +179,7 @@ class UnitRunner:
                             return None
                         try:
                             made = await self._setup.roll_out(unit_id, planned)
-                        except NoEngine as error:  # those that ask no engine go on to their ends
+                        except NoEngine as error:  # rollouts that ask no engine go on to their ends
                             context.stopping.ask(str(error))
                             return None
                     episode = await self._store(made)
@@ -250,7 +250,7 @@ async def commit_episodes(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mappin
 
 
 async def _commit_spooled(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mapping[str, str] | None:
-    """Return the hashes of what was committed; None if another worker committed the unit.
+    """Return the hashes of the committed episodes; None if another worker committed the unit.
 
     Episodes are read one at a time.
 

@@ -1,9 +1,8 @@
-"""Which keys of a configuration each command uses.
+"""The keys of a configuration that each command uses.
 
-A configuration file or the environment may hold a whole run's keys, and a command takes what it
-needs of them. A key that is given with `--set` is meant for this very command, so one that would
-change nothing is refused by name: `publish RUN --set tasks.include=…` publishes every task, and the
-user must not believe otherwise.
+A configuration file or the environment may hold a whole run's keys, and a command takes those that it
+needs. A key given with `--set` is meant for this command, so a key without effect is refused by name:
+`publish RUN --set tasks.include=…` publishes every task, and the user must not believe otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,10 +28,10 @@ _ACTING = ("policy.name", "policies")
 """The keys that decide how large pictures are where nothing is set."""
 
 _WORDS = ("policy", "policies")
-"""The keys that decide what a model would have been asked."""
+"""The keys that decide the prompts that a model would have got."""
 
 _SERVED = ("engine.model", "engine.revision", "engine.command", "engine.args")
-"""The keys that say which program serves a model, and whose code it executes."""
+"""The keys that choose the program that serves a model, and the code that it executes."""
 
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
@@ -94,7 +93,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
 
 
 def check_settings(command: str, settings: Sequence[str]) -> None:
-    """Refuse what `--set` gives to a command that does not use it.
+    """Refuse keys of `--set` that the command does not use.
 
     A key that does not exist is left to `flows.job.config_loader.load`, which names the nearest
     one.

@@ -63,7 +63,7 @@ def validate(config: RunConfig) -> ValidConfig:
 
 
 def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
-    """Refuse tasks that a policy is to carry out by their reference and that have none."""
+    """Refuse tasks without a reference that a policy would carry out by reference."""
     carried_out = {PolicyName.REFERENCE, PolicyName.SCRIPTED}
     name = next((one.name for one in config.mix if one.name in carried_out and not one.script), "")
     if name:
@@ -78,10 +78,10 @@ def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
 
 
 def _attemptable(plan: TaskPlan, config: RunConfig) -> tuple[Task, ...]:
-    """Return the tasks that can be attempted here, and say what is left out.
+    """Return the tasks that can be attempted here, and log those left out.
 
     Raises:
-        BadTasks: none can be.
+        BadTasks: no task can be attempted.
     """
     sites = site_offers(config.sites)
     reasons = Counter(refusal_of(task, sites) for task in plan.set_apart)

@@ -20,7 +20,7 @@ from flows.signals import handle_signals
 W = TypeVar("W")
 
 CANCEL_SECONDS = 15.0
-"""How long what is in flight may take to end in a flow run that is cancelled."""
+"""How long work in flight may take to end in a cancelled flow run, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def _interruptible(work: object) -> Iterator[None]:
     A worker that cancels a flow run tells its process to end, and kills it half a minute later. Prefect's own handler
     would break off every task with an error.
     """
-    # The command line imports this before it has told Prefect to be silent; a flow has Prefect already.
+    # The command line imports this module before it silences Prefect; in a flow Prefect is loaded
+    # already.
     from prefect.runtime import deployment  # noqa: PLC0415
 
     if deployment.id is None or not isinstance(work, RunJob):

@@ -37,7 +37,7 @@ _PROCESS = "process"
 
 
 async def deploy(url: str, environ: Mapping[str, str]) -> None:
-    """Create the deployments, and the work pool if there is none, on the server at `url`.
+    """Create the deployments, and the work pool if it does not exist, on the server at `url`.
 
     Raises:
         CommandFailed: a Prefect command refuses, or the pool is of another type.
@@ -61,7 +61,7 @@ async def deploy(url: str, environ: Mapping[str, str]) -> None:
 
 
 async def _automate(client: PrefectClient) -> None:
-    """Create or renew what makes flow runs go on after a crash; one that was switched off stays so."""
+    """Create or renew the automations that resume crashed flow runs; a disabled one stays disabled."""
     text = await asyncio.to_thread(Path(AUTOMATIONS).read_text, encoding="utf-8")
     for wanted in yaml.safe_load(text)["automations"]:
         there = await client.read_automations_by_name(wanted["name"])

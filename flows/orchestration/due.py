@@ -1,8 +1,9 @@
-"""When a flow run was due, by the schedule that made it, and what its parameters say of that.
+"""The time at which a flow run was due by its schedule, and its placeholders in parameters.
 
-A flow that is scheduled again and again with the same parameters may have times in them. They are those of when its
-run was due, in the schedule's own zone, and never of when it really began: one that is late, or started again
-the next day, goes on with the same run. Without a schedule the zone is UTC.
+A flow that is scheduled repeatedly with the same parameters may have placeholders for times in them.
+They stand for the time at which its run was due, in the schedule's own zone, and not for the actual
+start: a flow run that is late, or started again the next day, goes on with the same run. Without a
+schedule the zone is UTC.
 
 | in a text | stands for | on 21 November 2026 at 02:30 |
 |---|---|---|
@@ -33,10 +34,10 @@ from prefect.exceptions import ObjectNotFound
 from prefect.runtime import deployment, flow_run
 
 DATE, HOUR, TIME, DAY = "{date}", "{hour}", "{time}", "{day}"
-"""What stands for a time in a text."""
+"""The placeholder of a time in a text."""
 
 SKIPPED = "Skipped"
-"""The state of a flow run that is not made because later ones of its schedule are due."""
+"""The state of a skipped flow run: later ones of its schedule are due."""
 
 
 def fill(text: str, due: datetime) -> str:
@@ -85,7 +86,7 @@ async def _zone() -> ZoneInfo:
 async def later_due() -> int:
     """Return how many later flow runs of this one's schedule are due already or have begun.
 
-    0 for one that was asked for by hand, and for one that goes on after a crash.
+    0 for a flow run that was started by hand, and for one that goes on after a crash.
     """
     own: str | None = deployment.id
     run: str | None = flow_run.id

@@ -62,9 +62,9 @@ async def observe_flow(
 ) -> AsyncIterator[ObservedFlow]:
     """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
 
-    Prefect stores and shows the parameters, so credentials are removed from them, and what would turn
-    round or hide a part of them. At the end the flow is
-    awaited, so that its end is recorded. An error in it is a warning: by then the work is done.
+    Prefect stores and shows the parameters, so credentials are removed from them, and characters that
+    would reverse or hide a part of them. At the end the flow is awaited, so that its end is recorded. An
+    error in it is a warning: by then the work is done.
     """
     if parameters is None:
         yield ObservedFlow(None)

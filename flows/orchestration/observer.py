@@ -1,4 +1,4 @@
-"""What Prefect sees of a run: a task run for each unit, its log, a progress artifact, a summary table.
+"""Shows a run to Prefect: a task run for each unit, its log, a progress artifact, a summary table.
 
 The work does not happen here and does not depend on it: each task run waits for a unit that is in
 flight. A few wait at the same time at most, so that a server on SQLite is never flooded. Prefect
@@ -52,7 +52,7 @@ RECORD_SECONDS = 30.0
 """How long the flow waits for them."""
 
 LOG_EVERY = 12
-"""So many updates of it make one line of progress in the flow run's log: a line a minute."""
+"""Updates of the artifact for each line of progress in the flow run's log: a line a minute."""
 
 _MET_AGAIN = (
     "the run was complete already, and nothing was made (where a schedule is finer than the run's URL, {hour} or {time} "
@@ -100,7 +100,7 @@ async def unit(unit_id: str, title: str) -> State[None]:
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
-        return Cancelled(message="interrupted; what is finished is stored")
+        return Cancelled(message="interrupted; finished episodes are stored")
     return Failed(message=visible(ended.reason))
 
 
@@ -220,7 +220,7 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
     """Return the state that a flow ends in; `met`: its run was complete when it began."""
     if report.interrupted:
         if await _was_stopped():
-            return Crashed(message="its process was told to end; started again, it goes on")
+            return Crashed(message="its process was ended from outside; started again, it goes on")
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
@@ -243,7 +243,7 @@ def skip_state(later: int) -> State[Report]:
 
 
 async def _was_stopped() -> bool:
-    """Return whether a deployment's flow run was interrupted though nobody cancelled it, as where its machine stops."""
+    """Return whether a deployment's flow run was interrupted but not cancelled, as when its machine stops."""
     run: str | None = flow_run.id
     if deployment.id is None or run is None:
         return False

@@ -1,7 +1,7 @@
-"""What stands in the log of a flow run: what this program says, beside Prefect's own lines.
+"""The log of a flow run: this program's messages, beside Prefect's own lines.
 
-The command line prints its progress, its warnings and its report; a flow run on a schedule has nobody at a terminal, so
-there the same lines go to Prefect, which shows them on the page of the flow run.
+The command line prints its progress, its warnings and its report; a scheduled flow run has no terminal,
+so the same lines go to Prefect, which shows them on the page of the flow run.
 """
 
 import logging
@@ -15,7 +15,7 @@ from flows.orchestration.shown import inert
 from schemas.redaction import redact
 
 PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
-"""Whose warnings and errors are repeated."""
+"""The loggers whose warnings and errors are repeated."""
 
 _Log = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
@@ -35,7 +35,7 @@ def run_log() -> Iterator["RunLog"]:
 
 
 def calm_cancellation() -> None:
-    """Have Prefect say from now on that a run was cancelled without calling that an error: somebody asked for it."""
+    """Make Prefect log a cancelled run without an error from now on, since a user requested it."""
     for name in ("prefect.flow_runs", "prefect.task_runs"):
         logging.getLogger(name).addFilter(_calm)
 
@@ -54,17 +54,17 @@ class RunLog:
         self._said = ""
 
     def progress(self, sentence: str) -> None:
-        """Say how far the work is, unless that was the last thing said of it."""
+        """Log the progress, unless it is unchanged."""
         if sentence != self._said:
             self._log.info("%s", _safe(sentence))
             self._said = sentence
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Say some lines, as one entry."""
+        """Log some lines as one entry."""
         self._log.info("%s", "\n".join(map(_safe, lines)))
 
     def problem(self, sentence: str) -> None:
-        """Say what went wrong."""
+        """Log the problems."""
         self._log.error("%s", _safe(sentence))
 
 
@@ -84,5 +84,5 @@ class _Forward(logging.Handler):
 
 
 def _safe(text: str) -> str:
-    """Return a text without credentials, and without what turns round or hides a part of it."""
+    """Return a text without credentials, and without characters that reverse or hide a part of it."""
     return str(inert(redact(text)))

@@ -1,4 +1,4 @@
-"""What `make prefect` runs: a Prefect server, a work pool, a worker and the deployments, here.
+"""The program of `make prefect`: a Prefect server, a work pool, a worker and the deployments.
 
 Everything listens on the loopback address only and is stopped when this ends, last started first;
 this ends with the process that started it. A server or worker that dies is started again. A server
@@ -85,7 +85,7 @@ async def _serve(parent: int, seconds: int) -> None:
 
 
 async def _follow(parent: int) -> None:
-    """Stop when the process that started this one has ended, for whatever reason."""
+    """Stop when the process that started this one has ended."""
     while os.getppid() == parent:  # noqa: ASYNC110 - there is no signal for it
         await asyncio.sleep(_LOOK_SECONDS)
     print_note("the process that started this one has ended")

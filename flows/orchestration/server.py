@@ -1,4 +1,4 @@
-"""Which Prefect server a command talks to: the one that the user set, or an embedded one.
+"""The Prefect server of a command: the one that the user set, or an embedded one.
 
 The embedded server is a child process that is given its listening socket (so no port is guessed)
 and a pipe that ends with this process (so no server is ever left behind). Starting takes seconds,
@@ -131,7 +131,7 @@ async def wait_until_healthy(
 
 
 def _last_words(said: IO[bytes] | None) -> str:
-    """Return the last error that a server told, or else its last line; empty: it said nothing, or to the terminal."""
+    """Return the server's last error, else its last line; empty if it printed nothing or to the terminal."""
     if said is None:
         return ""
     said.seek(0)
@@ -157,7 +157,7 @@ async def _check_health(url: str, seconds: float) -> None:
 
 
 def _connector(url: str) -> aiohttp.TCPConnector:
-    """Return what connects to a server, trusting those who are trusted now: the library settles that when it is loaded."""
+    """Return a connector that trusts the current authorities; the library's own trusts those at its import."""
     secure = url.startswith("https:")
     return aiohttp.TCPConnector(ssl=ssl.create_default_context() if secure else True)
 

@@ -1,8 +1,8 @@
 """How Prefect is set up before it is first imported: quiet, patient, and in a home of its own.
 
-Every setting is only a default: what the user set stands. A user who has a Prefect profile, or a
-`PREFECT_HOME`, keeps it; for all others Prefect's files are kept in this program's own state folder,
-so that a database which another version of Prefect made is never touched.
+Every setting is only a default, which the user's own overrides. A user who has a Prefect profile, or a
+`PREFECT_HOME`, keeps it; for all others Prefect's files are kept in this program's own state folder, so
+that a database which another version of Prefect made is never touched.
 """
 
 import os
@@ -53,7 +53,7 @@ def has_profiles() -> bool:
 
 
 def private_home(environ: MutableMapping[str, str]) -> Path:
-    """Return this program's own home for Prefect; make the folder if there is none."""
+    """Return this program's own home for Prefect; create the folder if it is missing."""
     state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     home = Path(state) / "stepmill" / "prefect"
     try:

@@ -28,7 +28,7 @@ def literal(text: str) -> str:
 
 
 def inert(value: JsonValue) -> JsonValue:
-    """Return `value` without anything in its texts that hides or turns round a part of what is shown."""
+    """Return `value` without characters in its texts that hide or reverse a part of them."""
     if isinstance(value, dict):
         return {strip_control_chars(key): inert(item) for key, item in value.items()}
     if isinstance(value, list):

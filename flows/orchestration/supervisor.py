@@ -17,7 +17,7 @@ from schemas.errors import Refusal
 
 
 class CommandFailed(Refusal):
-    """A Prefect command did not do what it was asked."""
+    """A Prefect command failed."""
 
 
 class Supervisor:

@@ -1,1 +1,1 @@
-"""What a run opens and closes: stores, browsers, engines."""
+"""The resources that a run opens and closes: stores, browsers, engines."""

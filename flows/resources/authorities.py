@@ -1,9 +1,9 @@
 """The authorities whose certificates are trusted: the system's, and those that the user names beside them.
 
-`AWS_CA_BUNDLE` is read by AWS's client alone, `SSL_CERT_FILE` by most others, and each takes the named file in place
-of all it trusted before: with a private bucket and the public Hub no value of either is right. So what either names
-is put into one file with the system's authorities, and both variables name that file from then on, for this process
-and for all it starts.
+`AWS_CA_BUNDLE` is read by AWS's client alone, `SSL_CERT_FILE` by most others, and each takes the named
+file in place of all it trusted before: with a private bucket and the public Hub no value of either is
+right. So this module writes the authorities of both and of the system to one file, and both variables
+name that file from then on, for this process and for all it starts.
 """
 
 import re
@@ -25,7 +25,7 @@ _AUTHORITIES = "authorities.pem"
 
 
 def trust_authorities(environ: MutableMapping[str, str]) -> None:
-    """Trust what `AWS_CA_BUNDLE` and `SSL_CERT_FILE` name, beside the system's; do nothing if neither is set.
+    """Trust the authorities in `AWS_CA_BUNDLE` and `SSL_CERT_FILE` beside the system's, if either is set.
 
     The file that both name afterwards goes with this process.
 
@@ -72,7 +72,7 @@ def _read_certificates(variable: str, path: Path) -> list[bytes]:
 
 
 def _system() -> Iterator[bytes]:
-    """Yield what is trusted where nothing is named: the system's authorities, and those of `certifi`."""
+    """Yield the authorities trusted by default: the system's, and those of `certifi`."""
     paths = ssl.get_default_verify_paths()
     system = [Path(paths.openssl_cafile)] if paths.openssl_cafile else []
     if not any(map(Path.is_file, system)) and Path(paths.openssl_capath or "").is_dir():

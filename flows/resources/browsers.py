@@ -1,10 +1,10 @@
-"""Where sessions come from: the browsers of a run, and those of a command that stores nothing.
+"""Provides sessions: in the browsers of a run, and in those of a command that stores nothing.
 
 A pool opens each new session in the browser with the fewest. It may be empty until its owner adds
-browsers, so that what needs sessions can be made before it is known whether a browser is needed at
-all; it neither starts nor stops them. `open_browsers` is for commands without a run: one browser
-observes and acts, the other stays cold until something is replayed in it, so that a replay shares
-nothing with what it replays but the pages.
+browsers, so its users can be created before it is known whether a browser is needed at all; it neither
+starts nor stops them. `open_browsers` is for commands without a run: one browser observes and acts, the
+other stays cold until something is replayed in it, so that a replay shares only the pages with its
+rollout.
 """
 
 import contextlib
@@ -70,7 +70,7 @@ class SlottedSites(Mapping[str, Site]):
         """Return a site.
 
         Raises:
-            KeyError: there is none of that name.
+            KeyError: no site has this name.
             BadConfig: its plug-in cannot be used.
         """
         return _SlottedSite(self._sites[name], self._slots)

@@ -1,7 +1,7 @@
 """Whether an engine section can be honoured, before any work and without a client or a server.
 
-A dry run and a refused command take as long as their imports do, so nothing here is heavier than
-the record it looks at.
+A dry run and a refused command take as long as their imports do, so this module imports little more than
+the record that it checks.
 """
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
@@ -15,7 +15,7 @@ def check_engine(config: RunConfig) -> None:
     """Refuse an engine section that cannot be honoured, before any work.
 
     Raises:
-        BadConfig: which key, and what to set.
+        BadConfig: the error names the key and the remedy.
         NoEngine: a credential is among the arguments of a server.
     """
     engine = config.engine

@@ -1,4 +1,4 @@
-"""The engines of a run: started or borrowed, asked what they serve, and closed at the end.
+"""The engines of a run: started or borrowed, checked, and closed at the end.
 
 A run owns a vLLM or a simulator that it started and borrows any other. The caller gets a
 policy factory, because nothing else in a run asks an engine. Where no policy asks one, nothing is
@@ -38,19 +38,19 @@ class PolicyRuntime:
     def __init__(
         self, policies: PolicyFactory, own: "tuple[VllmServer, OpenAIEngine] | None" = None
     ) -> None:
-        """`own` is the vLLM that the run started, and what asks it; None: it started none."""
+        """`own` is the vLLM that the run started, with its client; None if it started none."""
         self.policies = policies
         """Makes the policy of every episode."""
         self._own = own
 
     async def wait_until_given_up(self) -> str:
-        """Wait until the run's own vLLM is given up, and return why; wait for ever if there is none.
+        """Wait until the run's own vLLM is given up, and return why; without one, wait for ever.
 
-        Whoever waits for a reply of it gets `NoEngine` from then on.
+        From then on, waiting for its reply raises `NoEngine`.
         """
         if self._own is None:
             await asyncio.Event().wait()
-            raise AssertionError  # pragma: no cover - nobody sets it
+            raise AssertionError  # pragma: no cover - the event is never set
         vllm, engine = self._own
         try:
             await vllm.wait_given_up()

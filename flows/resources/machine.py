@@ -1,10 +1,10 @@
-"""What a run's sessions need of the machine, held against what the machine allows.
+"""Compares the needs of a run's sessions with the limits of the machine.
 
-A limit that is reached in the middle of a run looks like a browser that fails: at 256 descriptors half of all episodes
-did. So the limits are looked at before the first browser starts. That on descriptors is raised where it may be;
-`stepmill doctor` shows the others with the number to set.
+A limit that is reached in the middle of a run looks like a browser that fails: at 256 descriptors half
+of all episodes did. So the limits are checked before the first browser starts. The limit on descriptors
+is raised if allowed; `stepmill doctor` shows the others with the number to set.
 
-The needs are straight lines over what runs of 4 to 32 sessions were seen to take at most, with half as much again.
+The needs are linear in the sessions: 1.5 times the maximum use of measured runs with 4 to 32 sessions.
 """
 
 import errno
@@ -29,19 +29,19 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Need:
-    """What a number of sessions takes of something: a part of its own, and as much for each session."""
+    """The need of a resource: a fixed part, and a part for each session."""
 
     own: int
-    """Without any session."""
+    """The fixed part."""
     each: int
-    """For each session."""
+    """The part for each session."""
 
     def of(self, sessions: int) -> int:
-        """Return what so many sessions take."""
+        """Return the need of this number of sessions."""
         return self.own + self.each * sessions
 
     def sessions(self, limit: int) -> int:
-        """Return how many sessions a limit is enough for; 0: not for any."""
+        """Return the number of sessions that a limit allows; may be 0."""
         return max(0, (limit - self.own) // self.each)
 
 
@@ -58,15 +58,15 @@ SHARED_MEMORY = Need(own=16 * _MIB, each=1 * _MIB)
 """Bytes of `/dev/shm`, through which a browser's processes hand over pictures and scripts."""
 
 PORTS = Need(own=64, each=16)
-"""Ports of loopback that connections of pages take."""
+"""Loopback ports for connections of pages."""
 
 DISK = 1 * _GIB
-"""Bytes that a run of a few thousand episodes takes, and bytes of temporary files."""
+"""Bytes on disk of a run of a few thousand episodes, and of temporary files."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a machine allows; None: it sets no limit, or does not say."""
+    """The limits of a machine; None if it sets no limit or does not report it."""
 
     descriptors: int | None
     """Open files of a process at most, after raising."""
@@ -75,7 +75,7 @@ class Machine:
     memory: int
     """Free bytes."""
     shared_memory: int | None
-    """Free bytes of `/dev/shm`; None: there is none."""
+    """Free bytes of `/dev/shm`; None if it does not exist."""
     ports: int | None
     """Ports that connections may take."""
     disk: int
@@ -86,20 +86,20 @@ class Machine:
 
 @dataclass(frozen=True)
 class Shortage:
-    """Something of which sessions need more than the machine allows."""
+    """A resource of which sessions need more than the machine allows."""
 
     name: str
-    """What it is."""
+    """The name of the resource."""
     found: str
-    """What there is, and what is needed."""
+    """The amounts available and needed."""
     remedy: str
-    """What to set."""
+    """The setting to change."""
     fatal: bool = False
-    """It cannot work so."""
+    """Whether sessions cannot work with the limit."""
 
 
 def hold_against(sessions: int, machine: Machine) -> Iterator[Shortage]:
-    """Yield everything of which so many sessions need more than a machine allows."""
+    """Yield every resource of which `sessions` need more than a machine allows."""
     limits = (
         (machine.descriptors, DESCRIPTORS, "descriptors", "open files a process", "ulimit -n {}"),
         (
@@ -132,7 +132,7 @@ def hold_against(sessions: int, machine: Machine) -> Iterator[Shortage]:
 
 
 def _scarce(sessions: int, machine: Machine) -> Iterator[Shortage]:
-    """Yield what may run short, and is only told: it can come free, and needs differ from page to page."""
+    """Yield resources that may run short: only warnings, because they can be freed and needs vary by page."""
     if machine.memory < (wanted := MEMORY.of(sessions)):
         found = f"{machine.memory / _GIB:.1f} GiB free; {sessions} sessions take up to {wanted / _GIB:.1f}"
         fits = max(1, MEMORY.sessions(machine.memory))
@@ -149,7 +149,7 @@ def _scarce(sessions: int, machine: Machine) -> Iterator[Shortage]:
 
 
 def look_at_machine(sessions: int, run: str) -> Machine:
-    """Return what this machine allows, with the limit on descriptors raised for so many sessions if it may be.
+    """Return this machine's limits, after raising the limit on descriptors for `sessions` if allowed.
 
     Processes that this one starts inherit the limit. `run` is the URL of the run: a folder, or a bucket.
     """
@@ -165,10 +165,10 @@ def look_at_machine(sessions: int, run: str) -> Machine:
 
 
 def prepare_machine(sessions: int, run: str) -> None:
-    """Raise what may be raised for so many sessions, and warn of what may run short.
+    """Raise the limits that may be raised for `sessions`, and warn of resources that may run short.
 
     Raises:
-        BadConfig: they cannot work on this machine; the message has the numbers to set.
+        BadConfig: the sessions cannot work on this machine; the message has the numbers to set.
     """
     found = list(hold_against(sessions, look_at_machine(sessions, run)))
     if fatal := [one for one in found if one.fatal]:

@@ -34,7 +34,7 @@ class RunResources:
     """A run's storage, sites, sessions and panel."""
 
     def __init__(self, config: RunConfig) -> None:
-        """Open the run's storage and name everything else.
+        """Open the run's storage; nothing else is opened yet.
 
         Raises:
             BadConfig: this version cannot open the run's URL.
@@ -78,16 +78,16 @@ class RunResources:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        """Stop what was started, in reverse order."""
+        """Stop the started resources in reverse order."""
         await self._stack.aclose()
 
     async def start(self, sites: Collection[str], *, rollouts: bool) -> PolicyRuntime | None:
-        """Start what sessions on `sites` need; return the policies, None without `rollouts`.
+        """Start the resources of sessions on `sites`; return the policies, None without `rollouts`.
 
         Without `rollouts` only replays have a browser. Call it once.
 
         Raises:
-            BadConfig: an application does not start, or the machine does not allow so many sessions.
+            BadConfig: an application does not start, or the machine does not allow the sessions.
             NoBrowser: no usable browser is found, or it does not start.
             NoEngine: a policy asks an engine, and it does not start or answer.
         """

@@ -60,7 +60,7 @@ from schemas.verdicts.full_episode import FullEpisode
 
 
 def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
-    """Return the renderer of a run's episodes in a dialect; by default that of its first policy.
+    """Return the renderer of a run's episodes in a dialect, by default the first policy's.
 
     The context window and the dialect's options are those of the run's policy that uses the dialect.
     Where none does, the window is that of the first policy and the options are the defaults.
@@ -220,11 +220,13 @@ class _RenderedStep:
 
 
 _Masks = list[tuple[MaskReason, str] | None]
-"""Why each reply of an episode is not learnt, in a word and in a sentence; None if it is."""
+"""For each reply of an episode the reason why it is not learnt, and a sentence on it; None if it is
+learnt.
+"""
 
 
 class _Sight:
-    """What the prompts of an episode hold; each picture is decoded once."""
+    """The visible content of an episode's prompts; each picture is decoded once."""
 
     def __init__(self, episode: Episode) -> None:
         self._steps = episode.steps
@@ -234,9 +236,9 @@ class _Sight:
         self._pictures: dict[int, SeenPicture] = {}
 
     def show(self, prompt: Sequence[Message]) -> Shown | None:
-        """Return what a prompt shows: its pictures, the goal and the earlier replies.
+        """Return the visible content of a prompt: its pictures, the goal and the earlier replies.
 
-        None if a picture of it was recorded without what it shows.
+        None if a picture was recorded without its sights.
         """
         parts = [(message.role, part) for message in prompt for part in message.parts]
         steps = [self._steps[part.step] for _, part in parts if isinstance(part, Picture)]

@@ -57,7 +57,7 @@ _VERBS = {
     "select": "Open",
     "drag": "Grab",
 }
-"""The verb of each action that points at an element; other actions point at none in particular."""
+"""The verb of each action that points at an element; other actions point at no element."""
 
 _DIGITS = 5
 
@@ -92,7 +92,7 @@ def _target(step: Step) -> Target | None:
 
 
 class _Reference:
-    """What a step points at, and the words for it."""
+    """The element that a step points at, with expressions that refer to it."""
 
     def __init__(self, episode: Episode, step: Step, target: Target) -> None:
         self.step, self.target = step, target
@@ -101,10 +101,10 @@ class _Reference:
         self._key = f"{episode.task_id}-{episode.attempt}-{step.step}"
         """Decides the words: the same in each run of one configuration."""
         self.expressions: list[Expression] = []
-        """Some that fit the target alone; the first one is the instruction's."""
+        """Expressions that fit the target alone; the instruction uses the first one."""
         self._viewport = episode.viewport_width, episode.viewport_height
         self.missing = self._why_missing(episode.instruction)
-        """Why it gives no row, as it is counted; None if it gives one."""
+        """The reason why it gives no row, by which it is counted; None if it gives one."""
 
     def _why_missing(self, goal: str) -> str | None:
         target, point = self.target, target_point(self.step.action)

@@ -1,12 +1,12 @@
 """Expressions that refer to one thing in a picture, and to no other.
 
 An expression has a class, as buttons or buttons that say "Odd", and a place that only one thing of the
-class has: it is the only one, the second from the top, left of a text, in a corner. A place holds of the
-thing itself in the strict sense, and of no other in the loosest: things that a reader might count or
-might not, since they stand askew or are not known to show, leave no expression. A text that stands in
-several places is meant in each of them, and nothing is told by a text of the goal alone.
-
-Words come from what is in sight alone. A text with quotation marks or of many words is not quoted.
+class has: it is the only one, the second from the top, left of a text, in a corner. A place must hold
+for the thing in the strict sense, and for no other thing even in the loosest sense: if it is doubtful
+whether a reader would count a thing, because it is not aligned or may be invisible, there is no
+expression. A text that stands in several places counts in each of them, and a text of the goal never
+serves as the reference. Words come from visible text alone. A text with quotation marks or of many words
+is not quoted.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class Expression(NamedTuple):
     text: str
     """As `the second checkbox from the top`."""
     by: str
-    """What it distinguishes the thing by: name, kind, place or neighbour."""
+    """The property that distinguishes the thing: name, kind, place or neighbour."""
 
 
 class _Side(NamedTuple):
@@ -54,13 +54,15 @@ class _Side(NamedTuple):
     words: str
     """As `below` a text."""
     edge: str
-    """What is first in this direction, as `topmost`."""
+    """The word for the first thing in this direction, as `topmost`."""
     origin: str
-    """Where one who counts in this direction begins, as `from the top`; empty if nobody counts so."""
+    """The start of counting in this direction, as `from the top`; empty if readers do not count that
+    way.
+    """
     turn: Callable[[Box], tuple[float, float, float, float]]
     """Returns start and end along the direction, then start and end across it."""
     is_row: bool
-    """Whether only what is level with the text can be meant, as in a row."""
+    """Whether the direction includes only things level with the text, as in a row."""
 
 
 _SIDES = (
@@ -103,7 +105,7 @@ def drawn_by(key: str, found: Sequence[Expression], number: int) -> list[Express
 
 
 def expressions(scene: Scene, thing: Thing, *, viewport: tuple[int, int]) -> list[Expression]:
-    """Return all expressions that fit a thing and nothing else; empty if there is none."""
+    """Return all expressions that fit a thing and nothing else; may be empty."""
     found: list[Expression] = []
     if not thing.content and not scene.blind:
         return found
@@ -127,7 +129,7 @@ def _says(thing: Thing, label: str) -> bool:
 
 
 def _says_of(whole: Thing, thing: Thing) -> bool:
-    """Return whether something has a thing in it and no words but its words: it is no other thing."""
+    """Return whether an element contains a thing and no other words, so that the two are one thing."""
     return bool(thing.label) and is_part(thing, whole) and same_words(whole.label, thing.label)
 
 
@@ -237,9 +239,9 @@ class _Hits:
                 found.append((start, end, level, one is thing))
         found.sort()
         self.count = len(found)
-        """How many there are, in the loosest sense."""
+        """Their number, in the loosest sense."""
         self.alone = all(one[3] for one in found)
-        """Whether there is none but the thing."""
+        """Whether the thing is the only one."""
         at = next((number for number, one in enumerate(found) if one[3]), None)
         clear = at is not None and all(one[2] for one in found[: at + 1])
         clear = clear and _are_in_row([one[:2] for one in found])

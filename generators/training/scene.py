@@ -1,10 +1,10 @@
-"""What a picture shows that one can point at: things, each with a noun, a label and a box.
+"""The things in a picture that an action can point at, each with a noun, a label and a box.
 
-A row of a step has elements and sights apart: elements have roles but may be out of sight, sights are
-what shows but have no roles. Here they become one list. An element and the sights in it are one thing
-if nothing else is in either, as a button, the span in it and its words. A thing without an element, as
-an icon that nobody can click, is one too, since a reader sees it. A label element is none: its words
-stand for themselves.
+A step's row lists elements and sights separately: elements have roles but may be invisible; sights are
+visible but have no roles. This module merges them. An element and the sights in it are one thing if
+nothing else is in either, as a button, the span in it and its words. A thing without an element, as an
+icon that is not clickable, counts too, since a reader sees it. A label element does not: its words stand
+for themselves.
 
 Nouns are plain words for what a reader sees; a role that the page made up has none. Steps of an earlier
 version do not say what their picture shows. Their things have the page's words, and no place.
@@ -19,10 +19,10 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import Box, Element, Sight, Target
 
 MAX_LISTED = 400
-"""Elements that the browser lists; of a page with as many, nobody knows what else there is."""
+"""The maximum number of elements in the browser's list; a page with this number may have more."""
 
 TEXT, ICON, BOX = PLAIN = "text", "icon", "box"
-"""The nouns of what has neither a known role nor a shape."""
+"""The nouns of things that have neither a known role nor a shape."""
 
 MAX_QUOTED = 60
 """Characters of a text that is quoted."""
@@ -40,7 +40,7 @@ _NAME_LENGTH = 200
 """The characters after which the browser cuts a name."""
 
 _GOAL_WORDS, _GOAL_PART = 3, 0.6
-"""The words of a goal that an element at least has if it tells the goal: so many, and such a part."""
+"""An element that states the goal has at least this number, and this share, of the goal's words."""
 
 _ROLES = {
     "button": "button", "link": "link", "checkbox": "checkbox", "radio": "radio button",
@@ -54,7 +54,7 @@ _SHAPES = {"circle": "circle", "rect": "rectangle"} | dict.fromkeys(
     ("ellipse", "polygon", "polyline", "path", "line"), "shape"
 )
 _BOXES = ("text field", "list")
-"""What a reader might call a box as well."""
+"""Kinds that a reader might also call a box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class Thing:
     """Something in sight."""
 
     kind: str
-    """The noun that it is spoken of with."""
+    """The noun in expressions."""
     nouns: frozenset[str]
-    """All nouns that a reader might mean it with."""
+    """All nouns that a reader might use for it."""
     label: str
     """Its words, or those beside it that name it; empty if it has none."""
     box: Box
@@ -115,9 +115,9 @@ class Scene:
         self.blind = step.sights is None
         """Whether the step does not say what its picture shows."""
         self.crowded = len(step.elements) >= MAX_LISTED
-        """Whether there may be elements that nobody listed."""
+        """Whether the page may have elements that are not in the list."""
         self.sights: Sequence[Sight] = step.sights or ()
-        """What the picture shows."""
+        """The sights of the picture."""
         self._centres = [(index, *centre(one.bbox)) for index, one in enumerate(self.sights)]
         self._goals = [item.bbox for item in step.elements if _tells(item, goal)]
         listed = [item for item in step.elements if item.tag != "label" or self.blind]
@@ -128,7 +128,7 @@ class Scene:
             self.things = self._merge(self.things)
 
     def thing_of(self, target: Target) -> Thing:
-        """Return what a target is: the thing that shows the same, or one of its own."""
+        """Return the thing of a target: the one with the same content, or a new one."""
         assert target.bbox is not None  # noqa: S101 - a step without a box gives no line
         content = self._content(target.bbox)
         label = (target.name or target.text or "").strip() if self.blind else self._words(content)
@@ -142,12 +142,12 @@ class Scene:
         return own
 
     def is_goal(self, box: Box) -> bool:
-        """Return whether something stands where the page itself tells the goal."""
+        """Return whether a box is where the page itself states the goal."""
         return any(contains(goal, centre(box)) for goal in self._goals)
 
     @cached_property
     def anchors(self) -> list[tuple[int, float, float, str]]:
-        """The sights with words that a place may be told by: index, middle (CSS px) and words."""
+        """The sights whose words a place may refer to: index, middle (CSS px) and words."""
         return [
             (index, x, y, text)
             for index, x, y in self._centres
@@ -173,7 +173,7 @@ class Scene:
         )
 
     def _words(self, content: frozenset[int]) -> str:
-        """Return the words among some sights; empty if nobody would read them in the page's order."""
+        """Return the words among some sights; empty if a reader would read them in another order."""
         shown = [self.sights[n] for n in sorted(content) if self.sights[n].text]
         for one, following in itertools.pairwise(shown):
             is_after = one.bbox[0] < following.bbox[0] and is_level(one.bbox, following.bbox)
@@ -190,7 +190,7 @@ class Scene:
         words = self._words(content)
         has_words = any(self.sights[n].text for n in content)
         if not item.interactive and not same_words(words, item.text):
-            words = ""  # some of it belongs to what is in it
+            words = ""  # some of the words belong to things inside it
         kind = _kind(item.role, item.tag, item.bbox, has_words=has_words)
         nouns, box = _nouns(kind, words), item.bbox
         if kind == TEXT and content and not item.interactive:

@@ -1,1 +1,1 @@
-"""What somebody configures: a run's file, an application's file, and what is masked on pages."""
+"""The configuration of a run and of an application, and the masks on pages."""

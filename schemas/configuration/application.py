@@ -1,11 +1,12 @@
-"""A web application that tasks run on, as one file describes it: a table of a run's `[sites]`.
+"""A web application that tasks run on, described by one file: an entry of a run's `[sites]`.
 
-It says where the application's pages are, how a server of it is started and put into the state of a seed,
-how its state is read, and what may differ between equal visits. Texts may hold placeholders: `{seed}`, the
-task's seed; `{template}`, its template; `{port}` and `{folder}`, those of one server; `{session}`, the id of one
-visit where several share a server; `{python}`, the Python that Stepmill runs in. In the `data` of a request the text `{parameters}` stands for the task's
-parameters, as JSON. Secrets are stated as `$NAME`, a variable of the environment or one of `start.secrets`.
-Nothing here starts or asks anything.
+The file gives the address of the application's pages, how its server is started and reset to the state
+of a seed, how its state is read, and the differences allowed between equal visits. Texts may hold
+placeholders: `{seed}`, the task's seed; `{template}`, its template; `{port}` and `{folder}`, those of
+one server; `{session}`, the id of one visit where several share a server; `{python}`, the Python that
+Stepmill runs in. In the `data` of a request the text `{parameters}` stands for the task's parameters, as
+JSON. Secrets are stated as `$NAME`, a variable of the environment or one of `start.secrets`. Nothing
+here starts or asks anything.
 """
 
 import re
@@ -21,10 +22,10 @@ from schemas.configuration.masks import Masks
 from schemas.json_pointer import Pointer
 
 PLACEHOLDERS = ("seed", "template", "port", "folder", "session", "python")
-"""What braces may enclose in a text; of other braces nothing is made."""
+"""The placeholders in a text; other braces stay as they are."""
 
 SECRET = re.compile(r"\$([A-Z][A-Z0-9_]*)")
-"""How a text names a variable."""
+"""The form of a variable's name in a text."""
 
 _SECRET_NAME = re.compile(r"(?i)authorization|cookie|token|secret|password|passwd|api.?key|session")
 _SECRET_VARIABLE = re.compile(r"(?i)(token|secret|passw(or)?d|key|credentials?)$")
@@ -41,11 +42,11 @@ class Request(Record):
     headers: dict[str, str] = Field(default_factory=dict)
     """Header fields."""
     data: JsonValue = None
-    """The body, sent as JSON; None: it has none, or it is a `form`."""
+    """The body, sent as JSON; None: no body, or a `form`."""
     form: dict[str, str] | None = None
-    """The body as the fields of a form; None: it is none."""
+    """The body as the fields of a form; None: the body is not a form."""
     origin: str | None = None
-    """Where it is sent, if not to the application's own server, as `http://127.0.0.1:8101`; None: there."""
+    """Another server that it is sent to, as `http://127.0.0.1:8101`; None: the application's own."""
 
     @model_validator(mode="after")
     def _check(self) -> "Request":
@@ -57,18 +58,19 @@ class Request(Record):
 
 
 class Start(Record):
-    """How a server of the application is started, or where one runs."""
+    """The start of a server of the application, or the address of a running one."""
 
     command: tuple[str, ...] = ()
     """Program and arguments, run in the folder of the application's file; empty: one runs at `url`."""
     url: str | None = None
-    """Where the server runs that somebody else starts, as `http://127.0.0.1:8000`; None: `command` starts it."""
+    """The address of a server that runs already, as `http://127.0.0.1:8000`; None: `command` starts it.
+    """
     seconds: float = Field(default=30.0, gt=0, le=600)
-    """How long a start may take until the server answers."""
+    """Maximum seconds from the start until the server answers."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables for the command, beside those that any program gets."""
+    """Environment variables for the command, in addition to those that any program gets."""
     secrets: tuple[str, ...] = ()
-    """Variables for the command whose values are drawn for each server, so that nobody has to choose them."""
+    """Environment variables for the command whose values are drawn at random for each server."""
 
     @model_validator(mode="after")
     def _check(self) -> "Start":
@@ -84,15 +86,16 @@ class Start(Record):
 
 
 class Reset(Record):
-    """What puts a server into the state of a seed."""
+    """The reset of a server to the state of a seed."""
 
     request: Request | None = None
-    """A request; None: no request does."""
+    """The request; None: reset without a request."""
     command: tuple[str, ...] = ()
-    """Program and arguments, run as the server's own command is; empty: no command does."""
+    """Program and arguments, run like the server's own command; empty: reset without a command."""
     files: str | None = None
-    """A folder, as `worlds/{seed}`, whose files take the place of those in `{folder}`, each by one rename, for a
-    server that opens them anew for each request; None: no files do."""
+    """A folder, as `worlds/{seed}`, whose files replace those in `{folder}`, each by one rename, for a
+    server that opens them anew for each request; None: reset without files.
+    """
 
     @model_validator(mode="after")
     def _check(self) -> "Reset":
@@ -102,21 +105,22 @@ class Reset(Record):
 
 
 class Login(Record):
-    """What makes a session that of the tasks' user."""
+    """The login of the tasks' user in a session."""
 
     request: Request | None = None
     """A request whose answer sets the cookies; None: no request."""
     cookies: dict[str, str] = Field(default_factory=dict)
     """Cookies by name; their values are `$NAME`."""
     storage: dict[str, str] = Field(default_factory=dict)
-    """What pages find in `localStorage`, by key."""
+    """The entries of `localStorage`, by key."""
     seeded: bool = False
-    """The login is part of what a seed makes, and opens nothing but servers that Stepmill starts for one visit: its
-    values are no secrets, and may be written out."""
+    """The login belongs to the state of a seed and opens only servers that Stepmill starts for one
+    visit: its values are no secrets, and may be written out.
+    """
 
 
 class StateSource(Record):
-    """Where the server's state is read."""
+    """The source of the server's state."""
 
     request: Request | None = None
     """A request that is answered with JSON."""
@@ -151,7 +155,7 @@ class StateSource(Record):
 
 
 class Carrier(StrEnum):
-    """What tells a shared server whose request it is."""
+    """The part of a request that carries the visit's id on a shared server."""
 
     HEADER = "header"
     """A header field."""
@@ -162,16 +166,16 @@ class Carrier(StrEnum):
 
 
 class SharedVisits(Record):
-    """How many visits share a server: each has an id, which goes with all its requests."""
+    """Visits that share a server: each has an id, which all its requests carry."""
 
     carrier: Carrier
-    """What carries the id."""
+    """The part of the request that carries the id."""
     name: str = Field(min_length=1)
-    """Of the header field, the cookie or the parameter."""
+    """The name of the header field, the cookie or the parameter."""
 
 
 class Clock(Record):
-    """What time it is for the pages, and for the server if it is ours to start."""
+    """The time for the pages, and for the server if Stepmill starts it."""
 
     at: AwareDatetime
     """The moment at which a visit begins."""
@@ -186,21 +190,22 @@ class Application(Record):
     """Where its pages are for browsers, tasks and rows: a scheme and a name, the same everywhere, as
     `http://shop.localhost`."""
     version: str | None = None
-    """Of its code or contents, for the rows of its tasks; None: not stated."""
+    """The version of its code or contents, for the rows of its tasks; None: not stated."""
     start: Start
-    """How a server of it comes to run."""
+    """How one of its servers is started or reached."""
     reset: Reset | None = None
-    """What puts a server into the state of a seed; None: a new server is in that state."""
+    """The reset of a server to the state of a seed; None: a new server is in that state."""
     login: Login | None = None
-    """What makes a session that of the tasks' user; None: there are no users."""
+    """The login of the tasks' user in a session; None: the application has no users."""
     state: StateSource
     """Where the server's state is read."""
     masks: Masks = Masks()
-    """What may differ between equal visits."""
+    """The differences allowed between equal visits."""
     clock: Clock | None = None
-    """What time it is; None: the pages' clock begins where all sites' does, and the server's is real."""
+    """The clock; None: the pages' clock begins where that of all sites does, and the server's is real.
+    """
     visits: Literal["one"] | SharedVisits = "one"
-    """How many visits a server has at a time: one, or several that tell themselves apart."""
+    """`one` visit at a time on a server, or several that share it, each with an id."""
     home: str = ""
     """The folder of the file, where commands run; filled in when the file is read."""
 
@@ -236,7 +241,7 @@ class Application(Record):
 
     @property
     def identity(self) -> JsonValue:
-        """What of it decides what a run makes: not where it runs and how long its start may take."""
+        """The keys that decide a run's episodes: all but the server's address and the limit of its start."""
         left_out: Mapping[str, object] = {
             "home": True,
             "start": {"url", "seconds", "environment"},

@@ -2,7 +2,7 @@
 
 A configuration is a TOML file over the defaults of the sections. `resolve` merges layers of plain tables
 and validates the result once, before any work, so that the error names every wrong key, its value and
-the rule. `identity` returns the keys that decide *what* a run makes: a run can be resumed only with the
+the rule. `identity` returns the keys that decide a run's episodes: a run can be resumed only with the
 same identity; all other keys may change in between.
 """
 
@@ -103,7 +103,7 @@ class RunConfig(Record):
 
     @property
     def picture_side(self) -> tuple[int, int]:
-        """The longer side of a drawn picture, px: least and most."""
+        """The longer side of a drawn picture, px: minimum and maximum."""
         usual = MODEL_PICTURE_SIDE if self.uses_engine else PICTURE_SIDE
         return self.browser.picture_side or usual
 
@@ -268,7 +268,7 @@ _NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
 
 
 def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
-    """Return the keys of a policy that decide what it does; runs of earlier versions have no `options`."""
+    """Return the keys of a policy that decide its actions; runs of earlier versions have no `options`."""
     dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY)
     if section.name == PolicyName.REFERENCE:  # as runs of earlier versions call it
         dump["name"] = PolicyName.SCRIPTED.value
@@ -276,7 +276,7 @@ def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
 
 
 def identity(config: RunConfig) -> dict[str, JsonValue]:
-    """Return the dotted keys that decide what a run makes, with their values.
+    """Return the dotted keys that decide a run's episodes, with their values.
 
     Only these must be the same when a run is resumed.
     """

@@ -1,4 +1,4 @@
-"""What may differ between two equal visits of a task, and is left out where visits are compared."""
+"""The differences allowed between equal visits of a task, which comparisons of visits leave out."""
 
 import re
 
@@ -8,15 +8,17 @@ from schemas.base import Record
 
 
 class Masks(Record):
-    """What may differ between equal visits: tokens, session ids, times of the server's own clock."""
+    """The differences allowed between equal visits: tokens, session ids, times of the server's own clock."""
 
     fields: tuple[str, ...] = ()
     """Names of form fields whose values count as empty."""
     patterns: tuple[str, ...] = ()
-    """Regular expressions; what they match in the document, in addresses and in names and texts of
-    elements counts as absent, of a pattern with groups the first group alone."""
+    """Regular expressions; their matches in the document, in addresses and in names and texts of
+    elements are removed; of a pattern with groups only the first group.
+    """
     state: tuple[str, ...] = ()
-    """JSON pointers into the server's state, `*` for any key or index; what they lead to is left out."""
+    """JSON pointers into the server's state, `*` for any key or index; the values at them are left out.
+    """
 
     @field_validator("patterns")
     @classmethod
@@ -29,14 +31,14 @@ class Masks(Record):
         return patterns
 
     def hide(self, text: str) -> str:
-        """Return `text` without what the patterns match."""
+        """Return `text` without the matches of the patterns."""
         for pattern in self.patterns:
             text = re.sub(pattern, _without_group, text)
         return text
 
 
 def _without_group(found: re.Match[str]) -> str:
-    """Return a match without its first group; nothing if it has none."""
+    """Return a match without its first group; empty if it has no group."""
     if not found.re.groups or found.group(1) is None:
         return ""
     begin, end = (at - found.start() for at in found.span(1))

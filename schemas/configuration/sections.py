@@ -1,7 +1,8 @@
 """The sections of a configuration: every key with its default and its range.
 
-A section is a record, and the defaults of all sections make a run that works. `schemas.configuration.config` merges the
-layers of a configuration and says which keys decide what a run makes.
+A section is a record, and the defaults of all sections make a run that works.
+`schemas.configuration.config` merges the layers of a configuration and lists the keys that decide a
+run's episodes.
 """
 
 from enum import StrEnum
@@ -29,10 +30,10 @@ def _check_sides(sides: tuple[int, int]) -> tuple[int, int]:
 
 
 Side = Annotated[int, Field(ge=100, le=8_192)]
-"""Of a viewport or a picture."""
+"""Width and height of a viewport or a picture."""
 
 SideRange = Annotated[tuple[Side, Side], AfterValidator(_check_sides)]
-"""Least and most, inclusive."""
+"""Minimum and maximum, inclusive."""
 
 SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_check_order)]
 """First and last, inclusive."""
@@ -63,14 +64,14 @@ ENGINE_POLICIES = frozenset({PolicyName.MODEL, PolicyName.SURFER})
 """The policies that ask an engine."""
 
 SEEDS = (0, 4)
-"""First and last seed of each template, where all are attempted and none are named."""
+"""The default first and last seed of each template."""
 
 
 class EngineKind(StrEnum):
-    """What serves the model."""
+    """The kinds of engines."""
 
     NONE = "none"
-    """Nothing, for policies that ask no model."""
+    """No engine, for policies that call no model."""
     OPENAI = "openai"
     """Any OpenAI-compatible server that already runs."""
     VLLM = "vllm"
@@ -84,18 +85,18 @@ class EngineKind(StrEnum):
 
 
 class RunSection(Record):
-    """Where the run is stored and what it is called."""
+    """The run's place, name and seed."""
 
     url: str = Field(default="runs/run", min_length=1)
     """The run's folder, as `runs/demo`, `file:///data/demo` or `s3://bucket/demo`."""
     name: str = "stepmill"
     """The run's name for people; nothing depends on it."""
     seed: Seed = 0
-    """Decides every random draw: which policy attempts what, and what it draws itself."""
+    """The seed of every random draw: the policy of each attempt, and the policy's own choices."""
 
 
 class TasksSection(Record):
-    """Which tasks, and how often each is attempted."""
+    """The tasks, and the number of attempts at each."""
 
     source: str = Field(default="miniwob", min_length=1)
     """A site with templates, as `miniwob`, or a task file; `docs/tasks.md` says what files there are."""
@@ -106,74 +107,81 @@ class TasksSection(Record):
     hold is attempted once, with the labels of the first task file that states it. None: `source`
     alone."""
     include: tuple[str, ...] = ("*",)
-    """Globs over the names of templates, as `["click-*", "enter-text"]`: which ones to attempt."""
+    """Globs over the names of templates to attempt, as `["click-*", "enter-text"]`."""
     exclude: tuple[str, ...] = ()
-    """Globs over the names of templates: which ones of `include` to leave out."""
+    """Globs over the names of templates of `include` to leave out."""
     seeds: SeedRange | None = None
     """First and last seed of each template, inclusive and in order: `[0, 4]` makes five tasks of a
-    template. A task file has seeds of its own, and this key is ignored. None: `[0, 4]`, or every seed
-    there is where `sample` draws among them."""
+    template. A task file has seeds of its own, and this key is ignored. None: `[0, 4]`, or all seeds if
+    `sample` draws among them.
+    """
     sample: int | None = Field(default=None, ge=1, le=1_000_000)
-    """Draws so many of these tasks, evenly over sites, then over the templates of each site, then by
-    seed; `run.seed` decides which. Fewer where there are fewer. None: all of them."""
+    """Number of tasks to draw, evenly over sites, then over the templates of each site, then by seed;
+    `run.seed` decides which. If there are fewer tasks, all are taken. None: all of them.
+    """
     attempts: int = Field(default=1, ge=1, le=10_000)
-    """How often each task is attempted."""
+    """Attempts at each task."""
     unit_size: int = Field(default=16, ge=1, le=100_000)
     """Episodes in a unit, which is scheduled and committed as a whole. All attempts at a task are in
     one unit, so a unit is larger where `attempts` exceeds this."""
 
 
 class LogprobsMode(StrEnum):
-    """The distribution of a log-probability: the server is set to one, and does not say to which."""
+    """The distribution of a log-probability: the server is set to one, and does not report which."""
 
     RAW = "raw"
     """The model's own distribution."""
     PROCESSED = "processed"
-    """The distribution that was drawn from, temperature and the like applied."""
+    """The distribution sampled from, after temperature and similar settings."""
 
 
 class RoleSection(Record):
-    """How a role of a policy with several roles is asked."""
+    """The engine and sampling of one role of a policy with several roles."""
 
     urls: tuple[str, ...] = ()
     """Endpoints of this role's own engine, which already runs, as `["http://127.0.0.1:8001/v1"]`;
     empty: the run's engine."""
     model: str | None = None
-    """The model's name at `urls`, without which it is refused; None: the only one served there."""
+    """The model's name at `urls`, refused without `urls`; None: the only one served there."""
     dialect: str | None = None
-    """The dialect in which the role is asked; None: the policy's."""
+    """The dialect of the role's prompts; None: the policy's."""
     temperature: float = Field(default=0.0, ge=0, le=2)
-    """Temperature of its sampling; 0: always the likeliest token."""
+    """Sampling temperature; 0: always the likeliest token."""
     max_tokens: int = Field(default=512, ge=16, le=1_000_000)
-    """Its longest reply, in tokens."""
+    """Maximum length of its reply, in tokens."""
 
 
 class PolicySection(Record):
-    """Which policy acts, and how its model is asked."""
+    """The policy that acts, and the sampling of its model."""
 
     name: str = Field(default=PolicyName.TEACHER.value, pattern=PART_NAME)
-    """Which policy acts: one of these, or a plug-in's. `model` and `surfer` need an engine; a plug-in's
-    policy gets one where `engine.kind` names one."""
+    """The policy that acts: one of these, or a plug-in's. `model` and `surfer` need an engine; a
+    plug-in's policy gets one where `engine.kind` names one.
+    """
     share: float = Field(default=1.0, gt=0, le=1_000_000)
-    """Weight in the draw between `[[policies]]`: with shares 3.0 and 1.0 the first one gets about
-    three quarters of the episodes. Without effect where there is one policy."""
+    """Weight in the draw between `[[policies]]`: with shares 3.0 and 1.0 the first one gets about three
+    quarters of the episodes. No effect with a single policy.
+    """
     dialect: str | None = None
-    """How the model is prompted and its replies are read; None: `holotron`."""
+    """The dialect: how the model is prompted and its replies are parsed; None: `holotron`."""
     dialect_options: dict[str, JsonValue] = Field(default_factory=dict)
-    """What differs from the dialect's defaults, as `{ page_line = false }`. Each dialect has its own
-    keys, and refuses all others."""
+    """Options of the dialect that differ from its defaults, as `{ page_line = false }`. Each dialect has
+    its own keys, and refuses all others.
+    """
     temperature: float = Field(default=0.0, ge=0, le=2)
-    """Temperature of the model's sampling; 0: always the likeliest token."""
+    """Sampling temperature of the model; 0: always the likeliest token."""
     top_p: float | None = Field(default=None, gt=0, le=1)
-    """Samples from the likeliest tokens that together have this probability; None: the server's
-    default."""
+    """Nucleus sampling: samples from the likeliest tokens that together have this probability; None: the
+    server's default.
+    """
     max_tokens: int = Field(default=1_024, ge=16, le=1_000_000)
-    """The longest reply, in tokens, thinking included."""
+    """Maximum length of a reply, in tokens, thinking included."""
     context_tokens: int | None = Field(default=None, ge=256)
-    """The longest prompt, in tokens; None: the engine's limit less `max_tokens`."""
+    """Maximum length of a prompt, in tokens; None: the engine's limit less `max_tokens`."""
     logprobs: LogprobsMode | None = None
-    """Keeps the log-probability of every token of a reply, and says which of two the server is set
-    to give, as with vLLM's `--logprobs-mode`; None: none are kept."""
+    """Keeps the log-probability of every token of a reply; the value names the kind that the server
+    returns, as set by vLLM's `--logprobs-mode`. None: keeps no log-probabilities.
+    """
     keep_images: int = Field(default=1, ge=1, le=100)
     """Screenshots left in the prompt after an eviction, the newest ones."""
     slack_images: int = Field(default=2, ge=0, le=100)
@@ -194,21 +202,21 @@ class PolicySection(Record):
 
 
 class PriceSection(Record):
-    """What an engine charges by tokens."""
+    """The prices of an engine by tokens."""
 
     prompt: float = Field(ge=0)
-    """Price of a prompt's tokens that no cache served."""
+    """Price of prompt tokens that no cache served."""
     completion: float = Field(ge=0)
-    """Price of a reply's tokens."""
+    """Price of completion tokens."""
     cached: float | None = Field(default=None, ge=0)
-    """Price of a prompt's tokens that a cache served; None: the same as `prompt`."""
+    """Price of prompt tokens that a cache served; None: the same as `prompt`."""
 
 
 class EngineSection(Record):
-    """What serves the model."""
+    """The engine that serves the model, and its prices and limits."""
 
     kind: EngineKind = EngineKind.NONE
-    """What serves the model; a policy that asks one needs it."""
+    """The kind of engine that serves the model; required by a policy that calls one."""
     urls: tuple[str, ...] = ()
     """Endpoints that already run, as `["http://127.0.0.1:8000/v1"]`: needed for `openai`, refused
     for all others."""
@@ -219,26 +227,31 @@ class EngineSection(Record):
     """Starts vLLM, before its arguments, as `["env", "CUDA_VISIBLE_DEVICES=1", "vllm"]`; None:
     `.venv-engine/bin/vllm`, else `vllm` on PATH."""
     usd_per_hour: float | None = Field(default=None, ge=0)
-    """What the engine costs by the hour, all endpoints together; None: it has no hourly price.
-    Refused beside `usd_per_million`."""
+    """Price of the engine by the hour, all endpoints together; None: no hourly price. Refused beside
+    `usd_per_million`.
+    """
     usd_per_million: PriceSection | None = None
-    """What the engine charges by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: it has no
-    price by tokens."""
+    """Prices of the engine by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: it has no price by
+    tokens.
+    """
     requests: int = Field(default=256, ge=1, le=65_536)
-    """The most requests in flight to one endpoint."""
+    """Maximum number of requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
-    """How long to wait for one reply, however often the request is repeated. Then the episode fails if the server
-    replies to others; if it does not, it is asked no more, and without another one the run stops."""
+    """Maximum wait for one reply, all retries included. After it the episode fails if the server replies
+    to other requests; if it does not, it gets no more requests, and without another server the run
+    stops.
+    """
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
-    """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the newest one, which
-    is code that nobody has read where `args` have `--trust-remote-code`."""
+    """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the
+    newest one; with `--trust-remote-code` in `args` that is code which has not been reviewed.
+    """
     args: tuple[str, ...] = ()
     """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
     `vllm serve`, or of `python -m generators.engine.simulator`."""
 
 
 class Sandbox(StrEnum):
-    """Whether the browser's sandbox is wanted."""
+    """Whether the browser's sandbox is used."""
 
     ON = "on"
     """On, wherever it starts; root's browser runs as another user."""
@@ -247,66 +260,74 @@ class Sandbox(StrEnum):
 
 
 UNPRIVILEGED_USER = 60_990
-"""The number of the user that root's browser becomes: one that no distribution gives to anybody."""
+"""The user id of root's browser: one that no distribution assigns."""
 
 
 class BrowserSection(Record):
-    """How many sessions, and what they look like."""
+    """The sessions of the browsers, and the size of their pages and pictures."""
 
     sessions: int = Field(default=8, ge=1, le=1_024)
     """Sessions open at the same time in each browser process."""
     viewport: tuple[Side, Side] | None = None
-    """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++ and 1024×768 of worlds,
-    with a `margin`; where pages have no area of their own `[500, 400]`, or `[1024, 1024]` where a model looks
-    at them."""
+    """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++ and 1024×768 of
+    worlds, with a `margin`; for pages without an area of their own `[500, 400]`, or `[1024, 1024]` if a
+    policy calls a model.
+    """
     device_scale_factor: float | None = Field(default=None, gt=0, le=8)
     """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each task
     draws its own, within `picture_side`; 1 beside a `viewport`."""
     picture_side: SideRange | None = None
-    """The longer side of a screenshot, least and most: each task draws its own, and its device
-    scale factor, at least 1, follows from it; attempts at one task are shown the same. None: `[368, 480]`, or `[896, 1024]` where a model
-    looks. Without effect beside a `viewport` or a `device_scale_factor`."""
+    """The longer side of a screenshot, minimum and maximum: each task draws its own, and its device
+    scale factor, at least 1, follows from it; all attempts at a task have the same. None: `[368, 480]`,
+    or `[896, 1024]` if a policy calls a model. No effect with a `viewport` or a `device_scale_factor`.
+    """
     margin: float = Field(default=0.1, ge=0, le=1)
-    """By which part of the task's area a viewport is higher at most: each task draws its own
-    height, and so its shape. Without effect beside a `viewport`."""
+    """The maximum extra height of a viewport, as a part of the height of the task's area: each task
+    draws its own height, and so its shape. No effect with a `viewport`.
+    """
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
     sandbox: Sandbox = Sandbox.ON
-    """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as `user`, or is refused.
-    `off`: there is none, and pages run with the rights of the user who started the run."""
+    """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as
+    `user`, or is refused. `off`: no sandbox; pages run with the rights of the user that started the run.
+    """
     user: int = Field(default=UNPRIVILEGED_USER, ge=1, le=2**32 - 2)
-    """The number of the user that root's browser becomes; nobody else's files should be readable to it. Without effect
-    where a run is not started by root."""
+    """The user id of root's browser; this user should be able to read no other user's files. No effect
+    unless root starts the run.
+    """
 
 
 class LimitsSection(Record):
-    """Where an episode ends at the latest; `generators/rollout/limits.py` says in which order."""
+    """The limits of an episode; `generators/rollout/limits.py` gives their order."""
 
     live_episodes: int | None = Field(default=None, ge=1)
-    """The most episodes that are rolled out at the same time; None: the number of sessions is the
-    limit. Replays ask no engine, so only the number of sessions limits them."""
+    """Maximum number of concurrent rollouts; None: the number of sessions. Replays ask no engine, so
+    only the number of sessions limits them.
+    """
     steps: int = Field(default=30, ge=1, le=10_000)
-    """The most actions in an episode; a task's own limit may be lower."""
+    """Maximum number of actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
     """Wall-clock seconds of one try of an episode, from before its page is opened; waiting for a dead engine or for
     a turn in the browser is not counted. A page that is busy a second later fails the episode."""
     tokens: int | None = Field(default=None, ge=1)
-    """The most tokens of an episode, prompts and replies of all calls together; None: no limit."""
+    """Maximum number of tokens in an episode, prompts and replies of all calls together; None: no limit.
+    """
     stuck_steps: int = Field(default=4, ge=2)
-    """How often in a row the same action on the same screenshot ends the episode."""
+    """Number of identical actions in a row on the same screenshot that ends the episode."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """How long an interrupted run may take to finish the episodes in flight."""
+    """Maximum time of an interrupted run to finish the episodes in flight."""
 
 
 class VerifySection(Record):
-    """Which verifiers examine an episode."""
+    """The verifiers that examine an episode."""
 
     verifiers: tuple[str, ...] = ("structure", "steps", "outcome", "novelty", "replay", "seen")
     """The verifiers that examine every episode, in order; a later one examines only episodes that
     no earlier one failed and that the rule of `[accept]` does not reject already."""
     rejected_too: tuple[str, ...] = ()
-    """Those of `verifiers` that examine rejected episodes as well, unless `structure` failed them, as
-    `["replay"]`: then failures that are published have been executed again like successes."""
+    """The verifiers of `verifiers` that examine rejected episodes as well, unless `structure` failed
+    them, as `["replay"]`, so that published failures have been replayed like successes.
+    """
 
 
 class AcceptSection(Record):
@@ -315,13 +336,12 @@ class AcceptSection(Record):
     passed: tuple[str, ...] = ("structure", "outcome", "novelty", "replay", "seen")
     """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
-    """The lowest raw reward that is accepted, where a template has no threshold of its own and `passed`
-    names `outcome`.
-
-    A template whose score is continuous has one, and it holds instead, whether it is lower or higher; a
-    command says so where this key is changed. It applies when verdicts are read, so that one table has one
-    threshold. Episodes that only a lower one accepts may lack the verdicts of later verifiers: they are
-    `unjudged` until the next `generate` or `verify` with that threshold asks for them.
+    """The lowest raw reward that is accepted, for templates without a threshold of their own, if
+    `passed` names `outcome`. A template with a continuous score has its own threshold, which applies
+    instead, lower or higher; commands report this if the key is changed. It applies when verdicts are
+    read, so that one table has one threshold. Episodes that only a lower one accepts may lack the
+    verdicts of later verifiers: they are `unjudged` until the next `generate` or `verify` with that
+    threshold asks for them.
     """
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The lowest accepted score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
@@ -344,16 +364,16 @@ class StorageSection(Record):
 
 
 class Gate(StrEnum):
-    """How people get access to a gated repository."""
+    """How readers get access to a gated repository."""
 
     AUTO = "auto"
     """Access is granted at once to people who agree to its terms."""
     MANUAL = "manual"
-    """The owner decides on every request."""
+    """The owner decides on each request."""
 
 
 class RowKind(StrEnum):
-    """What a training row teaches."""
+    """The kinds of training rows."""
 
     SFT = "sft"
     """The reply."""
@@ -362,13 +382,13 @@ class RowKind(StrEnum):
     KTO = "kto"
     """Whether the reply is wanted."""
     STEP_LABELS = "step_labels"
-    """What the reply did for the task."""
+    """The effect of the reply on the task."""
     GROUNDING = "grounding"
-    """Where on the picture the thing is that words refer to."""
+    """The place in the picture of the thing that an expression refers to."""
 
 
 class PublishSection(Record):
-    """Where the dataset goes when the run ends, and on what terms."""
+    """The destinations and terms of the dataset that is published when the run ends."""
 
     to: tuple[str, ...] = ()
     """Where to publish: any of a folder, `s3://bucket/prefix` and `hf://datasets/ORG/NAME`, as
@@ -380,13 +400,15 @@ class PublishSection(Record):
     pictures of its prompt, so `sft`, `kto` and `step_labels` each take a multiple of what `steps` takes;
     empty: none."""
     dialect: str | None = None
-    """Whose words training rows are in; None: the dialect of the first policy that asks an engine, else
-    `holotron`."""
+    """The dialect of training rows; None: that of the first policy that calls an engine, else
+    `holotron`.
+    """
     private: bool = True
     """On the Hub, publishes into a private repository alone, and makes a new one private. False: a
     new one is public."""
     gated: Gate | None = None
-    """How people get access to a repository on the Hub; None: as the repository is set."""
+    """How readers get access to a repository on the Hub; None: as the repository is set."""
     license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
-    """Licence of the dataset by the Hub's name for it, as `cc-by-4.0`, in lower case; None: none is
-    stated."""
+    """Licence of the dataset by the Hub's identifier, as `cc-by-4.0`, in lower case; None: no licence is
+    stated.
+    """

@@ -1,1 +1,1 @@
-"""What an attempt saw, did and cost."""
+"""The records of an attempt: observations, actions, calls and costs."""

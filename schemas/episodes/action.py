@@ -28,7 +28,7 @@ class Button(StrEnum):
 
 
 class Direction(StrEnum):
-    """Where the content under the pointer goes on to: `down` shows what is below."""
+    """The direction of a scroll: `down` shows content further down."""
 
     UP = "up"
     DOWN = "down"
@@ -37,7 +37,7 @@ class Direction(StrEnum):
 
 
 class TabOperation(StrEnum):
-    """What is done with tabs."""
+    """The operations on tabs."""
 
     OPEN = "open"
     """Open a tab, at `url` if given."""
@@ -88,17 +88,17 @@ class Drag(Record):
 
 
 class TypeText(Record):
-    """Type text, at a point (clicked first) or into what has the focus."""
+    """Type text, at a point (clicked first) or into the focused element."""
 
     type: Literal["type"] = "type"
     text: str = Field(max_length=20_000)
-    """What is typed, character by character."""
+    """The text, typed character by character."""
     x: Coordinate | None = None
-    """None: type into what has the focus."""
+    """CSS px from the left; None: type into the focused element."""
     y: Coordinate | None = None
     """None together with `x`."""
     overwrite: bool = False
-    """Select what is in the field first, so that the text replaces it."""
+    """Select the field's content first, so that the text replaces it."""
     enter: bool = False
     """Press Enter afterwards."""
 
@@ -150,7 +150,7 @@ class Scroll(Record):
 
     type: Literal["scroll"] = "scroll"
     direction: Direction
-    """Which way the content goes on."""
+    """The direction."""
     amount: int = Field(ge=1, le=100_000)
     """CSS px."""
     x: Coordinate | None = None
@@ -196,11 +196,11 @@ class Tab(Record):
 
     type: Literal["tab"] = "tab"
     operation: TabOperation
-    """What is done."""
+    """The operation."""
     index: int | None = Field(default=None, ge=0, le=100)
     """Which tab, from 0; None: the current one."""
     url: str | None = None
-    """What an opened tab shows; None: a blank page."""
+    """The address of an opened tab; None: a blank page."""
 
 
 class Wait(Record):
@@ -216,7 +216,7 @@ class Answer(Record):
 
     type: Literal["answer"] = "answer"
     text: str = ""
-    """What is answered; empty where nothing was asked."""
+    """The answer; empty if the task asks no question."""
 
 
 class Restart(Record):
@@ -226,7 +226,7 @@ class Restart(Record):
 
 
 class NoAction(Record):
-    """Nothing: the last row of an episode, which holds the final state."""
+    """No action: the last row of an episode, which holds the final state."""
 
     type: Literal["none"] = "none"
 

@@ -1,9 +1,9 @@
-"""The delta: what differs between two states of a site's server, by rows, so that it can be judged.
+"""The delta: the differences between two states of a site's server, by rows, so that a verifier can judge it.
 
-A state is any JSON value. Its tables are its arrays of objects and its objects of objects; their rows are
-compared one by one, and all else is compared as values at their places. A delta holds enough to make the
-later state from the earlier one (`apply_delta`), and has one canonical text, which is stored with the
-episode. It does not know how tables and keys were found; that is the comparison's part.
+A state is any JSON value. Its tables are its arrays of objects and its objects of objects; their rows
+are compared one by one, and all else is compared as values at their places. A delta holds enough to make
+the later state from the earlier one (`apply_delta`), and has one canonical text, which is stored with
+the episode. The comparison finds tables and keys, not the delta.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ MAX_DELTA_BYTES = 1_000_000
 
 
 class ChangeOf(StrEnum):
-    """What kind of thing a change is about."""
+    """The kind of place that a change is at."""
 
     ROW = "row"
     """A row of a table."""
@@ -32,26 +32,30 @@ class ChangeOf(StrEnum):
     ORDER = "order"
     """The order of those rows of an array that are in both states."""
     CONTAINER = "container"
-    """An empty object or array; what appears in it is told by changes of their own."""
+    """An empty object or array; its contents are changes of their own."""
 
 
 class Change(Record):
     """One difference between two states."""
 
     of: ChangeOf = ChangeOf.ROW
-    """Which kind of thing differs."""
+    """The kind of place that differs."""
     at: Pointer
     """The place: of the table for a row or an order, else of the value itself."""
     key: JsonValue = None
-    """What identifies the row in its table: a text, a whole number, or a list of them; None: there is no key,
-    as rows are told apart by all that they hold, or it is not about a row."""
+    """The row's key in its table: a text, a whole number, or a list of them; None if rows are
+    distinguished by all their values, or the change is not of a row.
+    """
     position: int | None = None
-    """For a row of an array its index: in the later state if it was added, else in the earlier one. None:
-    the table is an object, or it is not about a row."""
+    """For a row of an array its index: in the later state if it was added, else in the earlier one. None
+    if the table is an object, or the change is not of a row.
+    """
     before: JsonValue = None
-    """What was there; of an order the keys in it, or the indices of rows without keys. None: nothing, or null."""
+    """The earlier value; for an order the keys in it, or the indices of rows without keys. None if
+    absent or null.
+    """
     after: JsonValue = None
-    """What is there now, likewise. None: nothing, or null."""
+    """The later value, likewise. None if absent or null."""
     fields: tuple[str, ...] = ()
     """The names of the members in which a changed row differs, sorted; empty for all else."""
 
@@ -60,11 +64,11 @@ class Delta(Record):
     """All differences between two states, in canonical order: by place, kind, then key."""
 
     added: tuple[Change, ...] = ()
-    """What only the later state has."""
+    """The changes that the later state alone has."""
     changed: tuple[Change, ...] = ()
-    """What both have and differs."""
+    """The changes of values that both states have."""
     removed: tuple[Change, ...] = ()
-    """What only the earlier state has."""
+    """The changes that the earlier state alone has."""
 
     @classmethod
     def of(
@@ -109,9 +113,9 @@ def _rank(change: Change) -> tuple[str, str, int, str]:
 
 
 def apply_delta(delta: Delta, before: JsonValue) -> JsonValue:
-    """Return the later state of a delta, given the earlier one, which stays as it is.
+    """Return the later state of a delta, given the earlier one, which is not changed.
 
-    What is equal in both, and the rows of the delta, are shared and not copied.
+    Equal parts of both states, and the rows of the delta, are shared and not copied.
 
     Raises:
         Damaged: the delta is of another state.

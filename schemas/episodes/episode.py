@@ -1,8 +1,8 @@
 """An episode: the full record of one attempt at a task.
 
-The rollout makes it when the attempt ends, for whatever reason, and nobody edits it afterwards; later
-judgements are verdicts. Its steps, calls and prompts are rows of tables of their own. Every field is a
-column of the same name unless its docstring says otherwise.
+The rollout creates it when the attempt ends, for whatever reason. It is never edited; later judgements
+are verdicts. Its steps, calls and prompts are rows of tables of their own. Every field is a column of
+the same name unless its docstring says otherwise.
 """
 
 from enum import StrEnum
@@ -57,7 +57,7 @@ class StopReason(StrEnum):
 
 
 class PolicyKind(StrEnum):
-    """What sort of policy acted."""
+    """The kinds of policies."""
 
     TEACHER = "teacher"
     """Reads the page's structure, and acts by pixels and keys as all policies do."""
@@ -77,8 +77,9 @@ class Actor(StrEnum):
     AGENT = "agent"
     """The policy."""
     USER = "user"
-    """A person who took over, or the task's own simulated user. Reserved: nobody can take over yet, and
-    no site has such a user."""
+    """A person that took over, or the task's own simulated user. Reserved: taking over is not supported
+    yet, and no site has such a user.
+    """
 
 
 class ThoughtSource(StrEnum):
@@ -160,7 +161,7 @@ class Step(Record):
 
 
 class ConnectionKind(StrEnum):
-    """What a page began to say on a connection that was refused."""
+    """The protocol that a page began to speak on a refused connection."""
 
     HTTP = "http"
     """A request, or the opening of a WebSocket."""
@@ -176,13 +177,13 @@ class BlockedRequests(Record):
     name: str
     """The host as the page named it, at most 100 characters, with its port if that is not 80."""
     kind: ConnectionKind
-    """What the page began to say."""
+    """The protocol that the page began to speak."""
     count: int = Field(ge=1)
     """How often."""
 
 
 class FailedTry(Record):
-    """What stays on record of a try that was followed by another.
+    """The record of a try that was followed by another one.
 
     Keys that a later version adds are ignored, as `from_row` ignores its columns.
     """

@@ -63,7 +63,7 @@ def holds(box: Box, point: tuple[float, float]) -> bool:
 
 
 def element_at(elements: Iterable[Element], point: tuple[float, float] | None) -> Element | None:
-    """Return the smallest usable element at a point; None if there is none, or no point."""
+    """Return the smallest usable element at a point; None if no element is there, or `point` is None."""
     found = [
         one
         for one in elements
@@ -133,9 +133,9 @@ class Observation(Record):
     elements: tuple[Element, ...] = ()
     """The elements of the page, in document order."""
     sights: tuple[Sight, ...] | None = None
-    """What the picture shows, in document order; None where it was not recorded."""
+    """The visible texts and drawn things, in document order; None if they were not recorded."""
     observe_ms: float
-    """How long taking it took, wall ms."""
+    """Duration of taking the observation, wall ms."""
 
 
 class Effect(Record):
@@ -144,12 +144,13 @@ class Effect(Record):
     error: str | None = None
     """Why it could not be carried out, in a sentence for the policy; None if it was."""
     result_text: str | None = None
-    """Text of the page's dialogs that the policy is shown beside the next picture, at most 2 kB; None if
-    there was none."""
+    """Text of the page's dialogs, shown to the policy beside the next picture, at most 2 kB; None
+    without a dialog.
+    """
     target: Target | None = None
     """The element under the pointer; None for an action without a point."""
     act_ms: float
-    """How long the action took, settling included, wall ms."""
+    """Duration of the action, settling included, wall ms."""
 
 
 class Look(Protocol):
@@ -172,10 +173,10 @@ class Look(Protocol):
 
     @property
     def sights(self) -> tuple[Sight, ...] | None:
-        """What the picture shows; None where it was not recorded."""
+        """The visible texts and drawn things; None if they were not recorded."""
         ...
 
 
 def visible_state(look: Look) -> tuple[bytes, str | None, str | None, str]:
-    """Return what makes a look differ from another one: picture, document, form and address."""
+    """Return the parts of a look that distinguish it from another one: picture, document, form and address."""
     return (look.screenshot.bytes, look.page.dom_sha256, look.page.form_sha256, look.page.url)

@@ -1,10 +1,10 @@
-"""Where the tokens of pictures are in a prompt.
+"""Finds the tokens of pictures in a prompt.
 
 The tokens of a prompt come from the engine as one list, in which a picture is a run of one placeholder
-token. Nobody says which token that is. It is found if there is exactly one that has as many runs as the
-call has pictures, all of one length, since the pictures of a call have one size, and as many tokens as
-the server counted for pictures; where it did not count, the runs must be longer than any text repeats.
-Otherwise it is not told: a wrong range would put a picture into words.
+token. The engine does not name that token. It must be the only token that has as many runs as the call
+has pictures, all of one length, since the pictures of a call have one size, and as many tokens as the
+server counted for pictures. If the server did not count, the runs must be longer than any repetition in
+text. Otherwise no range is returned: a wrong one would put a picture into words.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 MIN_RUN = 16
-"""Tokens of a picture at least, where the server does not say how many there are."""
+"""The minimum number of tokens of a picture, if the server does not report the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class PictureTokens:
 def find_picture_tokens(
     prompt: Sequence[int], *, pictures: int, counted: int | None
 ) -> PictureTokens | None:
-    """Return where the tokens of a prompt's pictures are; None if it has none, or they cannot be told.
+    """Return the ranges of a prompt's picture tokens; None if it has none or they cannot be found.
 
-    `counted` is how many tokens the server counted for them; None: it did not count.
+    `counted` is the number of tokens that the server counted for them; None if it did not count.
     """
     if not pictures:
         return None
@@ -56,5 +56,5 @@ def _fits(ranges: list[tuple[int, int]], number: int, counted: int | None) -> bo
     total = sum(length for _, length in ranges)
     if counted is None:
         return min(lengths) >= MIN_RUN
-    markers = 2 * number  # a server may count what stands before and after each
+    markers = 2 * number  # a server may also count the tokens before and after each picture
     return counted in (total, total + markers)

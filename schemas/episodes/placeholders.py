@@ -5,14 +5,14 @@ verl; ms-swift at `<img>`, `<bbox>`, `<ref-object>` and `<cot-process>` too), an
 its own model's tokens in the text: `<|image_pad|>`, `<|vision_start|>`, `<IMG_CONTEXT>`,
 `<start_of_image>`, `<image_soft_token>`, `[IMG]`. One such word in a goal shifts every picture after it,
 or drops the row. So the bracket that opens one becomes an entity, `&#60;image>`. A word that is written
-so already gets one `amp;` more, and therefore `unescape` returns the very text.
+so already gets one `amp;` more, so `unescape` returns the original text.
 
 Dialects escape the markup of pages and goals themselves, as `&lt;image>`; that is no placeholder and
-stays, so the prompt is still the one that a model is sent. What is escaped here got past them.
+stays, so the prompt is still the one sent to a model. This module escapes the words that dialects leave.
 
 The class is wider than the list: anything between angle brackets that names a medium, every token
-between `<|` and `|>`, whatever its name, and Mistral's words in square brackets. No dialect has words
-of this class of its own.
+between `<|` and `|>`, and Mistral's words in square brackets. No dialect has words of this class of its
+own.
 """
 
 import re
@@ -38,7 +38,7 @@ _ESCAPED = re.compile(rf"{_OPENING}#60;(?={_ANGLE})|{_OPENING}#91;(?={_SQUARE})"
 
 @lru_cache(maxsize=1_024)  # a row repeats the texts of the row before
 def escape(text: str) -> str:
-    """Return `text` without a placeholder; texts that have none, not even an escaped one, as they are."""
+    """Return `text` without a placeholder; a text without any, even escaped ones, is returned unchanged."""
     return _ESCAPABLE.sub(_escape, text)
 
 

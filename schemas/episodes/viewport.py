@@ -14,13 +14,13 @@ from schemas.configuration.config import RunConfig
 from schemas.episodes.action import Action
 
 SCALE_STEPS = 16
-"""A drawn scale is a multiple of one part in so many, which a float holds exactly."""
+"""A drawn scale is a multiple of 1/16, which a float holds exactly."""
 
 _TINY = 1e-6
 
 
 class Viewport(Record):
-    """What a session shows of its pages, and how large."""
+    """The viewport of a session and its scale."""
 
     width: int
     """CSS px."""
@@ -68,7 +68,7 @@ def _on_pixel(value: float, end: int, scale: float) -> float:
 
 
 def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str) -> Viewport:
-    """Return the viewport of a task's attempts, as the configuration fixes it or as it is drawn.
+    """Return the viewport of a task's attempts, fixed by the configuration or drawn.
 
     It is drawn by the run's seed and by `seed`, the task's id: attempts at one task begin with the same
     picture, so that they can be compared. `area` is the task's own, CSS px; None: its pages fill any viewport.

@@ -1,10 +1,10 @@
 """The rows of a published dataset that no table of a run holds: attempts, and the results of policies.
 
-An attempt's row says what became of it, without its steps; there is one whether or not the rule accepts
-it. A result says how a policy did at a task. It counts *success*, the site's own word under the rule's
-thresholds, which is what an evaluation asks; *accepted* is what the rule made of all verdicts, replays
-and copies included, which is what a training set asks. A failure for reasons outside the policy is no
-attempt of the policy's, and an outcome that nobody judged is no failure: both are counted apart.
+The row of an attempt, accepted or not, has its outcome without its steps. A result has the figures of a
+policy at a task. It counts *success*, the site's report under the rule's thresholds, for evaluation;
+*accepted* is the rule's result over all verdicts, replays and copies included, for training. A failure
+for reasons outside the policy does not count as an attempt, and an outcome without a judgement is no
+failure: both are counted separately.
 
 `pass_at_k` is the estimator, as a function of two numbers; the interval is that of `schemas.proportion`.
 """
@@ -19,7 +19,7 @@ from schemas.verdicts.verdict import Acceptance
 
 
 class Attempt(Record):
-    """One committed attempt, accepted or not: who made it, how it ended, and what was decided."""
+    """One committed attempt, accepted or not: its policy, its end and the rule's decision."""
 
     episode_id: str
     """Its episode; the steps are in `steps` only if it is published as a trajectory."""
@@ -76,7 +76,7 @@ class Attempt(Record):
 
 
 class Result(Record):
-    """How a policy did at a task: the attempts that count, the successes, and what they let expect."""
+    """The result of a policy at a task: the attempts that count, the successes, and the estimates from them."""
 
     task_id: str
     """The task, a row of `tasks`."""

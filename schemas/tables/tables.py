@@ -1,9 +1,9 @@
 """The tables: Arrow schemas derived from the records, and records turned into rows and back.
 
-A record's annotations are the one source of its columns: the Python type gives the Arrow type,
-`T | None` makes it nullable, and a marker of `schemas.columns` says the rest. Rows of `steps`,
-`calls` and `observations` carry their episode's and unit's id before the record's own columns.
-Anything with structure of its own is one canonical JSON string.
+A record's annotations are the one source of its columns: the Python type gives the Arrow type, `T |
+None` makes it nullable, and a marker of `schemas.columns` adds the rest. Rows of `steps`, `calls` and
+`observations` carry their episode's and unit's id before the record's own columns. Anything with
+structure of its own is one canonical JSON string.
 """
 
 import types
@@ -46,7 +46,7 @@ TABLES: dict[str, type[Record]] = {
 """Every table of a run and the record its rows are made of."""
 
 UNIT_TABLES = ("tasks", "prompts", "observations", "calls", "steps", "episodes")
-"""What a unit's commit writes, in order: its row in `episodes` is the commit point."""
+"""The tables that a unit's commit writes, in order: its row in `episodes` is the commit point."""
 
 EPISODE_TABLES = {"steps", "calls", "observations"}
 """Tables whose rows belong to an episode and carry its id and its unit's."""
@@ -266,7 +266,7 @@ class _Read(NamedTuple):
 
 @cache
 def _reads(kind: type[Record]) -> tuple[_Read, ...]:
-    """Return how each field of a record is read: a run has a hundred thousand rows, and few kinds of records."""
+    """Return how each field of a record is read, cached: a run has many rows and few kinds of records."""
     out = []
     for name, shape in _fields(kind):
         spread = next((m for m in shape.markers if isinstance(m, Spread)), None)

@@ -1,1 +1,1 @@
-"""What verifiers found, and what becomes of an attempt by that."""
+"""The findings of verifiers, and the acceptance of attempts by them."""

@@ -5,7 +5,7 @@ same tables agree. Only the highest round of each verifier counts, and of severa
 the one that judged last. Not judged is not zero: if a required verifier has not seen an episode,
 abstained or broke on it, the episode is `unjudged`, unless another part of the rule rejects it.
 
-Verdicts hold facts and the rule holds thresholds. A verdict of `outcome` says which reward the site
+Verdicts hold facts and the rule holds thresholds. A verdict of `outcome` has the reward that the site
 reported, and the template's own threshold if it has one; the rule compares the two, or the reward with
 `accept.min_reward`, whenever the verdict is read. So every row of one reading has the same thresholds,
 whenever its episode was judged. Verdicts of earlier versions of `outcome` passed or failed by the
@@ -34,7 +34,7 @@ _AGAIN = "`stepmill verify` judges it again"
 
 
 class AcceptanceStatus(StrEnum):
-    """What a rule makes of an episode."""
+    """The result of a rule for an episode."""
 
     ACCEPTED = "accepted"
     """Every part of the rule is met."""
@@ -64,7 +64,7 @@ def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 
 
 def acceptance_status(rule: AcceptSection, verdicts: Iterable[Verdict]) -> AcceptanceStatus:
-    """Return what the rule makes of an episode, given every verdict on it."""
+    """Return the rule's result for an episode, given every verdict on it."""
     return _status(_reasons(rule, latest_verdicts(verdicts)))
 
 
@@ -126,18 +126,18 @@ class JudgedEpisode(NamedTuple):
 
 
 class RunJudgement(NamedTuple):
-    """What a rule makes of an episode among all others of its run."""
+    """The rule's result for an episode among all others of its run."""
 
     status: AcceptanceStatus
     acceptance: Acceptance
     labels: tuple[StepLabel, ...] | None = None
-    """What each action did; None if `steps` has not seen the episode."""
+    """The label of each action; None if `steps` has not judged the episode."""
     success: bool | None = None
     """See `success`."""
 
 
 def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[str, RunJudgement]:
-    """Return what the rule makes of each episode of a run, by id, given every verdict on all of them.
+    """Return the rule's result for each episode of a run, by id, given every verdict on all of them.
 
     Of episodes that repeat each other (see `schemas.verdicts.novelty`) the first by id counts; where the rule
     names `novelty`, an exact copy of it is rejected.
@@ -169,10 +169,9 @@ def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[s
 
 
 def success(rule: AcceptSection, latest: Mapping[str, Verdict]) -> bool | None:
-    """Return whether the site reported success, under the thresholds of `rule`; None if nobody judged it.
+    """Return whether the site reported success under the thresholds of `rule`; None without a judgement.
 
-    It is the word of `outcome` alone, whatever other verifiers made of the episode and whether or not the
-    rule asks for it.
+    `outcome` alone decides this, regardless of other verifiers and of whether the rule requires it.
     """
     outcome = latest.get(_OUTCOME)
     if outcome is None or outcome.status not in (Status.PASSED, Status.FAILED):
@@ -206,7 +205,7 @@ def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason
 
 
 def _outcome_reason(rule: AcceptSection, outcome: Verdict) -> _Reason | None:
-    """Return why the reward of a verdict of `outcome` is not enough; None if it is, or was none."""
+    """Return why the reward in a verdict of `outcome` is too low; None if it suffices or is missing."""
     reward = _number(outcome, "reward")
     own, _ = _own_threshold(outcome)
     min_reward = rule.min_reward if own is None else own
@@ -243,8 +242,8 @@ def _own_threshold(outcome: Verdict) -> tuple[float | None, str | None]:
 def _tries(replay: Verdict) -> list[bool]:
     """Return whether each execution that a verdict of `replay` rests on agreed.
 
-    Earlier versions told only how many there were, of which the last one decided. One that broke left
-    nothing else behind.
+    Earlier versions stored only their number; the last one decided. A broken execution left no other
+    evidence.
     """
     match replay.evidence.get("tries"):
         case list() as tries:

@@ -1,10 +1,10 @@
-"""Which episodes of a run repeat another one, from the fingerprints that verdicts of `novelty` hold.
+"""Finds the episodes of a run that repeat another one, from the fingerprints in verdicts of `novelty`.
 
-Two episodes are copies if all their pictures and actions are equal. They are near copies if goal and
-actions are the same, with what these are aimed at, and each picture's difference hash is near the
-other's. Two tasks are the same if template, goal and first picture are. Of those that repeat each other
-the first by id counts as the original, whenever they were made. The time this takes grows linearly with
-the run: an episode is compared with at most `MAX_COMPARED` others of its course.
+Two episodes are copies if all their pictures and actions are equal. They are near copies if goal,
+actions and targets are the same, and each picture's difference hash is near the other's. Two tasks are
+the same if template, goal and first picture are. Of those that repeat each other the first by id counts
+as the original, whenever they were made. The time this takes grows linearly with the run: an episode is
+compared with at most `MAX_COMPARED` others of its course.
 """
 
 from collections import defaultdict
@@ -21,12 +21,12 @@ MAX_COMPARED = 32
 
 
 class Fingerprints(NamedTuple):
-    """What an episode is compared by."""
+    """The fingerprints by which episodes are compared."""
 
     trajectory: str
     """Hash of its pictures and actions."""
     course: str
-    """Hash of its goal, and of its actions with what they were aimed at."""
+    """Hash of its goal, and of its actions with their targets."""
     pictures: tuple[str, ...]
     """The difference hash of each picture, hex."""
     task: str
@@ -34,7 +34,7 @@ class Fingerprints(NamedTuple):
 
 
 class Repeats(NamedTuple):
-    """What an episode repeats."""
+    """The episodes and task that an episode repeats."""
 
     duplicate_of: str | None = None
     """The episode that it is a copy of; None if it is the first."""
@@ -63,7 +63,7 @@ def fingerprints_of(latest: Mapping[str, Verdict]) -> Fingerprints | None:
 def find_repeats(
     episodes: Mapping[str, Fingerprints], tasks: Mapping[str, str]
 ) -> dict[str, Repeats]:
-    """Return what each episode repeats that repeats something.
+    """Return the repetition of each episode that repeats another one.
 
     `episodes` are those that count, by id: an episode that the rule does not accept otherwise is no
     original. `tasks` has the task of each.
@@ -105,7 +105,7 @@ def _near(own: Fingerprints, originals: Iterable[tuple[str, Fingerprints]]) -> s
 
 
 def _is_near(one: str, other: str) -> bool:
-    """Return whether two hashes are near; what is no hash, as of a picture that is missing, is near none."""
+    """Return whether two hashes are near; an invalid hash, as of a missing picture, is near no other."""
     try:
         differing = (int(one, 16) ^ int(other, 16)).bit_count()
     except ValueError:

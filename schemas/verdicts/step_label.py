@@ -1,4 +1,4 @@
-"""What each step did for its task, as the verifier `steps` tells, and where its verdicts have it."""
+"""The effect of each step on its task, as judged by the verifier `steps`, and its place in verdicts."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from schemas.verdicts.verdict import Status, Verdict
 
 
 class StepQuality(StrEnum):
-    """What a step did for its task, as `steps` tells from stored states and pictures."""
+    """The effect of a step on its task, as `steps` judges it from stored states and pictures."""
 
     USEFUL = "useful"
     """It changed something that was not taken back, or it is what the goal names."""
@@ -32,7 +32,7 @@ GOOD_STEPS = (StepQuality.USEFUL, StepQuality.NEUTRAL)
 
 
 class StepLabel(Record):
-    """What `steps` says of a step: the columns that the published `steps` have beside a run's."""
+    """The label of a step by `steps`: the columns that the published `steps` have beside a run's."""
 
     quality: StepQuality | None = None
     """What the step did for its task; None in the last row, if `steps` has not seen the episode, or where
@@ -46,7 +46,7 @@ class StepLabel(Record):
 def step_labels(latest: Mapping[str, Verdict]) -> tuple[StepLabel, ...] | None:
     """Return the label of each action of an episode with these latest verdicts, in order.
 
-    None if `steps` has not seen it, or if its evidence is not what it writes.
+    None if `steps` has not judged it, or if its evidence has another form.
     """
     verdict = latest.get("steps")
     rows = None if verdict is None or verdict.status is not Status.PASSED else verdict.evidence
@@ -66,5 +66,5 @@ def _columns(row: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 @lru_cache(maxsize=64)
 def _label(label: StepLabel) -> StepLabel:
-    """Return a label; equal ones become one object, as a run has a great many."""
+    """Return a label; equal ones share one object, because a run has very many."""
     return label

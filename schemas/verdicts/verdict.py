@@ -16,7 +16,7 @@ from schemas.columns import Int32
 
 
 class Status(StrEnum):
-    """What a verifier decided about an episode."""
+    """The decision of a verifier about an episode."""
 
     PASSED = "passed"
     """It examined the episode and found it good."""
@@ -96,7 +96,7 @@ class Review(Record):
 
 
 class Acceptance(Record):
-    """What a run's rule makes of an episode: the columns `trajectories` has beside `episodes`'."""
+    """The result of a run's rule for an episode: the columns `trajectories` has beside `episodes`'."""
 
     accepted: bool
     """The rule is met."""

@@ -75,7 +75,7 @@ async def audit(
 
 
 async def _holds_run(store: ObjectStore) -> bool:
-    """Return whether a run's file or any of its tables is in the store."""
+    """Return whether the store holds a run's `run.json` or any of its tables."""
     try:
         await store.info(run_file.KEY)
     except Missing:
@@ -256,7 +256,7 @@ async def _check_copies(
 ) -> None:
     """Verify every copy; a destination to which nothing was published is not a finding.
 
-    `run_id` is the run they must be of; None: it is not known.
+    `run_id` is the run that they must belong to; None if it is unknown.
     """
 
     def report_progress(done: int, total: int) -> None:

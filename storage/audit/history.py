@@ -67,7 +67,7 @@ class CommittedFile:
 
 
 class Statistics(BaseModel):
-    """What the log says of the values in a file, as far as it is read here."""
+    """The log's statistics of a file, as far as the audit reads them."""
 
     minValues: dict[str, JsonValue] = Field(default_factory=dict)  # noqa: N815 - Delta's word
     maxValues: dict[str, JsonValue] = Field(default_factory=dict)  # noqa: N815 - Delta's word
@@ -182,7 +182,7 @@ def _replay_entry(history: History, number: int, data: bytes | None, notes: Note
 
 
 def _apply(history: History, data: bytes) -> Iterator[str]:
-    """Replay one entry; yield what is wrong with it.
+    """Replay one entry; yield its defects.
 
     Raises:
         ValueError: it is not a log entry.
@@ -217,7 +217,7 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
 
 
 def _check_protocol(found: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the protocol of an entry."""
+    """Yield the defects of an entry's protocol action."""
     for body in found:
         if body.get("minReaderVersion") != 1:
             yield f"is for readers of version {body.get('minReaderVersion')}, expected 1"

@@ -31,7 +31,7 @@ class Inventory:
     """The objects of a run, by kind."""
 
     files: set[str] = field(default_factory=set)
-    """Those of `run.json` and `splits.json` that exist."""
+    """The existing ones of `run.json` and `splits.json`."""
     versions: set[int] = field(default_factory=set)
     """Numbers of the versions."""
     keeping: set[int] = field(default_factory=set)

@@ -21,22 +21,22 @@ class PublishedCopy(Record):
     bytes: int
     """Their size."""
     whole: bool
-    """It was checked, and there are no findings."""
+    """Whether it was checked without a finding."""
     unproven: str | None = None
     """Why it could not be checked; None if it could."""
     findings: tuple[str, ...] = ()
-    """What is wrong with it, or why it could not be checked; each names the file."""
+    """Its findings, or the reason why it could not be checked; each names the file."""
 
 
 class AuditReport(Record):
     """The result of an audit."""
 
     findings: tuple[str, ...]
-    """What is wrong, each naming the object: first in the run, then in its published copies."""
+    """The findings, each naming the object: those of the run, then those of its published copies."""
     run_findings: tuple[str, ...]
     """The findings in the run alone; empty if it is complete and unaltered."""
     leftovers: tuple[str, ...]
-    """What killed processes left behind, each naming the object; these are not findings."""
+    """Leftovers of killed processes, each naming the object; these are not findings."""
     counts: dict[str, int]
     """How many objects and rows of each kind were checked."""
     published: tuple[PublishedCopy, ...] = ()
@@ -44,7 +44,7 @@ class AuditReport(Record):
 
 
 class Notes:
-    """What an audit has found so far."""
+    """Collects the findings of a running audit."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._findings: dict[str, None] = {}  # of the run; a copy has its own

@@ -261,7 +261,7 @@ class RowChecks:
             self._prompt_uses.setdefault(prompt_sha256, key)
 
     def _episode_of(self, key: str, row: Row) -> EpisodeHead | None:
-        """Return the episode a row of `key` belongs to; None, noted, if there is none."""
+        """Return the episode of a row of `key`; None, with a note, if it does not exist."""
         episode_id, unit_id = row["episode_id"], row["unit_id"]
         head = self._episodes.get(episode_id)
         if head is None:
@@ -277,7 +277,7 @@ class RowChecks:
 
 
 def _picture_problems(row: Row) -> Iterator[str]:
-    """Yield what is wrong with the picture of a row of `steps`."""
+    """Yield the defects of the picture in a row of `steps`."""
     data = (row["screenshot"] or {}).get("bytes") or b""
     if sha256_hex(data) != row["screenshot_sha256"]:
         yield "the picture's hash is not the one in its row"

@@ -99,7 +99,7 @@ def document(source: FullEpisode) -> JsonObject:
 
 
 def _notes(episode: Episode, n_steps: int) -> str | None:
-    """Return what the totals count that the steps do not have, or the other way; None if nothing."""
+    """Return how the totals differ from the steps; None if they agree."""
     notes = []
     if episode.n_steps != n_steps:
         notes.append(

@@ -1,8 +1,8 @@
-"""Every format by name, made of what the command line says: those that ship, and those of plug-ins.
+"""Creates export formats by name from the values of flags: built-in formats and those of plug-ins.
 
-A plug-in offers a class or a function that takes `FormatParts` and returns a `Format` or a `GroupFormat` of
-the entry point's name. What it has as `flags` are the flags of `stepmill export` that it reads; a
-true `needs_rejected` says that its lines are made of rejected attempts too.
+A plug-in offers a class or a function that takes `FormatParts` and returns a `Format` or a `GroupFormat`
+of the entry point's name. Its attribute `flags` lists the flags of `stepmill export` that it reads;
+`needs_rejected` is true if it also uses rejected attempts.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ FLAGS = ("dialect", "shape", "pictures", "steps", "system", "spelling")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatParts:
-    """What a format is made of: the values of its flags."""
+    """The values of the flags that a format is created with."""
 
     renderer: Renderer | None = None
     """Writes episodes in a dialect's words; None for a format without the flag `dialect`."""
@@ -49,7 +49,7 @@ class FormatParts:
     pictures: Pictures = Pictures.FILES
     """Where pictures are."""
     steps: StepChoice = StepChoice.ALL
-    """Which replies are learnt."""
+    """The replies that are learnt."""
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt is."""
     spelling: Spelling = Spelling.COLUMNS
@@ -58,14 +58,14 @@ class FormatParts:
 
 @dataclass(frozen=True, slots=True)
 class FormatPart:
-    """How the format of one name is made."""
+    """The factory of one format, with the flags that it reads."""
 
     make: Callable[[FormatParts], Format | GroupFormat]
-    """Makes it."""
+    """Creates the format."""
     flags: tuple[str, ...] = ()
-    """Those of `FLAGS` that it reads."""
+    """The flags among `FLAGS` that it reads."""
     needs_rejected: bool = False
-    """Whether its rows are made of rejected attempts too."""
+    """Whether it also uses rejected attempts."""
 
 
 def _renderer(parts: FormatParts) -> Renderer:
@@ -79,7 +79,7 @@ def _chat(parts: FormatParts) -> Format:
 
 
 def _rows(kind: RowKind) -> Callable[[FormatParts], Format]:
-    """Return what makes the format of training rows of a kind."""
+    """Return the factory of the format for one kind of training rows."""
 
     def make(parts: FormatParts) -> Format:
         only_good = parts.steps is StepChoice.GOOD
@@ -127,17 +127,17 @@ NEEDS_REJECTED = tuple(name for name, part in FORMATS.built_in.items() if part.n
 
 
 def find_format(name: str) -> FormatPart:
-    """Return how the format of that name is made.
+    """Return the factory and flags of the format of that name.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no format has this name.
         BadConfig: its plug-in cannot be used.
     """
     return FORMATS.get(name, key="--format")
 
 
 def check_options(name: str, given: Mapping[str, JsonValue]) -> None:
-    """Refuse options that a format does not have, before any work.
+    """Refuse options that a format does not have.
 
     Raises:
         BadConfig: the caller gave an option that the format does not have.
@@ -152,10 +152,10 @@ def check_options(name: str, given: Mapping[str, JsonValue]) -> None:
 
 
 def check_rejected(name: str, *, include_rejected: bool) -> None:
-    """Refuse a format that is made of rejected attempts where these are left out, before any work.
+    """Refuse a format that needs rejected attempts if the export leaves them out.
 
     Raises:
-        BadConfig: they are left out.
+        BadConfig: `include_rejected` is false.
     """
     if find_format(name).needs_rejected and not include_rejected:
         raise BadConfig(
@@ -169,7 +169,7 @@ def make_format(name: str, parts: FormatParts) -> Format | GroupFormat:
     """Return the format of that name; those with the flag `dialect` need a renderer.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no format has this name.
         BadConfig: its plug-in cannot be used.
     """
     part = find_format(name)

@@ -1,10 +1,10 @@
-"""The types of the columns of an export's lines, and the card that tells them to a reader.
+"""The types of the columns of an export's lines, and the card that lists them.
 
-Who reads lines of JSON without being told types infers them from what comes first, and fails where
-a column that was empty so far has a value: `datasets` 5.2 infers from the first chunk of the first split. So the
-columns of a format have one type each, whatever a run's episodes hold, and the export's folder
-has a `README.md` whose front matter names them as `datasets` spells them: `load_dataset(FOLDER)`
-opens every split with one schema. What has no fixed keys is `json` (from `datasets` 4.7 on).
+A reader of JSON lines without types infers them from the first lines, and fails when a column that was
+empty there has a value later: `datasets` 5.2 infers from the first chunk of the first split. So each
+column of a format has one type, whatever the episodes hold. The `README.md` of the export's folder lists
+the types in its front matter, in the spelling of `datasets`, so `load_dataset(FOLDER)` opens every split
+with one schema. A column without fixed keys has the type `json` (from `datasets` 4.7 on).
 """
 
 from collections.abc import Collection, Mapping

@@ -1,7 +1,7 @@
-"""The folder that an export is written to: which export it belongs to, and what a kill leaves in it.
+"""The folder that an export is written to, its owner, and its state after a kill.
 
 The order of the writes is that of a publication, and so are the file operations
-(`storage.objects.durable_files`). The folder is accepted only if it is empty, or holds this very export,
+(`storage.objects.durable_files`). The folder is accepted only if it is empty, or holds the same export,
 finished or not. A mark names the export in progress; every file is written under a temporary name and
 renamed; `manifest.json` comes last, and then the mark is removed. After a kill the same export is run
 again, and writes the same bytes over the old ones. A lock keeps two exports out of one folder.

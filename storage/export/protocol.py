@@ -37,7 +37,7 @@ class Line:
     record: JsonObject
     """A JSON object, with its keys in the order in which they are written."""
     columns: LineColumns | None = None
-    """The type of each column, the same for every line of a format; None: left to the reader."""
+    """The type of each column, the same for every line of a format; None if readers infer the types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ Piece = Line | File | TableRow
 """A part of the output for an episode."""
 
 FormatCounts = Counter[str]
-"""What a format counts, by name."""
+"""The counts of a format, by name."""
 
 
 class Format(Protocol):
@@ -81,7 +81,7 @@ class Format(Protocol):
         ...
 
     def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
-        """Yield the lines and files of an episode, and count what was written or left out."""
+        """Yield the lines and files of an episode, and count those written and left out."""
         ...
 
 
@@ -100,7 +100,7 @@ class GroupFormat(Protocol):
         ...
 
     def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
-        """Yield the lines and files of a group, and count what was written or left out."""
+        """Yield the lines and files of a group, and count those written and left out."""
         ...
 
 

@@ -33,7 +33,7 @@ class RecordedCalls:
             for call in episode.calls
             if call.role in ROLES and isinstance(call.messages, list) and call.reply is not None
         ]
-        """Those whose messages and reply were kept."""
+        """The calls whose messages and reply were kept."""
 
     def files(self) -> Iterator[File]:
         """Yield the pictures that messages have named so far."""
@@ -95,7 +95,7 @@ def has_tokens(call: Call) -> bool:
 
 
 def picture_tokens(call: Call) -> PictureTokens | None:
-    """Return where the tokens of a call's pictures are; None if it has none, or they cannot be told."""
+    """Return the positions of a call's picture tokens; None if it has none or they cannot be found."""
     number = len([*_shown_steps(call)])
     prompt = call.prompt_token_ids or ()
     return find_picture_tokens(prompt, pictures=number, counted=call.image_tokens)

@@ -1,4 +1,4 @@
-"""The formats by name, with what the help shows of each; nothing heavy is imported here.
+"""The formats by name, with their help texts; the module imports nothing heavy.
 
 Each page says which files the folder has afterwards and which program reads them. A new format needs a
 member and a page here, and a row in `storage.export.formats.FORMATS`.
@@ -22,11 +22,11 @@ class FormatName(StrEnum):
     SFT = "sft"
     """Rows of one reply each, to learn it."""
     PREFERENCE = "preference"
-    """Rows of two replies to one prompt, the better one named."""
+    """Rows of two replies to one prompt, the chosen and the rejected one."""
     KTO = "kto"
     """Rows of one reply each, wanted or not."""
     STEP_LABELS = "step_labels"
-    """Rows of one reply each, with what it did for the task."""
+    """Rows of one reply each, labelled with its step's effect on the task."""
     OPENENV = "openenv"
     """Training traces of the OpenEnv library."""
 
@@ -60,12 +60,12 @@ class Pictures(StrEnum):
 
 
 class StepChoice(StrEnum):
-    """Which replies are learnt."""
+    """The replies that are learnt."""
 
     ALL = "all"
-    """Those of every step that was carried out."""
+    """The replies of every step that was carried out."""
     GOOD = "good"
-    """Those of steps that `steps` calls useful or neutral."""
+    """The replies of steps that `steps` labels useful or neutral."""
 
 
 class Spelling(StrEnum):
@@ -106,10 +106,10 @@ something came before it, else `skipped`.
 atif: Agent Trajectory Interchange Format v1.8, pictures included
 
   <split>/<episode>/trajectory.json    one document an episode
-  <split>/<episode>/images/<step>.jpg  what was seen before each action, and at the end
+  <split>/<episode>/images/<step>.jpg  the screenshot before each action, and at the end
 
-Actions are tool calls, what came of them their observations; the reward and what the run's rule
-makes of the episode stand in the root's `extra`.""",
+Actions are tool calls, their results the observations; the root's `extra` has the reward and the
+result of the run's rule.""",
     FormatName.GROUNDING: """\
 grounding: a picture, words, and the point and box that they mean
 
@@ -152,11 +152,11 @@ preference: pairs of replies to one prompt, an accepted attempt's and a rejected
 
   <split>-00000.parquet              rows, pictures included
 
-The attempts at one task are compared from the first step: as long as two were shown the same and said
-the same, they go along; the first step at which they act differently under the same prompt is the
-pair. Each rejected attempt gives one at most, if its task was not done. What gives none is counted.
-`prompt`, `chosen` and `rejected` are parts; `messages` with `rejected_response`, and `conversation` with
-`chosen_message` and `rejected_message`, are strings. This asks for --include-rejected.
+The attempts at one task are compared from the first step. The first step at which two attempts act
+differently under the same prompt gives the pair. Each rejected attempt gives one pair at most, if its
+task was not done. Attempts without a pair are counted. `prompt`, `chosen` and `rejected` are parts;
+`messages` with `rejected_response`, and `conversation` with `chosen_message` and `rejected_message`,
+are strings. This format needs --include-rejected.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.KTO: """\
@@ -164,10 +164,9 @@ kto: rows as those of sft, with a `label` that says whether the reply is wanted
 
   <split>-00000.parquet              rows, pictures included
 
-True is a useful or neutral step of an accepted attempt, false a step that the verifier `steps` calls
-a mistake, whatever became of its attempt. Others give no row, and are counted: what is needless,
-or good in an attempt that failed, says neither. Mistakes are mostly in rejected attempts, so this
-asks for --include-rejected.
+True is a useful or neutral step of an accepted attempt, false a step that the verifier `steps` labels
+a mistake, in any attempt. Other steps (needless ones, and good ones of failed attempts) give no row,
+and are counted. Mistakes are mostly in rejected attempts, so this format needs --include-rejected.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.STEP_LABELS: """\

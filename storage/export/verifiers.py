@@ -35,7 +35,7 @@ LIBRARY = "0.4.0"
 """The version of the library whose schema this is."""
 
 _IMAGE = 1
-"""What the library calls a token that stands for a picture."""
+"""The library's name for a token that stands for a picture."""
 
 _FINISHED = ("stop", "length", "tool_calls")
 

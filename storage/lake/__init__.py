@@ -1,1 +1,1 @@
-"""The tables of a run: shards, commits, versions, and what a reader may rely on meanwhile."""
+"""The tables of a run: shards, commits, versions, and the guarantees that readers have."""

@@ -117,7 +117,7 @@ def checkpoint_key(table: str, number: int) -> str:
 
 
 def retry_read(read: Callable[[], T]) -> T:
-    """Return what `read` returns, repeating it while it fails in a way that may pass; it blocks."""
+    """Return the result of `read`, retrying transient failures; this blocks."""
     for pause in _BACKOFF.pauses():
         try:
             return read()

@@ -1,4 +1,4 @@
-"""Which files of a Delta table a read opens, and the dataset they make.
+"""Selects the files of a Delta table that a read opens, and makes a dataset of them.
 
 `deltalake` makes a dataset of every file with all its statistics, which takes milliseconds a file:
 a minute for a table of twenty thousand. A run's tables are read either whole or by unit, so here

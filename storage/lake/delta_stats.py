@@ -1,4 +1,4 @@
-"""What a commit states about a shard: its size, its rows, and the range of its columns.
+"""The statistics of a shard in the log: its size, its rows, and the range of its columns.
 
 Readers trust these figures: a wrong size makes a table unreadable, and a wrong range hides rows. So
 they come from the file's own footer, and only columns by which rows are looked up have a range: ids

@@ -10,7 +10,7 @@ an older version created gets the columns that were added since before its next 
 `DeltaHandle` does these steps and blocks. `AsyncDeltaTable` runs a handle in a thread, one call after
 the other, and cancels no call that has begun.
 
-What an error of Delta's client means after the last try (`_ERRORS`):
+Errors of Delta's client after the last try (`_ERRORS`):
 
 | error | is tried again | becomes |
 |---|---|---|
@@ -57,7 +57,7 @@ STAGED = re.compile(
 """A key under which Delta's client keeps an unfinished write to a folder."""
 
 _BACKOFF = Backoff(first_seconds=0.02, max_seconds=2.0, tries=10)
-"""Of a commit; long enough for a few dozen writers of one table to take turns."""
+"""The back-off of a commit, long enough for a few dozen writers of one table to take turns."""
 
 _ERRORS: Sequence[tuple[type[Exception], type[StepmillError]]] = (
     (OSError, Unwritable),
@@ -70,7 +70,7 @@ _ERRORS: Sequence[tuple[type[Exception], type[StepmillError]]] = (
 
 @dataclass(frozen=True, slots=True)
 class CommitEntry:
-    """What a commit adds to a table's log."""
+    """The content that a commit adds to a table's log."""
 
     transaction: str
     """The application transaction, which is committed once."""
@@ -79,7 +79,9 @@ class CommitEntry:
     files: Sequence[AddedFile]
     """The files that it adds."""
     extra_transaction: Transaction | None = None
-    """A second transaction of the same commit, whose number may exist; None: there is none."""
+    """A second transaction of the same commit, whose number may exist already; None if the commit has
+    one transaction.
+    """
 
 
 class DeltaHandle:
@@ -223,7 +225,7 @@ class AsyncDeltaTable:
         return await self.retry(partial(self._handle.commit_once, entry))
 
     async def retry(self, work: Callable[[], T]) -> T:
-        """Return what `work` on the handle returns, repeating it while it fails.
+        """Return the result of `work` on the handle, retrying failures.
 
         Raises:
             Conflict: other writers kept committing first.
@@ -244,7 +246,7 @@ class AsyncDeltaTable:
         raise AssertionError("the last try returns or raises")
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns, which only reads with the handle.
+        """Return the result of `work`, which only reads with the handle.
 
         Raises:
             Damaged: the log cannot be read.

@@ -1,4 +1,4 @@
-"""What a resumed run need not do again: units that are committed, and units that are judged.
+"""The units that a resumed run can skip: those committed, and those judged.
 
 Both are read from the logs of the tables. A worker that commits the last verdicts that a panel asks
 for marks the unit in the same commit: an application transaction, named by unit and panel, whose
@@ -50,7 +50,7 @@ class JudgedMark:
 
 
 class ResumeIndex:
-    """Which units of a run are committed, and which are judged."""
+    """The committed and the judged units of a run."""
 
     def __init__(self, store: ObjectStore, tables: Mapping[str, AsyncDeltaTable]) -> None:
         self._store = store

@@ -12,8 +12,8 @@ A unit is written episode by episode: however many it has, one of them is in mem
 group of each table. The episodes come in the unit's order, so its bytes are the same whichever
 worker writes it. The tasks come last, because the episodes may complete their goals.
 
-A version pins every table at one moment; whatever is published is read from a version. A lake
-belongs to one event loop.
+A version pins every table at one moment; publications read from a version. A lake belongs to one event
+loop.
 """
 
 import asyncio
@@ -214,7 +214,7 @@ class UnitWriter:
 
 
 def token_of(contents: Sequence[Sequence[object]]) -> int:
-    """Return the token by which two workers' rows of one address are told apart."""
+    """Return the hash that distinguishes the rows of two workers for one unit."""
     texts = [[str(value) for value in content] for content in contents]
     return int(content_hash(["token", texts])[:_TOKEN_CHARS], 16)
 

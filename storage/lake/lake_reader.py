@@ -34,7 +34,7 @@ class Snapshot:
     store: ObjectStore = field(repr=False)
     """Where the run is stored."""
     access: Access = field(default=FOLDER, repr=False)
-    """What Delta's client needs to open them."""
+    """The options of Delta's client that open them."""
 
     async def dataset(self, table: str) -> Dataset | None:
         """Return the table at this version; None if it did not exist yet.

@@ -102,8 +102,8 @@ class ParquetWriter:
         self._schema = schema.with_metadata(footer(schema))
         self._shard_bytes = shard_bytes
         self._group_bytes = min(group_bytes or ROW_GROUP_BYTES, shard_bytes)
-        # A small group is a single page: page headers are new bytes, and after a removed row the
-        # pages end elsewhere, so many pages would mean many bytes to upload again.
+        # A small group is a single page: page headers are new bytes, and after a removed row the pages
+        # end elsewhere, so splitting the group into pages would mean more bytes to upload again.
         self._page_bytes = max(group_bytes or 0, _PAGE_BYTES)
         self._begin = begin
         self._sink: Draft | None = None
@@ -240,9 +240,10 @@ def _feature(kind: pa.DataType) -> dict[str, object] | list[object]:
     if kind == PICTURE:
         return {"_type": "Image"}
     if pa.types.is_list(kind):
-        # `Sequence` is what every version of the library reads; `List` only the later ones.
+        # Every version of the library reads `Sequence`; only later ones read `List`.
         feature = _feature(kind.value_type)
-        # A `Sequence` of a dictionary would be a dictionary of lists; a list of one is what is meant.
+        # A `Sequence` of a dictionary would be a dictionary of lists, so a list of one dictionary is
+        # used.
         plain = pa.types.is_struct(kind.value_type) and kind.value_type != PICTURE
         return [feature] if plain else {"_type": "Sequence", "feature": feature}
     if pa.types.is_struct(kind):

@@ -1,9 +1,9 @@
-"""Which of a run's versions stay readable: `keeping/<N>.json`, put once and never changed.
+"""The decision whether a run's version stays readable: `keeping/<N>.json`, put once and never changed.
 
-A version that is about to be published is kept for ever. One that nobody published may be released
-once it is old, and then its files may be removed. The first decision about a version stands: a
-publication that comes too late is refused, and a clean-up that comes too late leaves the files. Most
-versions have no such file, and are readable.
+A version that is about to be published is kept for ever. An unpublished version may be released once it
+is old, and then its files may be removed. The first decision about a version stands: a publication that
+comes too late is refused, and a clean-up that comes too late leaves the files. Most versions have no
+such file, and are readable.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Rows on their way into a Parquet file: small columns as Arrow, pictures beside them.
 
-Pictures are nearly all of a row group's bytes, and copying them is what costs time. So they are kept
-apart from the other columns: each stays in its source until its row group is known, and is copied
-once, into the memory that the Parquet writer reads (`PictureColumn`). That memory is reused for the
-next row group. The other columns are small, and are kept as Arrow tables.
+Pictures are nearly all of a row group's bytes, and copying them takes most of the time. So they are kept
+apart from the other columns: each stays in its source until its row group is known, and is copied once,
+into the memory that the Parquet writer reads (`PictureColumn`). That memory is reused for the next row
+group. The other columns are small, and are kept as Arrow tables.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -158,7 +158,9 @@ def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
         parts = [_value_bytes(part) for part in column.flatten()]
         return [sum(value) for value in zip(*parts, strict=True)]
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
-        values = cast("pa.ChunkedArray[Any]", pc.list_flatten(column))  # as is what it was given
+        values = cast(
+            "pa.ChunkedArray[Any]", pc.list_flatten(column)
+        )  # its stub returns the argument's type
         ends = [0, *accumulate(_value_bytes(values))]
         lengths = [length or 0 for length in pc.list_value_length(column).to_pylist()]
         stops = [*accumulate(lengths)]

@@ -1,8 +1,8 @@
 """The splits that a run's publications assigned to its templates: `splits.json`.
 
 A publication adds the templates that have none yet before it writes anything, and nothing is ever
-changed or removed. So a later publication, of whatever version and at whatever destination, has every
-template in the split that it had before.
+changed or removed. So every later publication, of any version and at any destination, has each template
+in the same split.
 """
 
 from collections.abc import Mapping

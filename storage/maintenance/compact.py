@@ -67,7 +67,7 @@ class CompactReport(Record):
     """The result of a compaction."""
 
     version: int
-    """The version that was sealed, or the last one if nothing changed; 0 if there is none."""
+    """The version that was sealed, or the last one if nothing changed; 0 if no version exists."""
     tables: dict[str, TableReport]
     """The tables of which shards were merged."""
     removed: int

@@ -16,7 +16,7 @@ from pathlib import Path
 from storage.objects.temp_object import Draft, Source
 
 ANYBODY = 0o666
-"""What a file allows that is not private, before the process's mask."""
+"""The mode of a file that is not private, before the process's umask."""
 
 _COPY_BYTES = 1 << 24
 """Bytes copied per step."""
@@ -39,7 +39,7 @@ def temporary_file(
 ) -> Iterator[Path]:
     """Yield a file of `data` beside `path`, and remove it unless the block renames it.
 
-    `mode`: who may read and write it; the process's mask takes away from that.
+    `mode` is the file's permissions, reduced by the process's umask.
     """
     if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
         data.sync()

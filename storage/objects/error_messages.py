@@ -17,7 +17,7 @@ NO_BUCKET = "NoSuchBucket"
 """The code of a bucket that does not exist."""
 
 GET_NEW = "get new ones (`aws sso login`, or what made them) and run the same command again"
-"""What to do about credentials that have expired."""
+"""The remedy for expired credentials."""
 
 NO_ANSWER = (
     "the store does not answer; check storage.endpoint_url and the network, and run the same "
@@ -103,7 +103,9 @@ _ABSENT = {"NoSuchKey", "404"}
 """Codes of a missing file, which does not mean that access is denied."""
 
 _MAX_CHARS = 5_000
-"""Of an error's text, which may quote a whole answer: some of the patterns take the square of its length."""
+"""The maximum length of an error's text, which may quote a whole response: some of the patterns take
+quadratic time.
+"""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")
@@ -119,7 +121,7 @@ _ELSEWHERE = re.compile(r"redirect without LOCATION")
 
 
 def explain(code: str) -> str | None:
-    """Return what an error code of a store means and what to do; None for an unknown code."""
+    """Return the meaning of a store's error code and the remedy; None for an unknown code."""
     return _EXPLANATIONS.get(code)
 
 
@@ -165,7 +167,7 @@ def read_error(error: Exception, what: str) -> StepmillError:
 
 
 def _access(error: Exception) -> str | None:
-    """Return what a store's refusal or silence means; None for any other error."""
+    """Return the meaning of a store's refusal or silence; None for any other error."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
     if _ELSEWHERE.search(text) or _EXPLANATIONS.get(code or "") == REGION:

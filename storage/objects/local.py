@@ -46,7 +46,7 @@ class LocalStore(ObjectStore):
     """An `ObjectStore` in a folder, which is created with the first object."""
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
-        """`private`: if this store creates the folder, nobody but the user may enter it."""
+        """With `private`, a folder that this store creates can be entered by the user alone."""
         self._private = private
         self._root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow links
 
@@ -120,7 +120,7 @@ class LocalStore(ObjectStore):
 
     @contextmanager
     def _write_mode(self, path: Path) -> Iterator[int]:
-        """Yield what new files allow: where only the user may enter the store's folder, the user alone."""
+        """Yield the mode of new files: for the user alone if only the user may enter the store's folder."""
         with _write_errors(path):
             if self._private:
                 make_private_folder(self._root)

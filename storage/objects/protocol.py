@@ -4,14 +4,13 @@ An `ObjectStore` holds whole objects under flat keys such as `spool/<unit>/<epis
 is small enough for a folder, a bucket and a dictionary to honour all of it:
 
 * a write happens as a whole or not at all; a reader never sees half an object;
-* `put_new` lets exactly one of many writers win, `replace` changes only what was read;
+* `put_new` lets exactly one of many writers win, `replace` changes only the object that was read;
 * listing is flat, by string prefix, **in no order**, and omits unfinished writes;
 * no key may be another key's folder (`a` beside `a/b`): a file system cannot have both, and buckets
   differ in how they list them.
 
-A store does not know what the bytes mean. A key that leads out of the store is a defect of the
-caller and a `ValueError`; a full disk, a denied access or a lost connection is an error of
-`schemas.errors`.
+A store does not interpret the bytes. A key that leads out of the store is a defect of the caller and a
+`ValueError`; a full disk, a denied access or a lost connection is an error of `schemas.errors`.
 """
 
 import re

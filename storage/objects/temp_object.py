@@ -6,7 +6,7 @@ any unfinished write; a bucket in a file without a name, which the system remove
 dictionary in memory. The caller that makes a draft closes it, which removes it, whether it was put
 or not.
 
-A large draft is hashed while it grows: one thread reads back what was written, which the system
+A large draft is hashed while it grows: one thread reads back the bytes written so far, which the system
 still caches, while another writes the rest.
 """
 
@@ -156,7 +156,7 @@ class Draft:
             raise self._unwritable("written", error) from error
 
     def _hash_in_thread(self) -> None:
-        """Start to hash what was written, unless earlier bytes are still being hashed."""
+        """Start to hash the bytes written so far, unless earlier ones are still being hashed."""
         if self._hashing is not None:
             if not self._hashing.done():
                 return
@@ -173,7 +173,7 @@ class Draft:
             size = self._read(view, self._hashed)
             if not size:
                 raise self._unwritable(
-                    "read back", OSError(errno.EIO, "the file is shorter than what was written")
+                    "read back", OSError(errno.EIO, "the file is shorter than the bytes written")
                 )
             self._hash.update(view[:size])
             self._hashed += size

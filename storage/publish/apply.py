@@ -2,7 +2,7 @@
 
 The order is the same for every kind of destination: missing data files, then plots and the card, then
 the manifest; files that the plan no longer has are removed last. A file that exists already is not
-written again. After a kill the next publication writes what is missing, and ends in the same bytes;
+written again. After a kill the next publication writes the missing files, and ends in the same bytes;
 until the card is replaced, readers of the card see the previous version.
 
 A file is built in a draft and put from there, so only a row group is in memory, however large the file.
@@ -33,7 +33,7 @@ Describe = Callable[[Sequence[PublishedFile]], Mapping[str, bytes]]
 
 
 class Applied(Record):
-    """What a publication changed."""
+    """The changes that a publication made."""
 
     files: tuple[PublishedFile, ...]
     """Every data file of the destination."""

@@ -54,11 +54,11 @@ class PublishReport(Record):
     episodes: int
     """Episodes committed in this version."""
     accepted: int
-    """Of these, episodes that meet the rule."""
+    """The number of these that meet the rule."""
     rejected: int
-    """Of these, episodes that do not."""
+    """The number of these that do not meet the rule."""
     unjudged: int
-    """Of these, episodes that lack a verdict that the rule needs."""
+    """The number of these that lack a verdict that the rule needs."""
     rows: dict[str, int]
     """Rows by config."""
     files: int
@@ -177,7 +177,7 @@ async def publish_to(
 
 
 async def _record_splits(snapshot: SnapshotTables, plan: PublishPlan) -> None:
-    """Record in the run which split each template is published in, before anything is written."""
+    """Record the split of each template in the run, before anything is written."""
     try:
         await snapshot.add_splits(plan.selection.splits.by_template)
     except Unwritable as error:
@@ -207,7 +207,7 @@ def _plan(
 def _read_for_card(
     tables: Tables, plan: PublishPlan
 ) -> tuple[Survey, Film | None, Sequence[bytes], Mapping[str, bytes]]:
-    """Return what the card counts, the trajectory and the pages that it shows, and its pictures by path."""
+    """Return the card's counts, its trajectory and pages, and its pictures by path."""
     with table_errors(f"version {tables.version} of the run"):
         counts = survey(tables, plan.selection)
         film = read_film(tables, plan.selection, counts.viewports)

@@ -53,7 +53,7 @@ class PublishedFinding(Record):
     kind: Discrepancy
     """How it differs."""
     path: str
-    """Which file, below the copy's root."""
+    """The file, below the copy's root."""
     message: str
     """The difference, and what to do."""
 

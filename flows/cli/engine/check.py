@@ -1,7 +1,7 @@
 """`stepmill engine check`: everything a run will need of a live endpoint, a line each.
 
-On a slow engine it takes minutes, so each line is printed as soon as it is known, and what is
-asked now goes to standard error. It changes nothing at the endpoint but the contents of its cache.
+On a slow engine it takes minutes, so each line is printed as soon as it is known; the current question
+goes to standard error. It changes nothing at the endpoint but the contents of its cache.
 """
 
 import argparse
@@ -22,11 +22,11 @@ PATIENCE_SECONDS = 600.0
 """The limit for one reply; a cold engine's first may take long."""
 
 MAX_BROKEN = 3
-"""How often a question may break the server before it is given up."""
+"""The number of times that a question may break the server before the check gives up."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     dialect = dialect_of(PolicySection(dialect=args.dialect))
     log_to_stderr()
     lines = signals.run(_check(args, dialect))
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _check(args: argparse.Namespace, dialect: Dialect) -> list[CheckResult]:
-    """Ask everything.
+    """Ask all questions.
 
     Raises:
         NoEngine: the endpoint does not answer, or does not serve the model.

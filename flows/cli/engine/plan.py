@@ -1,4 +1,4 @@
-"""`stepmill engine plan`: what screenshots of each size cost an engine, before one is started."""
+"""`stepmill engine plan`: the cost of screenshots of each size to an engine, without starting one."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ _HEAD = ("picture", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
     asking = "the defaults of a plan", {"policy": {"name": "model"}}
     config = load(sources, os.environ, asking)

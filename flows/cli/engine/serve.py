@@ -1,7 +1,7 @@
 """`stepmill engine serve`: vLLM under supervision, until the user interrupts it.
 
-Its address is the one line of standard output, printed once it answers; another command that is to
-ask it sets `engine.kind = "openai"` and `engine.urls`.
+Standard output gets one line, its address, once it answers; another command uses it with `engine.kind =
+"openai"` and `engine.urls`.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from schemas.configuration.sections import EngineSection
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     section = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ).engine
     log_to_stderr()
     if args.port is not None:
@@ -41,10 +41,10 @@ async def _serve(section: EngineSection, *, as_json: bool) -> None:
 
 
 async def _first(interrupted: asyncio.Event, server: VllmServer) -> None:
-    """Wait for an interrupt, or for the server to be given up.
+    """Wait for an interrupt, or until the supervisor gives the server up.
 
     Raises:
-        NoEngine: the latter.
+        NoEngine: the supervisor gave the server up.
     """
     waiting = asyncio.create_task(interrupted.wait())
     ending = asyncio.create_task(server.wait_given_up())

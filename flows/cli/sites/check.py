@@ -1,4 +1,4 @@
-"""`stepmill sites check`: try an application on its own tasks, and say what to mend or mask."""
+"""`stepmill sites check`: try an application on its own tasks, and print what to mend or mask."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ from schemas.tasks.task import Task
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
     prepared = validate(load(sources, os.environ))
     if args.site not in prepared.config.sites:

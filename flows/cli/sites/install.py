@@ -1,4 +1,4 @@
-"""`stepmill sites install`: bring what sites need onto this machine, without root."""
+"""`stepmill sites install`: install the applications and packages of sites, without root."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from generators.worlds.packages.install import install_packages
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry the command out and return its exit code."""
+    """Run the command and return its exit code."""
     if args.name == worlds.NAME:
         return _install_packages(data_folder(os.environ), as_json=args.json)
     found = find_application(args.name, os.environ).install(print_note)

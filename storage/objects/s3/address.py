@@ -18,7 +18,7 @@ SCHEME = "s3://"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIX = re.compile(r"[A-Za-z0-9!$&'()*+,./:;=@_~-]*")
 _MAX_CHARS = 700
-"""Of a prefix, so that every key below it fits into the 1,024 bytes that S3 allows."""
+"""The maximum length of a prefix: every key below it fits into the 1,024 bytes that S3 allows."""
 
 
 @dataclass(frozen=True, slots=True)

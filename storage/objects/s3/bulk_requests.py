@@ -75,7 +75,7 @@ class _Page(NamedTuple, Generic[T]):
     """One page of a listing."""
 
     items: list[T]
-    """What it lists."""
+    """The entries of the page."""
     next: dict[str, str] | None
     """The parameters that ask for the page after it; None: it is the last."""
 
@@ -201,10 +201,10 @@ async def uploads(retrying: RetryingClient, address: Address) -> AsyncIterator[U
 def _refuse_circle(
     url: str, asked: dict[str, str] | None, following: dict[str, str] | None
 ) -> None:
-    """Refuse a listing that goes on with the page that it has just shown, and would never end.
+    """Refuse a listing whose next page is the page just read: it would never end.
 
     Raises:
-        Unwritable: it does.
+        Unwritable: the next page is the same.
     """
     if asked and asked == following:
         raise Unwritable(f"{url}: cannot be listed: {NONSENSE} (the same page again)")

@@ -55,10 +55,10 @@ READ, WRITTEN, LISTED = "read", "written", "listed"
 """The purpose of a request, as it stands after "cannot be" in a message."""
 
 Nonsense = ResponseParserError | ValueError | KeyError | TypeError
-"""What AWS's client, or whoever reads what it returns, raises where the store's answer is not as S3's are."""
+"""Errors of AWS's client, or of the code that parses its result, if the response is not S3's format."""
 
 Failure = ClientError | BotoCoreError | OSError | RecursionError | Nonsense
-"""What a call of AWS's client may raise; it recurses on a redirect that names no region."""
+"""Errors that AWS's client may raise; it recurses on a redirect that names no region."""
 
 FAILURES = (
     *(ClientError, BotoCoreError, OSError, RecursionError),
@@ -121,7 +121,7 @@ def _is_nonsense(error: Failure) -> bool:
 
 
 def request_error(error: Failure, what: str, *, doing: str) -> StepmillError:
-    """Return our error for a failure; `what` is the URL, `doing` what was to be done with it."""
+    """Return our error for a failure; `what` is the URL, `doing` the purpose of the request."""
     if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
         return Damaged(f"{what}: cannot be {doing}: its bytes do not match their checksum")
     words = _client_words(error) if isinstance(error, ClientError) else _other_words(error)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BACKOFF = Backoff(first_seconds=0.1, max_seconds=10.0, tries=10, jitter=1.0)
-"""Of every request to a bucket."""
+"""The back-off of every request to a bucket."""
 
 
 class RetryingClient:
@@ -42,7 +42,7 @@ class RetryingClient:
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="s3")
 
     async def read(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, which reads the whole key `key`.
+        """Return the result of `work`, which reads the object at the whole key `key`.
 
         Raises:
             ExpectedResponse: a response that the caller handles.
@@ -53,7 +53,7 @@ class RetryingClient:
         return await self._request(work, key, READ)
 
     async def list(self, work: Callable[["S3Client"], T], prefix: str) -> T:
-        """Return what `work` returns, which lists the keys below `prefix`.
+        """Return the result of `work`, which lists the keys below `prefix`.
 
         Raises:
             NotFound: the bucket does not exist.
@@ -62,7 +62,7 @@ class RetryingClient:
         return await self._request(work, prefix, LISTED)
 
     async def write(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, which writes the whole key `key`.
+        """Return the result of `work`, which writes the object at the whole key `key`.
 
         Raises:
             ExpectedResponse: a response that the caller handles.

@@ -1,9 +1,8 @@
-"""What a card says of acceptance: what the rule asked, what a pass proves, and what it does not.
+"""The card's section on acceptance: the rule, what a pass proves, and its limits.
 
-A sentence about a check stands only where that check ran.
-
-Every figure comes from the selection, so it can be counted again in the published rows. The bounds of
-pictures are those of the verifier `replay`; a test holds them to it.
+The card has a sentence about a check only if that check ran. Every figure comes from the selection, so
+readers can count it again in the published rows. The bounds for pictures are those of the verifier
+`replay`; a test compares them.
 """
 
 from collections import Counter
@@ -49,14 +48,14 @@ PROOFS: Mapping[str, tuple[str, str]] = {
         "that a person would have found it there",
     ),
 }
-"""By verifier: what its pass says, and what it does not."""
+"""For each verifier: the meaning of its pass, and its limits."""
 
 EARLIER_REPLAYS = ("1", "2")
 """Versions of `replay` with wider bounds for pictures than the card states, or with none."""
 
 
 def acceptance_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]:
-    """Yield how many episodes were accepted, what the rule asked of them, and what stood in the way."""
+    """Yield the number of accepted episodes, the rule's conditions, and the reasons for rejection."""
     accepted, rejected, unjudged = (f"{selection.count(where):,}" for where in AcceptanceStatus)
     yield f"Of {len(selection.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
     yield f"{unjudged} were not judged to the end."
@@ -84,7 +83,7 @@ def acceptance_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]
 
 
 def _threshold(rule: AcceptSection) -> str:
-    """Return which reward the rule asks for, where a template has no threshold of its own."""
+    """Return the reward that the rule requires of templates without a threshold of their own."""
     if "outcome" not in rule.passed:
         return "no reward is asked for, because `outcome` is not among them."
     return f"a raw reward of {rule.min_reward:g} or more counts as success."
@@ -110,7 +109,7 @@ def _own_thresholds(selection: Selection) -> Iterator[str]:
 
 
 def proof_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]:
-    """Yield what the published episodes rest on: the site's word, the verifiers, the replays, the pictures."""
+    """Yield the evidence for the published episodes: the site, the verifiers, the replays, the pictures."""
     yield from _reward(selection, rule)
     yield ""
     if rule.passed:
@@ -132,7 +131,7 @@ def proof_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]:
 
 
 def _reward(selection: Selection, rule: AcceptSection) -> Iterator[str]:
-    """Yield whose word `reward` is, and who judged beside the site."""
+    """Yield the source of `reward`, and the verifiers that judged beside the site."""
     judged = {name for name, _ in selection.judges}
     yield "`reward` and `done` are what the site's page reported."
     foreign = sorted(judged - PROOFS.keys())
@@ -150,7 +149,7 @@ def _reward(selection: Selection, rule: AcceptSection) -> Iterator[str]:
 
 
 def _replays(selection: Selection) -> Iterator[str]:
-    """Yield how often the published episodes were executed again, and how many did not always agree."""
+    """Yield the number of replays of the published episodes, and of disagreements."""
     found = [item.acceptance for item in selection.published if item.acceptance.replays]
     if not found:
         yield "None of these episodes was executed again."
@@ -168,7 +167,7 @@ def _replays(selection: Selection) -> Iterator[str]:
 
 
 def _pictures(selection: Selection) -> Iterator[str]:
-    """Yield in how many episodes a picture was not equal to the replay's, and what that means."""
+    """Yield the number of episodes with a picture that differs from the replay's, and the meaning of that."""
     published = [item.acceptance for item in selection.published]
     replayed = [one for one in published if one.replay == "reproduced"]
     if not replayed:
@@ -189,7 +188,7 @@ def _pictures(selection: Selection) -> Iterator[str]:
 
 
 def _copies(selection: Selection) -> Iterator[str]:
-    """Yield whether anything looked for copies, how many were rejected, and how many are published."""
+    """Yield whether a verifier looked for copies, and the numbers of rejected and published ones."""
     published = [item.acceptance for item in selection.published]
     looked = sum(count for (name, _), count in selection.judges.items() if name == "novelty")
     if looked < len(published):

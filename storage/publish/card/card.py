@@ -1,10 +1,10 @@
-"""The dataset card, `README.md`: from it the Hub and `datasets` know the files, and people the data.
+"""The dataset card, `README.md`, which describes the files to the Hub and `datasets`, and the data to people.
 
-`loading` writes the front matter. The text says what the dataset contains, what its acceptance proves,
-who acted, how well each policy and template went, which limits that has, and what each column means. The
-card is a pure function of the plan and its files: it names no day, no machine
-and no place except the name that readers use. It invents no licence: the publisher has to say what the
-pages, the tasks and the model allow, and the card repeats it.
+`loading` writes the front matter. The text describes the dataset's contents, the meaning of acceptance,
+the policies, the yields by policy and template, the limits, and the columns. The card is a pure function
+of the plan and its files: it names no day, no machine and no place except the name that readers use. It
+invents no licence: the publisher states what the pages, the tasks and the model allow, and the card
+repeats it.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ from storage.publish.plan.splits import Splits
 from storage.run_file import RunFile
 
 MAX_PROVENANCE_CHARS = 600
-"""The maximum length of what the run says of where one part of the program came from."""
+"""The maximum length of one entry of the program's provenance."""
 
 _CONTENTS = {
     "trajectories": "one row an episode: the task in words, who acted, how it ended, "
@@ -74,7 +74,7 @@ _ORIGINS = {
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """Everything that a card is made from."""
+    """The inputs of a card."""
 
     plan: PublishPlan
     """The plan of the dataset."""
@@ -87,13 +87,13 @@ class CardFacts:
     name: DatasetName
     """The name by which readers load it."""
     license: str | None
-    """The licence that the publisher states; None if there is none."""
+    """The licence that the publisher states; None if it states no licence."""
     survey: Survey
-    """What the card counts beside the plan's selection."""
+    """Counts beside those of the plan's selection."""
     film: Film | None
     """The trajectory that the card shows; None if none is accepted."""
     pages: Sequence[bytes]
-    """The pictures of the contact sheet; none if no trajectory is published."""
+    """The pictures of the contact sheet; empty if no trajectory is published."""
 
 
 def make_card(facts: CardFacts) -> str:
@@ -154,7 +154,7 @@ def _contents(plan: PublishPlan, files: Sequence[PublishedFile]) -> Iterator[str
 
 
 def _training_lines(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
-    """Yield whose words training rows are in, and which kinds have no row here."""
+    """Yield the dialect of the training rows, and the kinds without rows."""
     if terms is None:
         return
     made = rows_by_config(files)
@@ -202,7 +202,7 @@ def _splits(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[st
 
 
 def _families(selection: Selection) -> Iterator[str]:
-    """Yield which families of worlds are in which split."""
+    """Yield the split of each family of worlds."""
     families = selection.splits.families
     if not families:
         return
@@ -270,7 +270,7 @@ def _licence(name: str | None) -> Iterator[str]:
 
 
 def _citation(facts: CardFacts) -> Iterator[str]:
-    """Yield an entry for BibTeX; what nobody stated, as an author or a DOI, it does not have."""
+    """Yield an entry for BibTeX, without fields that the publisher did not state, such as author and DOI."""
     run, plan = facts.run, facts.plan
     made = f"Version {plan.version} of the run {plan.run_id}, begun on {run.created_at:%Y-%m-%d}"
     yield "```bibtex"

@@ -1,4 +1,4 @@
-"""The table of columns on a card: what each column of each config is, and what it means.
+"""The table of columns on a card: the type and meaning of each column of each config.
 
 The records are the one source. A column's type comes from its Arrow schema, its meaning from the
 docstring under the record's field, read from the record's source, which an installed package has too.
@@ -35,13 +35,13 @@ NO_FIELD: Mapping[str, str] = {
     " document order; null where an earlier version recorded the step.",
     "step": "From 0, contiguous.",
 }
-"""The meaning of columns that no field of a record states."""
+"""The meaning of columns that are no field of a record."""
 
 _TABLES = {"trajectories": "episodes"}
 _RECORDS: Mapping[str, type[Record]] = {"attempts": Attempt, "results": Result}
-"""The record that each row of a config is, where it is no table of a run."""
+"""The record of a config's rows, for configs that are no table of a run."""
 _BESIDE: Mapping[str, type[Record]] = {"trajectories": Acceptance, "steps": StepLabel}
-"""The record whose fields a config has beside those of its table."""
+"""The record whose fields a config has in addition to those of its table."""
 
 
 @cache
@@ -62,7 +62,7 @@ def member_docs(kind: type) -> Mapping[str, str]:
 
 
 def column_docs(kind: type[Record]) -> dict[str, str]:
-    """Return what each column of a record's table means."""
+    """Return the meaning of each column of a record's table."""
     out = dict(member_docs(kind))
     for name, info in kind.model_fields.items():
         for marker in info.metadata:
@@ -83,7 +83,7 @@ def kind_in(annotation: object, base: type[T]) -> type[T] | None:
 
 
 def table_docs(name: str) -> dict[str, str]:
-    """Return what each column of a run's table means."""
+    """Return the meaning of each column of a run's table."""
     docs = column_docs(TABLES[name]) if name != "observations" else {}
     if name in EPISODE_TABLES:
         docs |= {key: NO_FIELD[key] for key in ("episode_id", "unit_id")}

@@ -1,10 +1,9 @@
 """The contact sheet beside the card: the first pages of many trajectories on one PNG, no two of them equal.
 
-Which pages are shown follows from a rule: every family of worlds gives one in turn, and so do all other templates
-together; and of these each template in turn, the first of its published trajectories whose address is not there yet,
-and then, as long as there is room, whose picture is not.
-Only the pictures that are shown are read, and the size is bounded. The same rows and the same Pillow give the
-same bytes.
+A rule selects the pages. Every family of worlds gives one in turn, and all other templates together
+count as one family. Within a family each template in turn gives the first of its published trajectories
+whose address is not on the sheet yet; if room is left, the first whose picture is not. Only the pictures
+that are shown are read, and the size is bounded. The same rows and the same Pillow give the same bytes.
 """
 
 import io

@@ -47,7 +47,7 @@ def _literal(text: str, place: int) -> str:
 
 
 def bibtex(text: str) -> str:
-    """Return at most `MAX_CHARS` of `text` as a BibTeX value; what TeX or a fence would read is left out."""
+    """Return at most `MAX_CHARS` of `text` as a BibTeX value, without special characters of TeX or a fence."""
     return "".join(
         f"\\{char}" if char in "#$%&_" else char
         for char in visible(text)[:MAX_CHARS]

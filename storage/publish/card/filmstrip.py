@@ -1,9 +1,9 @@
 """The film strip beside the card: the steps of one real trajectory, side by side, as a PNG.
 
-Each frame is a step's picture with the point of its action drawn on it, and the action in words; the last
-one is the final state. Which trajectory it is follows from a rule, so that nobody picks a pretty one:
-among the accepted ones the longest that fits, and of those the first. Only its pictures are read. The
-size is bounded, whatever the pictures' is. The same rows and the same Pillow give the same bytes.
+Each frame is a step's picture with the point of its action drawn on it, and the action in words; the
+last one is the final state. A rule selects the trajectory, to prevent hand-picking: the longest accepted
+one that fits, and among equals the first. Only its pictures are read. The size is bounded for pictures
+of any size. The same rows and the same Pillow give the same bytes.
 """
 
 import io
@@ -33,7 +33,7 @@ MAX_GOAL_CHARS = 400
 """The maximum length of the goal on the card."""
 
 PAPER, FRAME = "#ffffff", "#dadce0"
-"""The colours of what lies behind pictures and of the line around them."""
+"""The colours of the background and of the line around pictures."""
 
 _ACROSS = 4
 _WIDTH, _HEIGHT, _GAP, _CAPTION = 220, 300, 12, 40
@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     picture: bytes
     """The picture, as recorded."""
     action: Action
-    """What was done; `none` for the final state."""
+    """The action in words; `none` for the final state."""
     thought: str | None
     """The policy's thought; None if it gave none."""
 
@@ -68,7 +68,7 @@ class Film:
     goal: str
     """Its goal in words."""
     viewport: Viewport
-    """What its pictures show."""
+    """Its viewport."""
     frames: tuple[Frame, ...]
     """Its first steps."""
 
@@ -227,7 +227,7 @@ def _picture(frame: Frame, viewport: Viewport) -> Image.Image:
 
 
 def draw_shrunk(picture: bytes, width: int, height: int) -> Image.Image:
-    """Return a picture as large as fits; a grey square where it is none, or too large to be drawn."""
+    """Return a picture as large as fits; a grey square if it is invalid or too large to be drawn."""
     try:
         return _shrunk(picture, width, height)
     except (OSError, Image.DecompressionBombError):
@@ -241,7 +241,7 @@ def _shrunk(picture: bytes, width: int, height: int) -> Image.Image:
     """Return a picture as large as fits.
 
     Raises:
-        OSError: it is no picture.
+        OSError: the bytes are no picture.
         DecompressionBombError: it is too large to be drawn.
     """
     with Image.open(io.BytesIO(picture)) as recorded:

@@ -1,6 +1,6 @@
-"""What a card says of a dataset's limits and biases; each sentence follows from what the run recorded.
+"""The card's section on limits and biases; each sentence follows from the run's records.
 
-Nothing is said of a site that is not in `SITES`: the run records a site's name, and not what it is.
+The card does not describe a site that is not in `SITES`: the run records only a site's name.
 """
 
 from collections import Counter
@@ -16,10 +16,10 @@ MAX_NAMES = 12
 
 
 class SiteFacts(NamedTuple):
-    """What is known of a site that ships."""
+    """The description of a built-in site."""
 
     about: str
-    """What its pages are, in a sentence."""
+    """A sentence that describes its pages."""
     language: str
     """The language of its goals, by ISO 639-1."""
 
@@ -38,14 +38,14 @@ LANGUAGES: Mapping[str, str] = {"en": "English"}
 
 
 def languages(selection: Selection) -> tuple[str, ...]:
-    """Return the languages of the published goals; none if that of a site is unknown."""
+    """Return the languages of the published goals; empty if that of a site is unknown."""
     sites = [site for site, count in selection.origins["site"].items() if count]
     known = {SITES[site].language for site in sites if site in SITES}
     return tuple(sorted(known)) if all(site in SITES for site in sites) else ()
 
 
 def limit_lines(selection: Selection, known: Survey) -> Iterator[str]:
-    """Yield the limits and biases that follow from what was recorded, as a list."""
+    """Yield the limits and biases that follow from the run's records, as a list."""
     published = list(selection.published)
     if not published:
         yield "* No episode is published: there is nothing to learn from here but the tasks."
@@ -122,7 +122,7 @@ def _points(known: Survey) -> Iterator[str]:
 
 
 def _shares(what: str, counts: Counter[str], column: str) -> Iterator[str]:
-    """Yield how many of the published steps have each value of a column."""
+    """Yield the number of published steps with each value of a column."""
     total = counts.total()
     shown = ", ".join(
         f"{markdown(name)} {count:,}"
@@ -132,7 +132,7 @@ def _shares(what: str, counts: Counter[str], column: str) -> Iterator[str]:
 
 
 def _coverage(selection: Selection) -> Iterator[str]:
-    """Yield how many tasks and templates have an accepted episode, and what is lost by asking for one."""
+    """Yield the numbers of tasks and templates with an accepted episode, and the resulting bias."""
     tried = {one.task_id for one in selection.candidates}
     solved = {one.task_id for one in selection.candidates if one.acceptance.accepted}
     templates = {one.template_id for one in selection.candidates}

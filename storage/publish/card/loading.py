@@ -3,7 +3,7 @@
 `datasets` opens a folder by its path and a repository by its name, with a branch as its revision. It
 opens a bucket only file by file, so there the lines of Python name the files of one split.
 
-The front matter is what the Hub and `datasets` read, as YAML. It names every data file, split by split,
+The Hub and `datasets` read the front matter, which is YAML. It names every data file, split by split,
 instead of a pattern: a reader gets the files of this version and no others, both during a publication
 and after one that was killed. The types of the columns are spelt as `datasets` spells them, the picture
 as an image. Only the title and the licence are foreign text; `yaml_string` writes them as the Hub shows
@@ -41,7 +41,7 @@ _WIDTH = 1_000_000
 """Characters: no line is that long, so none is broken."""
 
 TASK_CATEGORIES = ("image-text-to-text", "reinforcement-learning")
-"""What steps are for, in the Hub's words: a picture and a goal make an action; actions have rewards."""
+"""The Hub's task categories of steps: a picture and a goal give an action; actions have rewards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def loading_lines(files: Sequence[PublishedFile], name: DatasetName) -> list[str
 
 
 def _default(rows: Collection[str]) -> str:
-    """Return the config that readers get who name none: the one with pictures, if it has rows."""
+    """Return the config that readers get without naming one: the one with pictures, if it has rows."""
     return "steps" if "steps" in rows else next(iter(rows))
 
 

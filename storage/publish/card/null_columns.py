@@ -1,4 +1,4 @@
-"""What a card says of columns that hold nothing: the schema is the same from run to run, the values are not."""
+"""The card's section on columns without values: every run has the same schema, but not the same values."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,7 @@ from storage.publish.plan.manifest import PublishedFile, null_columns_by_config
 
 
 def null_column_lines(files: Sequence[PublishedFile]) -> Iterator[str]:
-    """Yield which columns of the data files have no value in any row, config by config."""
+    """Yield the columns without a value in any row, config by config."""
     nulls = null_columns_by_config(files)
     if not nulls:
         yield "The columns are the same from run to run, and each has a value in some row here."

@@ -1,4 +1,4 @@
-"""What the card counts beside the selection: who acted in which viewport, and what the steps consist of.
+"""Counts for the card beside the selection: policies, viewports, and the contents of steps.
 
 It reads narrow columns, never a picture: of every episode who acted, of the published steps the kind of
 action, where it pointed and where the thought came from. Points are counted in hundredths of the picture,
@@ -27,12 +27,12 @@ _BATCH_ROWS = 4_096
 
 
 class Actor(NamedTuple):
-    """Who acted in an episode."""
+    """The policy of an episode."""
 
     policy: str
     """The policy's name."""
     kind: str
-    """What sort of policy."""
+    """The kind of the policy."""
     model: str | None
     """The model's name; None without one."""
     privileged: bool | None
@@ -40,7 +40,7 @@ class Actor(NamedTuple):
 
 
 class Viewport(NamedTuple):
-    """What the pictures of an episode show."""
+    """The viewport of an episode."""
 
     width: int
     """CSS px."""
@@ -52,10 +52,10 @@ class Viewport(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the card counts beside the selection."""
+    """Counts for the card beside the selection."""
 
     actors: dict[str, Actor] = field(default_factory=dict)
-    """Who acted in each episode, accepted or not, by its id."""
+    """The policy of each episode, accepted or not, by the episode's id."""
     viewports: dict[str, Viewport] = field(default_factory=dict)
     """The viewport of each episode, by its id."""
     actions: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class Survey:
 
 
 def survey(tables: Tables, selection: Selection) -> Survey:
-    """Return what the card counts of `tables`, whose `selection` is published."""
+    """Return the counts for the card, from `tables` and their published `selection`."""
     out = Survey()
     for row in _rows(tables, "episodes", ("episode_id", *_ACTOR, *_VIEWPORT)):
         out.actors[row["episode_id"]] = Actor(*(row[name] for name in _ACTOR))

@@ -1,4 +1,4 @@
-"""How many episodes of each policy and of each template were accepted, and how well that share is known.
+"""The share of accepted episodes of each policy and template, with its confidence interval.
 
 The yield is the share of accepted episodes among those that were judged to the end. Beside it stands
 its 95 % interval (see `schemas.proportion`): of few episodes a share says little.
@@ -21,7 +21,7 @@ MAX_TEMPLATES = 500
 """The maximum number of templates in the yield table, the lowest yield first."""
 
 Named = TypeVar("Named", str, Actor)
-"""What episodes are counted by."""
+"""The key by which episodes are counted."""
 
 _PRIVILEGED = {True: "yes", False: "no", None: "not recorded"}
 _COUNTS = "episodes | accepted | rejected | not judged | yield | 95 % interval |"
@@ -29,7 +29,7 @@ _ALIGNED = "---:|---:|---:|---:|---:|---|"
 
 
 class Yield(NamedTuple):
-    """How the episodes of one kind stand."""
+    """The numbers of one key's episodes by status."""
 
     accepted: int
     rejected: int
@@ -37,12 +37,12 @@ class Yield(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """The episodes that were judged to the end."""
+        """The number of episodes judged to the end."""
         return self.accepted + self.rejected
 
     @property
     def share(self) -> float | None:
-        """The accepted ones among them; None if none was judged."""
+        """The share of accepted ones among them; None without a judged episode."""
         return self.accepted / self.judged if self.judged else None
 
     def cells(self) -> str:
@@ -102,7 +102,7 @@ def _sum(yields: Sequence[Yield]) -> Yield:
 
 
 def policy_lines(selection: Selection, known: Survey) -> Iterator[str]:
-    """Yield who acted, what they were privileged to, and the yields by policy."""
+    """Yield the policies, their privileges and their yields."""
     yields = sorted(_yields(selection, lambda one: known.actors[one.episode_id]), key=_actor_name)
     yield f"| policy | kind | model | privileged | {_COUNTS}"
     yield f"|---|---|---|---|{_ALIGNED}"
@@ -126,7 +126,7 @@ def _actor_name(pair: tuple[Actor, Yield]) -> tuple[str, ...]:
 
 
 def _kinds(present: AbstractSet[str]) -> Iterator[str]:
-    """Yield what sort of policy each kind is."""
+    """Yield a description of each kind of policy."""
     docs = member_docs(PolicyKind)
     for kind in PolicyKind:
         if kind in present:

@@ -1,9 +1,9 @@
 """A store as a destination: a bucket, or a folder.
 
 Data files are named by their content, and two publications that write the same file write the same
-bytes. A publication puts its mark only if there is none, so two runs cannot both claim an empty
-bucket. The manifest replaces only the one that was read, so of two publications that overlap one ends
-and the other fails with a `Conflict`; run again, it restores what the first one removed or replaced.
+bytes. A publication puts its mark only if no mark exists, so two runs cannot both claim an empty bucket.
+The manifest replaces only the one that was read, so of two publications that overlap one ends and the
+other fails with a `Conflict`; run again, it restores what the first one removed or replaced.
 
 A bucket has no locks. In a folder a publication also locks `data/`, and the kernel releases the lock
 with the process, so two publications cannot undo each other and a killed one leaves nothing to unlock.

@@ -1,4 +1,4 @@
-"""Builds a planned file: its rows, from the tables and from what was judged, as Parquet.
+"""Builds a planned Parquet file from the rows of the tables and from the verdicts.
 
 Every row is checked on its way: an episode's steps are contiguous and complete, pictures are the ones
 recorded, and no episode has two rows. The plan and the tables alone decide the bytes.
@@ -45,7 +45,7 @@ _KEYS = {"tasks": "task_id", "prompts": "prompt_sha256"}
 """The column that identifies a row, in configs that are not by episode."""
 
 _FROM_EPISODES = ("trajectories", "attempts")
-"""Configs whose rows are those of `episodes`, with what was judged."""
+"""Configs with the rows of `episodes` and columns from their verdicts."""
 
 _BATCH_ROWS = 1_024
 
@@ -61,12 +61,12 @@ def build(
 ) -> Generator[Shard]:
     """Yield the Parquet files of `planned`: one, unless its estimated size was too low, or it has no row.
 
-    Each is written to a draft that `begin` returns, group by group. The plan and the tables alone
-    decide its bytes. `nulls` sees all rows. Training rows of replies need the plan's `renderer`.
+    Each is written to a draft that `begin` returns, group by group. The plan and the tables alone decide
+    its bytes. `nulls` gets all rows. Training rows of replies need the plan's `renderer`.
 
     Raises:
-        Damaged: the tables lack a row, or hold one that is not what was recorded.
-        Unwritable: a draft cannot be written, or the run's store refuses to be read.
+        Damaged: the tables lack a row, or hold one that differs from the record.
+            Unwritable: a draft cannot be written, or the run's store refuses to be read.
     """
     if planned.config in TRAINING_CONFIGS:
         rows = _training_rows(tables, planned, renderer)
@@ -90,7 +90,7 @@ class NullColumns:
         """The columns in which no row that was seen has a value."""
 
     def watch(self, rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
-        """Yield `rows`, and see them."""
+        """Yield `rows`, and note their columns that have a value."""
         for table in rows:
             self.names = tuple(n for n in self.names if table[n].null_count == table.num_rows)
             yield table
@@ -100,8 +100,8 @@ def null_columns(tables: Tables, planned: PlannedFile) -> tuple[str, ...]:
     """Return the columns in which no row of `planned` has a value, without building it; reads no picture.
 
     Raises:
-        Damaged: the tables lack a row, or hold one that is not what was recorded.
-        Unwritable: the run's store refuses to be read.
+        Damaged: the tables lack a row, or hold one that differs from the record.
+            Unwritable: the run's store refuses to be read.
     """
     schema = config_schema(planned.config)
     pictures = picture_columns(schema)  # of each step there is one
@@ -169,7 +169,7 @@ def _training_rows(
 
 
 def _add_labels(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> pa.Table:
-    """Return `steps` with what their actions did, where that is known."""
+    """Return `steps` with the labels of their actions, if known."""
     known: list[StepLabel] = []
     for row in steps.select(["episode_id", "step"]).to_pylist():
         of_episode, number = labels[row["episode_id"]], row["step"]
@@ -193,7 +193,7 @@ def _in_split(tasks: pa.Table, split: str) -> pa.Table:
 def _judged_episodes(
     tables: Tables, wanted: RowRequest, planned: PlannedFile
 ) -> Iterator[pa.Table]:
-    """Yield the rows of `episodes` with the columns that its own lacks: what was judged of them."""
+    """Yield the rows of `episodes` with additional columns from their verdicts."""
     schema, stored = config_schema(planned.config), arrow_schema("episodes").names
     own = pa.schema([field for field in schema if field.name in stored])
     added = pa.schema([field for field in schema if field.name not in stored])
@@ -210,7 +210,7 @@ def _judged_episodes(
 
 
 def _judged_row(candidate: Candidate) -> Row:
-    """Return what was judged of an episode, and its template, which `episodes` does not name."""
+    """Return the columns of an episode that come from verdicts, and its template."""
     reasons = candidate.acceptance.rejected_because
     return to_row(candidate.acceptance) | {
         "template_id": candidate.template_id,
@@ -234,7 +234,7 @@ def _results(planned: PlannedFile) -> Iterator[pa.Table]:
 
 
 def _result(attempts: Sequence[Candidate]) -> Result:
-    """Return how a policy did at a task, in all its attempts."""
+    """Return the result of a policy at a task over all its attempts."""
     first = attempts[0]
     own = [one for one in attempts if one.trainable]
     counted = [one for one in own if one.success is not None]

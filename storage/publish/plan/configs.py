@@ -1,4 +1,4 @@
-"""The published configs: their columns, how large their rows are, and what verdicts decide of them.
+"""The published configs: their columns, the size of their rows, and their columns from verdicts.
 
 Tables come first, then training rows, which are made of whole episodes.
 """
@@ -21,7 +21,7 @@ from storage.publish.plan.selection import Candidate
 from storage.publish.training.schema import row_schema
 
 TRAINING_CONFIGS = tuple(kind.value for kind in RowKind)
-"""Those with training rows."""
+"""Configs with training rows."""
 
 TABLE_CONFIGS = (
     "trajectories",
@@ -34,7 +34,7 @@ TABLE_CONFIGS = (
     "calls",
     "prompts",
 )
-"""Those with a run's tables, and what was judged of them."""
+"""Configs with rows of a run's tables and columns from verdicts."""
 
 DATASET_CONFIGS = (*TABLE_CONFIGS, *TRAINING_CONFIGS)
 """All configs, in the order of the card."""

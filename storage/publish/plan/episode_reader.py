@@ -36,7 +36,7 @@ class EpisodeReader:
         """Yield the episodes of `candidates`, in order.
 
         Raises:
-            Damaged: rows of an episode are missing, or are not what was written.
+            Damaged: rows of an episode are missing, or differ from the record.
         """
         for piece in _pieces(candidates):
             ids = [candidate.episode_id for candidate in piece]

@@ -1,9 +1,8 @@
 """The verdicts of a version, read episode by episode for the rule.
 
-Only what becomes columns is read of their evidence: that of `outcome`, which has the reward, of `replay`,
-which has its tries, of `novelty`, which has the fingerprints, and of `steps`, which has the labels. What
-publication keeps of an episode's verdicts is small: who judged, and a hash over all of them, by which a
-later publication sees that there is another.
+Only evidence that becomes columns is read: that of `outcome` (the reward), `replay` (its tries),
+`novelty` (the fingerprints) and `steps` (the labels). Publication keeps little of an episode's verdicts:
+the verifiers, and a hash over all verdicts, by which a later publication detects a new one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,12 +25,12 @@ _EVIDENCE_OF = ("outcome", "novelty", "replay", "steps")
 
 
 class Judged(NamedTuple):
-    """What is kept of an episode's verdicts, beside what the rule made of them."""
+    """The facts kept of an episode's verdicts, beside the rule's result."""
 
     judges: frozenset[tuple[str, str]] = frozenset()
-    """Which version of each verifier gave the verdict that counts."""
+    """The version of each verifier whose verdict counts."""
     content_hash: str | None = None
-    """Hash over all verdicts, their evidence only where it becomes columns; None if there are none."""
+    """Hash over all verdicts, with the evidence that becomes columns; None without a verdict."""
 
 
 def judged_episodes(
@@ -41,7 +40,7 @@ def judged_episodes(
     *,
     to: dict[str, Judged],
 ) -> Iterator[JudgedEpisode]:
-    """Yield every episode that has a verdict, with all of them, and put into `to` what is kept of them.
+    """Yield every episode that has a verdict, with all its verdicts; put the facts to keep into `to`.
 
     `owners` has each episode's task and `splits` its split.
     """

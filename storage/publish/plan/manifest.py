@@ -1,4 +1,4 @@
-"""`manifest.json`: what a published dataset consists of, to the byte.
+"""`manifest.json`: the files of a published dataset, with their hashes.
 
 A publication writes it after everything it lists, so it proves that the publication ended, and the
 next one compares its plan with it. It names neither the destination nor the time of publication: the
@@ -31,10 +31,10 @@ LENGTH_PLOT = "plots/length.svg"
 """The path of the plot of the episodes' lengths."""
 
 FILMSTRIP = "plots/filmstrip.png"
-"""The path of the picture of one trajectory; there is none where no trajectory is accepted."""
+"""The path of the picture of one trajectory; absent if no trajectory is accepted."""
 
 CONTACT_SHEET = "plots/pages.png"
-"""The path of the picture of many first pages; there is none where no trajectory is published."""
+"""The path of the picture of many first pages; absent if no trajectory is published."""
 
 TEXTS = (FILMSTRIP, CONTACT_SHEET, YIELD_PLOT, LENGTH_PLOT, CARD, MANIFEST)
 """The files that describe the data files, in the order in which they are written."""
@@ -88,7 +88,7 @@ class Counts(Record):
 
 
 class Manifest(Record):
-    """What a published dataset consists of."""
+    """The contents of a published dataset."""
 
     kind: Literal["stepmill dataset"] = "stepmill dataset"
     """Distinguishes it from any other manifest."""
@@ -118,7 +118,7 @@ def read_manifest(data: bytes, where: str) -> Manifest:
     """Return the manifest that `data` holds.
 
     Raises:
-        Damaged: it holds none; the error names `where`.
+        Damaged: `data` is no manifest; the error names `where`.
     """
     try:
         return Manifest.model_validate_json(data)
@@ -158,7 +158,7 @@ def make_manifest(
 
 
 def null_columns_by_config(files: Sequence[PublishedFile]) -> Mapping[str, tuple[str, ...]]:
-    """Return the columns in which no row of a config has a value; without configs that have none such."""
+    """Return the columns without a value in any row, for each config that has such columns."""
     out: dict[str, tuple[str, ...]] = {}
     for config in DATASET_CONFIGS:
         own = [set(file.nulls or ()) for file in files if file.config == config]

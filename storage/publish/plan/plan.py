@@ -1,12 +1,12 @@
-"""The plan: which files the published dataset of a version consists of, and what each is made from.
+"""The plan: the files of a version's published dataset, and the rows that each is made from.
 
-A file holds the rows of one config and one split for a stretch of episodes. Where a stretch ends is
-decided over **all** episodes of the split, in the order of `selection`, by an estimate of their size.
+A file holds the rows of one config and one split for a stretch of episodes. The ends of stretches are
+computed over **all** episodes of the split, in the order of `selection`, from an estimate of their size.
 So when an episode is judged again, only the files that hold it change, and a later version only
 lengthens the last stretch and adds more. Because the size is estimated, planning reads no picture, and
-files come out near the configured size. A system prompt is a row in every split whose episodes used
-it, so that a split can be read alone. Which steps give training rows is known only when they are made,
-so a stretch may turn out to have none; all attempts at a task are in one stretch of `preference`.
+files come out near the configured size. A system prompt is a row in every split whose episodes used it,
+so that a split can be read alone. The steps that give training rows are known only when the rows are
+made, so a stretch may have no rows; all attempts at a task are in one stretch of `preference`.
 
 A planned file has a recipe, the hash of all that decides its bytes. A destination that already has a
 file of that recipe needs no other, so a second publication builds nothing.
@@ -35,7 +35,7 @@ from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Candidate, Selection
 
 _OF_EVERY_ATTEMPT = ("attempts", "verdicts")
-"""Those with rows of every episode, published or not."""
+"""Configs with rows of every episode, published or not."""
 
 LAYOUT = 2
 """Part of every recipe: incremented when the same rows are written differently."""
@@ -47,12 +47,12 @@ _T = TypeVar("_T")
 
 
 class TrainingTerms(NamedTuple):
-    """Which training rows are published, and in whose words."""
+    """The published training rows and their dialect."""
 
     kinds: tuple[RowKind, ...]
-    """Their kinds; a config each."""
+    """Their kinds, each a config."""
     renderer: Renderer
-    """Knows the dialect."""
+    """Renders episodes in the dialect."""
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -102,11 +102,11 @@ class PublishPlan:
     shard_bytes: int
     """The size above which a file is split."""
     training: TrainingTerms | None = None
-    """Which training rows there are; None: none."""
+    """The training rows of the plan; None without any."""
 
 
 class _FileGroup(NamedTuple):
-    """The files of one config and split, the size above which they are split, and what makes their rows."""
+    """The files of one config and split, with their maximum size and the renderer of their rows."""
 
     config: str
     split: str
@@ -116,7 +116,7 @@ class _FileGroup(NamedTuple):
 
 @dataclass(frozen=True)
 class _RowOwners:
-    """Which episodes have rows in the tables in which not every episode has some."""
+    """The episodes that have rows in tables where an episode may have no row."""
 
     steps: Collection[str]
     """Failed episodes that have steps all the same."""

@@ -1,10 +1,10 @@
-"""Which episodes a version of a run publishes, and in which order.
+"""Selects the episodes that a version of a run publishes, and their order.
 
-`select` joins every committed episode with its task and its verdicts and asks the run's rule whether
-it accepts the episode. It reads narrow columns only: no pictures, and of the evidence what `judged`
-reads. The order depends on the episodes alone: units by when their last episode ended, then task and attempt. Units
-that are committed later ended later, so a later version adds its episodes at the end, however the tables
-were compacted.
+`select` joins every committed episode with its task and its verdicts and asks the run's rule whether it
+accepts the episode. It reads narrow columns only: no pictures, and only the evidence that `judged`
+reads. The order depends on the episodes alone: units by when their last episode ended, then task and
+attempt. Units that are committed later ended later, so a later version adds its episodes at the end,
+however the tables were compacted.
 """
 
 from collections import Counter, defaultdict
@@ -84,7 +84,7 @@ class Candidate:
     policy: str
     """The policy's name."""
     policy_kind: str
-    """What sort of policy."""
+    """The kind of the policy."""
     model: str | None
     """The model's name; None without a model."""
     trainable: bool
@@ -104,11 +104,11 @@ class Candidate:
     acceptance: Acceptance
     """The columns with the rule's result."""
     labels: tuple[StepLabel, ...] | None
-    """What each of its actions did; None if `steps` has not seen it."""
+    """The label of each of its actions; None if `steps` has not judged it."""
     success: bool | None
-    """Whether the site reported success; None if nobody judged it."""
+    """Whether the site reported success; None if no verifier judged it."""
     verdicts_hash: str | None
-    """Hash over its verdicts, their evidence only where columns are made of it; None if it has none."""
+    """Hash over its verdicts, with the evidence that becomes columns; None without a verdict."""
     unit_ended_at: datetime
     """When the last episode of its unit ended."""
 
@@ -139,7 +139,7 @@ class Selection:
         return wanted and not self.leaves_out(candidate)
 
     def leaves_out(self, candidate: Candidate) -> bool:
-        """Return whether `candidate` is in no split, because it would show one what is in another."""
+        """Return whether `candidate` is in no split because its content is in another one."""
         return self.splits.leaves_out(candidate.template_id, candidate.task_id)
 
     def count(self, status: AcceptanceStatus) -> int:
@@ -210,7 +210,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
 
 
 def _narrow(episodes: ds.Dataset) -> pa.Table:
-    """Return the columns that are read of `episodes`; those of which an earlier version knew nothing are null."""
+    """Return the columns to read of `episodes`; columns that an earlier version lacks are null."""
     schema = arrow_schema("episodes")
     known = [name for name in _EPISODE_COLUMNS if name in episodes.schema.names]
     table = episodes.to_table(columns=known)

@@ -1,16 +1,16 @@
-"""Which split each template is published in, so that no split holds a copy of another's rows.
+"""Assigns each template to a split, so that no split holds a copy of another's rows.
 
-Templates that share a page, a first picture or a goal's wording make one group, and so do templates
-that are joined through a third. A group is in one split. At each publication the groups that have no
-split yet get one: of `MIN_GROUPS` groups or more, a twentieth go to `test` and a twentieth to
-`validation`, both rounded up, in the order of a hash, and all others to `train`. The run keeps what was
-assigned (see `storage.lake.split_record`), so a template never moves into another split. When growth
-joins groups of different splits, the templates of all splits but the first of them are left out.
+Templates that share a page, a first picture or a goal's wording make one group, also if a third template
+connects them. A group is in one split. Each publication assigns the groups that have no split yet: of
+`MIN_GROUPS` groups or more, a twentieth go to `test` and a twentieth to `validation`, both rounded up,
+in the order of a hash, and all others to `train`. The run keeps the assignment (see
+`storage.lake.split_record`), so a template never moves into another split. When growth joins groups of
+different splits, the templates of all splits but the first of them are left out.
 
-A task file may ask for a split itself; that counts as assigned. So does a family of worlds: its file
-names the split. Its templates are one group, and families share neither worlds nor pages but may share the
-wordings of a kind of task. So a task of a world is compared with others as it is shown: where its goal, its
-world or its first picture is in an earlier split too, the task is left out of the later one.
+A task file may name a split itself, and the file of a family of worlds names one; both count as
+assigned. The templates of a family are one group. Families share neither worlds nor pages, but may share
+the wordings of a kind of task. So each task of a world is compared with the others: if its goal, its
+world or its first picture is in an earlier split too, the later split leaves it out.
 """
 
 import re
@@ -34,10 +34,10 @@ MIN_GROUPS = 10
 """With fewer groups everything is in `train`: a split of one or two groups measures nothing."""
 
 SHARE = 20
-"""One group in so many is in `validation`, and one in so many in `test`."""
+"""One group in 20 is in `validation`, and one in 20 in `test`."""
 
 _LARGEST = 10
-"""A group of more than one template in so many stays in `train`, while there are smaller ones."""
+"""A group with more than a tenth of the templates stays in `train` while smaller groups exist."""
 
 # Beside a letter of these scripts a quotation or a number may begin or end.
 _BEFORE, _AFTER = rf"(?<![^\W{UNPARTED}])", rf"(?![^\W{UNPARTED}])"
@@ -52,7 +52,7 @@ _NO_PICTURE = sha256_hex(b"")
 """The hash of a picture that is missing, which templates do not share."""
 
 Key = tuple[str, ...]
-"""Something that templates may share: its kind, then what it is."""
+"""Something that templates may share: its kind, then its value."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Splits:
     families: Mapping[str, str] = field(default_factory=dict)
     """The split of each family of worlds."""
     repeated: frozenset[str] = frozenset()
-    """Tasks of worlds that are not published: an earlier split shows the same."""
+    """Tasks of worlds that are not published: their content is in an earlier split."""
 
     def of_group(self, group: Iterable[str]) -> str:
         """Return the split that a group is published in."""
@@ -85,7 +85,7 @@ class Splits:
         )
 
     def leaves_out(self, template: str, task: str) -> bool:
-        """Return whether a task of a template is in no split, because it would show one what is in another."""
+        """Return whether a task of a template is in no split because its content is in another one."""
         return template in self.left_out or task in self.repeated
 
     def with_any(self, templates: AbstractSet[str]) -> "Splits":
@@ -106,7 +106,7 @@ class Splits:
 
 
 def assign_splits(keys: Mapping[str, AbstractSet[Key]], known: Mapping[str, str]) -> Splits:
-    """Return the split of every template, given what each shows and which are assigned already."""
+    """Return the split of every template, given its keys and the assignments so far."""
     groups = _groups(keys)
     splits = {template: known[template] for template in keys if template in known}
     free: list[frozenset[str]] = []
@@ -152,7 +152,7 @@ def _groups(keys: Mapping[str, AbstractSet[Key]]) -> tuple[frozenset[str], ...]:
 
 
 def wording(goal: str) -> str:
-    """Return a goal without what varies by seed: quoted text and numbers."""
+    """Return a goal without the parts that vary by seed: quoted text and numbers."""
     plain = _NUMBER.sub("0", _QUOTED.sub('""', goal))
     return " ".join(plain.casefold().split())
 
@@ -172,12 +172,12 @@ def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
 
 
 def _family(template: str) -> str:
-    """Return the family of worlds that a template is of: `shop` of `shop/find`."""
+    """Return the family of worlds of a template: `shop` of `shop/find`."""
     return template.partition("/")[0]
 
 
 def _repeats(shown: "_Shown", splits: Splits) -> frozenset[str]:
-    """Return the tasks of worlds that show what an earlier split shows."""
+    """Return the tasks of worlds whose content is in an earlier split."""
     places = {name: SPLITS.index(split) for name, split in splits.by_template.items()}
     first: dict[Key, int] = {}
     for task, keys in shown.tasks.items():
@@ -191,15 +191,15 @@ def _repeats(shown: "_Shown", splits: Splits) -> frozenset[str]:
 
 
 class _Shown:
-    """What templates and tasks of worlds show, and the splits that are asked for."""
+    """The keys of templates and of tasks of worlds, and the splits that files name."""
 
     def __init__(self) -> None:
         self.keys: defaultdict[str, set[Key]] = defaultdict(set)
-        """What templates are joined by where they share it, by template."""
+        """The keys that connect templates, by template."""
         self.tasks: defaultdict[str, set[Key]] = defaultdict(set)
-        """What each task of a world shows as it stands, by task."""
+        """The keys of each task of a world, by task."""
         self.asked: dict[str, str] = {}
-        """The splits that task files and families of worlds ask for, by template."""
+        """The splits that task files and files of families name, by template."""
         self.owners: dict[str, str] = {}
         """The template of each task."""
         self.sites: dict[str, str] = {}

@@ -2,8 +2,8 @@
 
 Both spellings are made of the same parts: adjacent texts are one, as a chat template would join them,
 and every text is escaped (see `placeholders`). A trainer drops a row whose placeholders and pictures
-differ in number or whose roles do not take turns, some without a word; so such a reply gives no row
-here, and is counted.
+differ in number or whose roles do not take turns, some silently; so such a reply gives no row here, and
+is counted.
 """
 
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from storage.publish.training.source import Reply
 
 
 class NoRow(StrEnum):
-    """Why a reply gives no row, beside the reasons for which it is masked; as it is counted."""
+    """The reason why a reply gives no row, beside the reasons of masks; rows are counted by it."""
 
     NO_PICTURE = "without_its_picture"
-    """The prompt lacks the picture of the very step."""
+    """The prompt lacks the picture of the reply's step."""
     ROLES = "roles_do_not_alternate"
-    """User and assistant do not take turns, which trainers demand."""
+    """User and assistant do not alternate, which trainers require."""
     PLACEHOLDER = "placeholder_in_reply"
-    """The reply holds a word that trainers take for a picture: escaped, it would be another reply."""
+    """The reply holds a word that trainers take for a picture; escaping would change the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,9 @@ class Spelt:
     text: str
     """The reply as a string."""
     system: str | None
-    """The system prompt that was left out; None: it stands in the messages, or there is none."""
+    """The system prompt left out of the messages; None if they have it, or the episode has no system
+    prompt.
+    """
     pictures: tuple[MessagePicture, ...]
     """In the order of their placeholders."""
 

@@ -1,4 +1,4 @@
-"""What a caller can choose of training rows; help reads it, so nothing heavy is imported here."""
+"""The options of training rows; help reads them, so the module imports nothing heavy."""
 
 from enum import StrEnum
 

@@ -1,17 +1,16 @@
-"""Pairs of replies to one prompt: an accepted attempt's and a rejected one's, where the two part.
+"""Pairs of replies to one prompt, an accepted attempt's and a rejected one's, where the two diverge.
 
 All attempts of a group begin on the same page. As long as two of them were shown the same and said the
-same, their prompts are equal, message by message and picture by picture; at the first step at which
-their replies differ under equal prompts they part, and that step is the pair. Each rejected attempt
-gives at most one pair, with the accepted attempt that it went along with the longest, so a group
-of many attempts does not outweigh the others. A rejected attempt that gives none is counted by the
-reason, and so is a group that has nothing to compare. Where `steps` does not call the accepted
-attempt's step good, or calls the rejected one's good, the attempts' ends do not make it otherwise: two
-boxes ticked in another order are no pair.
+same, their prompts are equal, message by message and picture by picture; the first step at which their
+replies differ under equal prompts is the pair. Each rejected attempt gives at most one pair, with the
+accepted attempt that shares the most steps with it, so a group of many attempts does not outweigh the
+others. A rejected attempt that gives none is counted by the reason, and so is a group that has nothing
+to compare. A step gives no pair if `steps` labels it bad in the accepted attempt or good in the rejected
+one: two boxes ticked in another order are no pair.
 
-An attempt counts as rejected if the verifier `outcome` found that its task was not done. One that was
-rejected for anything else (a copy, a picture that replay did not meet, a break of its surroundings) or
-is not judged yet says nothing about its replies.
+An attempt counts as rejected if the verifier `outcome` found that its task was not done. An attempt that
+was rejected for another reason (a copy, a picture that replay did not reproduce, a failure outside the
+policy) or is not judged yet gives no evidence about its replies.
 """
 
 from collections import Counter
@@ -84,12 +83,12 @@ class PairMaker:
     """Makes the rows of a group of attempts."""
 
     renderer: Renderer
-    """Knows the dialect."""
+    """Renders episodes in the dialect."""
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt stands."""
 
     def rows(self, group: Sequence[FullEpisode], counts: Counter[str]) -> Iterator[Row]:
-        """Yield the pairs of a group, and count what gives none."""
+        """Yield the pairs of a group, and count the attempts without a pair."""
         if len(group) < 2:  # noqa: PLR2004 - a pair
             counts[NoPair.ONE_ATTEMPT.value] += 1
             return
@@ -192,6 +191,6 @@ def _part(chosen: _Attempt, rejected: _Attempt) -> _Parting:
 
 
 def _size(attempt: _Attempt) -> tuple[int, int, float]:
-    """Return what decides the size of an attempt's pictures."""
+    """Return the viewport and scale of an attempt, which decide the size of its pictures."""
     episode = attempt.source.episode
     return episode.viewport_width, episode.viewport_height, episode.device_scale_factor

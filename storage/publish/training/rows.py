@@ -1,9 +1,8 @@
 """Rows of one reply each: `sft`, `kto` and `step_labels`.
 
-A row is made of a reply under the very prompt that it answers; earlier replies stand in its prompt and
-are learnt in rows of their own, so trainers that learn every assistant turn of `messages` must be told
-to learn the last one alone (`docs/storing.md` says how). A reply that gives no row is counted by its
-reason.
+A row is made of a reply and the prompt that it answers; earlier replies stand in its prompt and are
+learnt in rows of their own, so a trainer that learns every assistant turn of `messages` must be set to
+learn the last one alone (see `docs/storing.md`). A reply that gives no row is counted by its reason.
 """
 
 from collections import Counter
@@ -21,7 +20,7 @@ from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import Reply, replies_of
 
 _LABELLED_ANYWAY = (MaskReason.FAILED,)
-"""What is not learnt and yet labelled: an action that could not be carried out is a bad one."""
+"""Replies that are not learnt but labelled: an action that could not be carried out is a bad example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +28,9 @@ class RowMaker:
     """Makes the rows of an episode."""
 
     kind: RowKind
-    """What the rows teach: one reply each, so not `preference`."""
+    """The kind of rows: one reply each, so not `preference`."""
     renderer: Renderer
-    """Knows the dialect."""
+    """Renders episodes in the dialect."""
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt stands."""
     only_good: bool = False
@@ -76,7 +75,7 @@ class RowMaker:
             yield row | origin(source, reply.step, self.renderer)
 
     def _label(self, source: FullEpisode, reply: Reply) -> bool | str:
-        """Return the row's label, or in a word why there is none."""
+        """Return the row's label, or the reason why the reply has no label."""
         quality = source.quality(reply.step)
         accepted = source.acceptance.accepted
         reason = reply.turn.mask_reason
@@ -95,7 +94,7 @@ class RowMaker:
 
 
 def _is_wanted(quality: StepQuality | None, *, accepted: bool) -> bool | str:
-    """Return whether a reply is wanted, by its own step first; a word where nothing decides.
+    """Return whether a reply is wanted, or the reason why that is undecided; its own step counts first.
 
     A good step of an attempt that failed is no bad example, and a needless step of one that succeeded
     is no good one: neither says what to do.

@@ -1,8 +1,8 @@
 """The columns of training rows: one row that trainers of every spelling load as it is.
 
-Of a reply, the same prompt stands in a row twice: as lists of parts, as TRL reads them, and as strings with
-`<image>`, as LLaMA-Factory, ms-swift and verl do. Text costs little; the pictures stand once, in
-`images`, in the order of their placeholders. What trainers find by name has the name that they expect.
+A row holds its prompt twice: as lists of parts, for TRL, and as strings with `<image>`, for
+LLaMA-Factory, ms-swift and verl. Text costs little; the pictures are stored once, in `images`, in the
+order of their placeholders. Columns that trainers find by name have the expected names.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Column(NamedTuple):
     type: pa.DataType
     """Its Arrow type."""
     about: str
-    """What it holds and what null means; a sentence."""
+    """A sentence on its content and the meaning of null."""
     nullable: bool = False
     """Whether a row may have none."""
 

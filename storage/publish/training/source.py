@@ -1,8 +1,8 @@
-"""What training rows are made of: an episode with its judgement, and as a dialect's conversation.
+"""The source of training rows: an episode with its verdicts, and its conversation in a dialect.
 
-Storage knows no dialect. A renderer, which `flows` passes in, returns the prompts that a model would
-have got and the replies it would have given, in segments: the prompt of a segment only grows, so each
-of its prompts is the beginning of its turns. `replies_of` takes the segments apart again, into one
+Storage depends on no dialect. A renderer, which `flows` passes in, returns the prompts that a model
+would have got and the replies it would have given, in segments: the prompt of a segment only grows, so
+each of its prompts is the beginning of its turns. `replies_of` takes the segments apart again, into one
 prompt for each reply.
 """
 
@@ -14,7 +14,7 @@ from schemas.episodes.conversation import ChatMessage, MaskReason, Rendered
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply under the very prompt that it answers."""
+    """A reply with the prompt that it answers."""
 
     step: int
     """The step whose action it is."""
@@ -25,7 +25,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text of the reply."""
         return "".join(part for part in self.turn.parts if isinstance(part, str))
 
     @property

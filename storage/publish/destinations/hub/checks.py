@@ -1,9 +1,9 @@
 """The checks of a Hub destination before any work: the names in its URL, and the token's permissions.
 
-A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for a branch other than the main one. Names are
-checked by the Hub's rules. The permissions are what the Hub says about the token's owner, so that a
-night of rollouts does not end at a token that can only read. What the Hub does not state is taken as
-allowed; the commit decides in the end.
+A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for a branch other than the main one. Names are checked
+by the Hub's rules. The Hub states the permissions of the token, so a night of rollouts does not end at a
+token that can only read. A permission that the Hub does not state counts as granted; the commit decides
+in the end.
 """
 
 import re
@@ -50,7 +50,7 @@ def refuse_read_only(who: Mapping[str, object], repository: str, address: str) -
     """Refuse a token that cannot write to `repository`.
 
     Raises:
-        BadConfig: it cannot; the error says which token can.
+        BadConfig: the token cannot write; the error says which token can.
     """
     owner = repository.partition("/")[0]
     name = who.get("name")

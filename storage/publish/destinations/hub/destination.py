@@ -172,7 +172,7 @@ class HubDestination(Destination):
                 self._state = replace(state, gated=wanted.value)
 
     async def _commit(self, message: str) -> None:
-        """Commit what is pending, exactly once, even if a response is lost."""
+        """Commit the pending operations exactly once, even if a response is lost."""
         head: str | None = None
         for pause in pauses():
             state = self._branch_state()
@@ -194,7 +194,7 @@ class HubDestination(Destination):
         self._content, self._additions, self._deletions = None, {}, set()
 
     async def _pending_commit(self) -> str | None:
-        """Return the head if it has all that is pending; None if that is to be committed again.
+        """Return the head if it has all pending operations; None if they must be committed again.
 
         Raises:
             Conflict: another writer's commit changed files of ours.

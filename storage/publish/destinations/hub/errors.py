@@ -1,9 +1,9 @@
 """Translates the errors of the Hub's client, and decides when a request is retried.
 
-An error says what is not allowed and what to do about it, and its class whether a
-retry may help. No error repeats any part of a request, and a token in a response is redacted. `pauses`
-and `wait` are the one layer of retries around what the client itself does not retry; a pause is as long
-as the Hub asks for, up to a limit.
+An error names the refused operation and the remedy; its class says whether a retry may help. No error
+repeats any part of a request, and a token in a response is redacted. `pauses` and `wait` are the one
+layer of retries for requests that the client itself does not retry; a pause is as long as the Hub asks
+for, up to a limit.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ async def wait(after: Busy | Conflict, pause: float | None) -> None:
 
 @contextmanager
 def translated_errors(where: str) -> Iterator[None]:
-    """Translate what the client raises in the block.
+    """Translate the client's errors in the block.
 
     Raises:
         Busy: no answer, or one that asks for another try.

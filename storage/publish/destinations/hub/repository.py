@@ -90,7 +90,7 @@ class Repository:
             return RepoState(head=None, private=main.private, gated=main.gated)
 
     async def token_owner(self) -> dict[str, object]:
-        """Return what the Hub says about the owner of the token.
+        """Return the Hub's description of the token and its owner.
 
         Raises:
             BadConfig: there is no token, or the Hub does not know it.
