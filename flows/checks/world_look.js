@@ -1,4 +1,4 @@
-// Returns what makes a page of a world hard or impossible to use as it is shown: a sentence for each, five at most.
+// Returns the visible usability defects of a page of a world: a sentence for each, five at most.
 function findDefects() {
   const root = document.documentElement;
   const found = [];
@@ -12,7 +12,7 @@ function findDefects() {
   const isShown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 
   const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  // The colours behind an element's text, the rearmost first; null where there is a picture, which is not judged.
+  // The colours behind an element's text, rearmost first; null if a picture is there, which is not judged.
   const groundOf = (element) => {
     const layers = [];
     for (let at = element; ; at = at.parentElement) {
@@ -46,7 +46,7 @@ function findDefects() {
     left: Math.max(box.left, frame.left), top: Math.max(box.top, frame.top),
     right: Math.min(box.right, frame.right), bottom: Math.min(box.bottom, frame.bottom),
   });
-  // The part of a box that nothing around an element hides or scrolls away.
+  // The part of a box that no ancestor of an element clips.
   const seen = (element, box) => {
     let part = box;
     for (let at = element; at; at = at.parentElement)
@@ -54,7 +54,7 @@ function findDefects() {
         part = within(part, at.getBoundingClientRect());
     return part;
   };
-  // Nobody can scroll to what it hides, and nothing says so.
+  // Users cannot scroll to the hidden part, and no ellipsis marks it.
   const clips = ({ overflowX, textOverflow }) =>
     ["hidden", "clip"].includes(overflowX) && textOverflow !== "ellipsis";
   const spills = ({ overflowX, textOverflow }) =>
@@ -65,8 +65,8 @@ function findDefects() {
     return at;
   };
 
-  const lines = []; // the part of each line of text that is in sight, its element and its text node
-  const told = new Set(); // elements whose texts were looked at
+  const lines = []; // the visible part of each line of text, with its element and its text node
+  const told = new Set(); // elements whose texts were checked
   const range = document.createRange();
   const lookAtText = (text, element) => {
     const say = (what) => {

@@ -1,4 +1,4 @@
-// Opens what a page of a world shows in a window over it, or beside its list, and returns whether it has such a thing.
+// Clicks the first link that opens in a dialog or beside its list, and returns whether the page has such a link.
 function openInPlace() {
   const link = document.querySelector("main a[data-place], [data-rows][data-place] a[href]");
   link?.click();

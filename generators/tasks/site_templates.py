@@ -49,8 +49,7 @@ class SiteOffer:
     """The origin on which all tasks start, as `http://shop.test`; None: templates decide, or any origin."""
     draw: Callable[[str, int], Task] | None = None
     """Makes the task of a template and a seed, where it includes more than a start; None: the page states the
-    goal.
-    """
+    goal."""
     judges_state: bool = False
     """Whether tasks are judged by the server's state."""
     refusal: str | None = None

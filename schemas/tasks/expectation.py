@@ -229,14 +229,12 @@ class Expectation(Record):
     """The expected answer, compared in its usual spellings; None: no answer is required."""
     facts: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), max_length=MAX_FACTS)
     """The values on pages from which the answer follows, as displayed; an answer given without having seen all of
-    them is a guess. None: a page shows the answer itself.
-    """
+    them is a guess. None: a page shows the answer itself."""
     looked: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
         default=(), max_length=MAX_FACTS
     )
     """For an answer that something does not exist: the texts that pages show in its place, as the rows of a list. The
-    policy must have had one of them in a picture. None: the answer is of another kind.
-    """
+    policy must have had one of them in a picture. None: the answer is of another kind."""
     probe: str | None = Field(default=None, min_length=1)
     """The name of the probe that judges, with only `options` beside it; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)

@@ -141,12 +141,10 @@ class ReferenceStep(Record):
     """The action."""
     on: str | None = Field(default=None, min_length=1)
     """The words on an element or beside it: its text, label, placeholder, title, alternative text or name; or `#` and
-    its id or `.` and its class, where words are ambiguous. None where the action has no element.
-    """
+    its id or `.` and its class, where words are ambiguous. None where the action has no element."""
     within: str | None = Field(default=None, min_length=1)
     """Words in the same row, item, form or section, where several elements have the same name; None: the first such
-    element of the page.
-    """
+    element of the page."""
     text: str | None = None
     """The text to type, choose, press, open or answer, or the target of a drag; None for a click and a look."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)

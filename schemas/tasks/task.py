@@ -53,16 +53,14 @@ class Task(Record):
     """Criteria for a judge; None if there are no criteria."""
     expect: Annotated[Expectation | None, AsJson()] = None
     """The required state of the server and the answer, or the probe that judges them, for sites that judge by it; a
-    part of the task's identity. None: the site judges in another way.
-    """
+    part of the task's identity. None: the site judges in another way."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if unknown."""
     expires_at: Moment | None = None
     """The time from which the task is out of date; None: never."""
     split: str = ""
     """The split that its task file requests: `train`, `validation` or `test`; empty: no request. Published tasks have
-    the split of their template in the publication.
-    """
+    the split of their template in the publication."""
 
 
 def task_id(

@@ -35,8 +35,7 @@ _PARAGRAPH_WORDS = 12
 
 _KEY_SHARE, _KEY_WORDS = 0.6, 5
 """The share of an instruction's longer words in the key of a table that counts as a match, and their minimum
-number.
-"""
+number."""
 
 _SORTED_ROWS = 5
 _LONGER = 4

@@ -32,8 +32,7 @@ _SYMBOLS = {
 }
 """Fonts for symbols, with the characters that the other fonts lack.
 
-Every world has these fonts, so they are not part of its identity; a page loads one only for a symbol on it.
-"""
+Every world has these fonts, so they are not part of its identity; a page loads one only for a symbol on it."""
 
 _DARK, _DENSE = 0.3, 0.3
 _MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6

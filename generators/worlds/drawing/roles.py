@@ -37,11 +37,7 @@ def draw_roles(
 ) -> None:
     """Draw the role of a world's user, and by chance reserved acts.
 
-    Args:
-        draft: the world.
-        users: names for the restricted role.
-        leaders: names for the role without restrictions.
-        random: the source of randomness.
+    `users` are names for the restricted role, `leaders` those for the role without restrictions.
     """
     user, leader = draft.draw_words(users, random), draft.draw_words(leaders, random)
     draft.role = user

@@ -55,8 +55,7 @@ _ENDINGS = ((0, 50), (99, 49), (95, 45, 90), (0, 25, 50, 75), (0,))
 
 _ROUND, _LARGE, _DIGITS = 20_000, 1_000_000, 4
 """The range of amounts, in hundredths, from which all may end in 00; the maximum from which amounts are rounded; and
-the number of significant digits of these.
-"""
+the number of significant digits of these."""
 
 _FAMILY_NAME_FIRST = frozenset({"ja_JP"})
 """The locales that write the family name first."""

@@ -12,8 +12,7 @@ from schemas.worlds.world import Entity
 
 _FEW, _MANY = 5, 12
 """Maximum number of choices with a button each, and of choices in a list without a search, which is operated by
-keys.
-"""
+keys."""
 
 _BOXES = 8
 """Maximum number of tags with a checkbox each."""
@@ -70,14 +69,7 @@ def _pickers(entities: Iterable[Entity]) -> list[Widget]:
 def with_widgets(
     entity: Entity, counts: Mapping[str, int], rng: Random, *, dates: Widget
 ) -> Entity:
-    """Return an entity with a widget for each field.
-
-    Args:
-        entity: the entity.
-        counts: the number of rows of each entity, by name.
-        rng: the source of randomness.
-        dates: the widget of all dates.
-    """
+    """Return an entity with a widget for each field, `dates` for dates; `counts` has the rows of each entity."""
     fields = tuple(
         field.model_copy(update={"widget": _draw(_weights(field, counts, dates), rng)})
         for field in entity.fields

@@ -63,12 +63,7 @@ _AMOUNTS = {
 def show(world: World, entity: str, field: str, value: str | int | None, titles: Titles) -> str:
     """Return a field's value as displayed: `$1,234.50`, `9 March 2026`, the title of a linked row.
 
-    Args:
-        world: the specification.
-        entity: the entity's name.
-        field: the field's name.
-        value: the value; None: empty.
-        titles: the titles of linked rows.
+    `value` is None if the field is empty; `titles` has the titles of linked rows.
 
     Raises:
         KeyError: the entity, the field or the linked row does not exist.

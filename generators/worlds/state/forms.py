@@ -137,12 +137,9 @@ def read_form(
 ) -> Filled:
     """Parse a form and return the values and the error messages of its fields.
 
-    Args:
-        world: the specification.
-        entity: the row's entity.
-        given: texts by field; several ticked boxes are joined as tags, and unticked boxes are absent.
-        choices: the options, as `field_choices` returns them.
-        before: the row being edited, whose unchanged fields keep their values; None: a new row.
+    `given` has texts by field; several ticked boxes are joined as tags, and unticked boxes are absent. `choices` are
+    those of `field_choices`. `before` is the row being edited, whose unchanged fields keep their values; None: a new
+    row.
     """
     values, messages = Row(), dict[str, str]()
     for field in asked_fields(world, entity):

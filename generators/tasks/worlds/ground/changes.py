@@ -171,10 +171,7 @@ def is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
 def clashes(setting: Setting, entity: Entity, *pairs: tuple[Row, Row]) -> bool:
     """Return whether rows, changed one after another, ever share their values of `apart`.
 
-    Args:
-        setting: the world.
-        entity: the rows' entity.
-        pairs: a row, without `id` if it is new, and its new values.
+    A pair is a row, without `id` if it is new, and its new values.
     """
     rows = [{**row} for row in setting.rows_of(entity)]
     for row, values in pairs if entity.apart else ():

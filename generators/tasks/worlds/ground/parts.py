@@ -87,14 +87,8 @@ def draw_part(
 ) -> Part | None:
     """Return a part of a list; None: no draw succeeded.
 
-    Args:
-        setting: the world.
-        random: the source of randomness.
-        view: the list.
-        sizes: the allowed numbers of rows.
-        conditions: the number of conditions.
-        unlike: fields without conditions.
-        only: the rows that the part may contain; None: all.
+    `sizes` are the allowed numbers of rows, `conditions` is the number of conditions, none of them on a field of
+    `unlike`. `only` are the rows that the part may contain; None: all.
     """
     entity = setting.world.entity(view.entity)
     allowed = {row["id"] for row in (setting.rows_of(entity) if only is None else only)}

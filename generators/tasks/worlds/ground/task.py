@@ -90,14 +90,7 @@ def _budget(steps: Sequence[ReferenceStep]) -> int:
 def measure(
     plan: Sequence[ReferenceStep], expect: Expectation, instruction: str, places: Collection[str]
 ) -> Difficulty:
-    """Return the difficulty of a task.
-
-    Args:
-        plan: its shortest plan.
-        expect: its expectation.
-        instruction: its goal.
-        places: the texts of links to lists and to rows' pages.
-    """
+    """Return a task's difficulty by its shortest plan; `places` are the texts of links to lists and to rows' pages."""
     told = {step.text for step in plan if step.text and step.do is not Do.PRESS}
     carried = {text for text in told if text not in instruction} | {*expect.facts}
     rules = len(expect.added) + len(expect.changed) + len(expect.removed)

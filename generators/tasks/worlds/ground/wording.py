@@ -57,13 +57,9 @@ def grammar() -> Grammar:
 
 
 def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: bool = False) -> str:
-    """Return a goal.
+    """Return a goal in a kind's sentences, with placeholders filled from `words`.
 
-    Args:
-        kind: the kind, whose sentences are used.
-        words: the values of placeholders.
-        random: the source of randomness.
-        is_twin: whether the task is impossible, so that the goal says how to answer then.
+    `is_twin`: whether the task is impossible, so that the goal says how to answer then.
     """
     rules, share = grammar(), random.random()
     requests = kind.requests

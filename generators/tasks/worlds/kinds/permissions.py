@@ -33,8 +33,7 @@ _PURPOSES = {
 
 _MAY, _IMPOSSIBLE = 0.4, 0.5
 """The shares: of tasks on rows where the role may perform the act, and of kept tasks where requests are
-impossible.
-"""
+impossible."""
 
 
 @task_kind(

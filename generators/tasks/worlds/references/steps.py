@@ -113,12 +113,7 @@ def to_row(
 ) -> Steps:
     """Return the steps from any page to a row's page, through its view, with a search if possible.
 
-    Args:
-        setting: the world.
-        view: the view.
-        entity: the row's entity.
-        row: the row.
-        reads: the fields to scroll into view there, in order; None: open all parts instead.
+    `reads` are the fields to scroll into view there, in order; None: open all parts of the page instead.
     """
     return (
         *find_row(setting, view, entity, row),
@@ -189,14 +184,9 @@ def to_list(
     sort: DataField | None = None,
     descending: bool = False,
 ) -> Steps:
-    """Return the steps from any page to a view's filtered and sorted list.
+    """Return the steps from any page to a view's list.
 
-    Args:
-        setting: the world.
-        view: the view.
-        filters: the options of filters, by field.
-        sort: the field that sorts the rows; None: by id.
-        descending: whether the order is descending.
+    `filters` are the options of filters by field; `sort` is the field that sorts the rows, None: by id.
     """
     entity, words = setting.world.entity(view.entity), setting.world.words
     chosen = [
@@ -223,14 +213,7 @@ def turn(setting: Setting, times: int) -> Steps:
 
 
 def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> Steps:
-    """Return the steps that read rows of a list from its first page on.
-
-    Args:
-        setting: the world.
-        view: the list.
-        rows: the rows in the list's order, from its first.
-        turns: the number of page turns.
-    """
+    """Return the steps that read `rows`, the first of a list in its order, on its first page and after `turns` turns."""
     entity, steps = setting.world.entity(view.entity), list[ReferenceStep]()
     for page in range(turns + 1):
         steps += turn(setting, 1) if page else ()

@@ -38,14 +38,7 @@ def thoughts() -> Mapping[str, Mapping[str, list[str]]]:
 def think(
     steps: Sequence[ReferenceStep], goal: str, answer_kind: str, random: Random
 ) -> tuple[ReferenceStep, ...]:
-    """Return the steps with a thought for each that lacks one.
-
-    Args:
-        steps: a whole reference.
-        goal: the task's instruction.
-        answer_kind: the task's: `none`, `verbatim` or `computed`.
-        random: the source of randomness.
-    """
+    """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
     known = thoughts()["steps"]
     return tuple(
         step
