@@ -115,9 +115,8 @@ ENVIRONMENT_FAILURES = frozenset(
 """Failures of the policy's surroundings, which are never trained on."""
 
 RETRIED_FAILURES = frozenset({FailureKind.BROWSER, FailureKind.SITE})
-"""Failures that may not recur in a fresh session; a page that spins, crashes or never settles would do
-it again.
-"""
+"""Failures that may not recur in a fresh session; a page that spins, crashes or never settles would do it
+again."""
 
 
 class RolloutFailure(StepmillError):

@@ -29,8 +29,7 @@ MAX_UNITS = 64
 """The maximum number of units in flight."""
 
 MAX_FAILED_OUTSIDE = 0.1
-"""The share of a run's episodes that may fail outside the policy before the report names it a problem.
-"""
+"""The share of a run's episodes that may fail outside the policy before the report names it a problem."""
 
 RECALL_UNITS = 1_000
 """Units whose verdicts of earlier commands are read together."""

@@ -88,8 +88,7 @@ class GroupCount(Record):
     """Actions taken."""
     reasons: tuple[tuple[str, int], ...] = ()
     """The reasons why episodes failed or were rejected, with their numbers, the commonest first. Reasons
-    that differ in numbers alone are one.
-    """
+    that differ in numbers alone are one."""
 
     @property
     def percent(self) -> float:

@@ -221,8 +221,7 @@ class _RenderedStep:
 
 _Masks = list[tuple[MaskReason, str] | None]
 """For each reply of an episode the reason why it is not learnt, and a sentence on it; None if it is
-learnt.
-"""
+learnt."""
 
 
 class _Sight:

@@ -57,8 +57,7 @@ class _Side(NamedTuple):
     """The word for the first thing in this direction, as `topmost`."""
     origin: str
     """The start of counting in this direction, as `from the top`; empty if readers do not count that
-    way.
-    """
+    way."""
     turn: Callable[[Box], tuple[float, float, float, float]]
     """Returns start and end along the direction, then start and end across it."""
     is_row: bool

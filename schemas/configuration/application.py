@@ -63,8 +63,7 @@ class Start(Record):
     command: tuple[str, ...] = ()
     """Program and arguments, run in the folder of the application's file; empty: one runs at `url`."""
     url: str | None = None
-    """The address of a server that runs already, as `http://127.0.0.1:8000`; None: `command` starts it.
-    """
+    """The address of a server that runs already, as `http://127.0.0.1:8000`; None: `command` starts it."""
     seconds: float = Field(default=30.0, gt=0, le=600)
     """Maximum seconds from the start until the server answers."""
     environment: dict[str, str] = Field(default_factory=dict)
@@ -94,8 +93,7 @@ class Reset(Record):
     """Program and arguments, run like the server's own command; empty: reset without a command."""
     files: str | None = None
     """A folder, as `worlds/{seed}`, whose files replace those in `{folder}`, each by one rename, for a
-    server that opens them anew for each request; None: reset without files.
-    """
+    server that opens them anew for each request; None: reset without files."""
 
     @model_validator(mode="after")
     def _check(self) -> "Reset":
@@ -114,9 +112,8 @@ class Login(Record):
     storage: dict[str, str] = Field(default_factory=dict)
     """The entries of `localStorage`, by key."""
     seeded: bool = False
-    """The login belongs to the state of a seed and opens only servers that Stepmill starts for one
-    visit: its values are no secrets, and may be written out.
-    """
+    """The login belongs to the state of a seed and opens only servers that Stepmill starts for one visit:
+    its values are no secrets, and may be written out."""
 
 
 class StateSource(Record):
@@ -202,8 +199,7 @@ class Application(Record):
     masks: Masks = Masks()
     """The differences allowed between equal visits."""
     clock: Clock | None = None
-    """The clock; None: the pages' clock begins where that of all sites does, and the server's is real.
-    """
+    """The clock; None: the pages' clock begins where that of all sites does, and the server's is real."""
     visits: Literal["one"] | SharedVisits = "one"
     """`one` visit at a time on a server, or several that share it, each with an id."""
     home: str = ""

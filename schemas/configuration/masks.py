@@ -13,12 +13,10 @@ class Masks(Record):
     fields: tuple[str, ...] = ()
     """Names of form fields whose values count as empty."""
     patterns: tuple[str, ...] = ()
-    """Regular expressions; their matches in the document, in addresses and in names and texts of
-    elements are removed; of a pattern with groups only the first group.
-    """
+    """Regular expressions; their matches in the document, in addresses and in names and texts of elements
+    are removed; of a pattern with groups only the first group."""
     state: tuple[str, ...] = ()
-    """JSON pointers into the server's state, `*` for any key or index; the values at them are left out.
-    """
+    """JSON pointers into the server's state, `*` for any key or index; the values at them are left out."""
 
     @field_validator("patterns")
     @classmethod

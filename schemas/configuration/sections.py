@@ -113,12 +113,10 @@ class TasksSection(Record):
     seeds: SeedRange | None = None
     """First and last seed of each template, inclusive and in order: `[0, 4]` makes five tasks of a
     template. A task file has seeds of its own, and this key is ignored. None: `[0, 4]`, or all seeds if
-    `sample` draws among them.
-    """
+    `sample` draws among them."""
     sample: int | None = Field(default=None, ge=1, le=1_000_000)
     """Number of tasks to draw, evenly over sites, then over the templates of each site, then by seed;
-    `run.seed` decides which. If there are fewer tasks, all are taken. None: all of them.
-    """
+    `run.seed` decides which. If there are fewer tasks, all are taken. None: all of them."""
     attempts: int = Field(default=1, ge=1, le=10_000)
     """Attempts at each task."""
     unit_size: int = Field(default=16, ge=1, le=100_000)
@@ -155,33 +153,28 @@ class PolicySection(Record):
     """The policy that acts, and the sampling of its model."""
 
     name: str = Field(default=PolicyName.TEACHER.value, pattern=PART_NAME)
-    """The policy that acts: one of these, or a plug-in's. `model` and `surfer` need an engine; a
-    plug-in's policy gets one where `engine.kind` names one.
-    """
+    """The policy that acts: one of these, or a plug-in's. `model` and `surfer` need an engine; a plug-in's
+    policy gets one where `engine.kind` names one."""
     share: float = Field(default=1.0, gt=0, le=1_000_000)
     """Weight in the draw between `[[policies]]`: with shares 3.0 and 1.0 the first one gets about three
-    quarters of the episodes. No effect with a single policy.
-    """
+    quarters of the episodes. No effect with a single policy."""
     dialect: str | None = None
     """The dialect: how the model is prompted and its replies are parsed; None: `holotron`."""
     dialect_options: dict[str, JsonValue] = Field(default_factory=dict)
     """Options of the dialect that differ from its defaults, as `{ page_line = false }`. Each dialect has
-    its own keys, and refuses all others.
-    """
+    its own keys, and refuses all others."""
     temperature: float = Field(default=0.0, ge=0, le=2)
     """Sampling temperature of the model; 0: always the likeliest token."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Nucleus sampling: samples from the likeliest tokens that together have this probability; None: the
-    server's default.
-    """
+    server's default."""
     max_tokens: int = Field(default=1_024, ge=16, le=1_000_000)
     """Maximum length of a reply, in tokens, thinking included."""
     context_tokens: int | None = Field(default=None, ge=256)
     """Maximum length of a prompt, in tokens; None: the engine's limit less `max_tokens`."""
     logprobs: LogprobsMode | None = None
     """Keeps the log-probability of every token of a reply; the value names the kind that the server
-    returns, as set by vLLM's `--logprobs-mode`. None: keeps no log-probabilities.
-    """
+    returns, as set by vLLM's `--logprobs-mode`. None: keeps no log-probabilities."""
     keep_images: int = Field(default=1, ge=1, le=100)
     """Screenshots left in the prompt after an eviction, the newest ones."""
     slack_images: int = Field(default=2, ge=0, le=100)
@@ -228,23 +221,18 @@ class EngineSection(Record):
     `.venv-engine/bin/vllm`, else `vllm` on PATH."""
     usd_per_hour: float | None = Field(default=None, ge=0)
     """Price of the engine by the hour, all endpoints together; None: no hourly price. Refused beside
-    `usd_per_million`.
-    """
+    `usd_per_million`."""
     usd_per_million: PriceSection | None = None
     """Prices of the engine by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: it has no price by
-    tokens.
-    """
+    tokens."""
     requests: int = Field(default=256, ge=1, le=65_536)
     """Maximum number of requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
-    """Maximum wait for one reply, all retries included. After it the episode fails if the server replies
-    to other requests; if it does not, it gets no more requests, and without another server the run
-    stops.
-    """
+    """Maximum wait for one reply, all retries included. After it the episode fails if the server replies to
+    other requests; if it does not, it gets no more requests, and without another server the run stops."""
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
-    """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the
-    newest one; with `--trust-remote-code` in `args` that is code which has not been reviewed.
-    """
+    """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the newest
+    one; with `--trust-remote-code` in `args` that is code which has not been reviewed."""
     args: tuple[str, ...] = ()
     """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
     `vllm serve`, or of `python -m generators.engine.simulator`."""
@@ -271,47 +259,40 @@ class BrowserSection(Record):
     viewport: tuple[Side, Side] | None = None
     """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++ and 1024×768 of
     worlds, with a `margin`; for pages without an area of their own `[500, 400]`, or `[1024, 1024]` if a
-    policy calls a model.
-    """
+    policy calls a model."""
     device_scale_factor: float | None = Field(default=None, gt=0, le=8)
     """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each task
     draws its own, within `picture_side`; 1 beside a `viewport`."""
     picture_side: SideRange | None = None
-    """The longer side of a screenshot, minimum and maximum: each task draws its own, and its device
-    scale factor, at least 1, follows from it; all attempts at a task have the same. None: `[368, 480]`,
-    or `[896, 1024]` if a policy calls a model. No effect with a `viewport` or a `device_scale_factor`.
-    """
+    """The longer side of a screenshot, minimum and maximum: each task draws its own, and its device scale
+    factor, at least 1, follows from it; all attempts at a task have the same. None: `[368, 480]`, or `[896,
+    1024]` if a policy calls a model. No effect with a `viewport` or a `device_scale_factor`."""
     margin: float = Field(default=0.1, ge=0, le=1)
-    """The maximum extra height of a viewport, as a part of the height of the task's area: each task
-    draws its own height, and so its shape. No effect with a `viewport`.
-    """
+    """The maximum extra height of a viewport, as a part of the height of the task's area: each task draws
+    its own height, and so its shape. No effect with a `viewport`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
     sandbox: Sandbox = Sandbox.ON
-    """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as
-    `user`, or is refused. `off`: no sandbox; pages run with the rights of the user that started the run.
-    """
+    """`on`: Chromium's sandbox is on wherever it can start, and a browser that root starts runs as `user`,
+    or is refused. `off`: no sandbox; pages run with the rights of the user that started the run."""
     user: int = Field(default=UNPRIVILEGED_USER, ge=1, le=2**32 - 2)
     """The user id of root's browser; this user should be able to read no other user's files. No effect
-    unless root starts the run.
-    """
+    unless root starts the run."""
 
 
 class LimitsSection(Record):
     """The limits of an episode; `generators/rollout/limits.py` gives their order."""
 
     live_episodes: int | None = Field(default=None, ge=1)
-    """Maximum number of concurrent rollouts; None: the number of sessions. Replays ask no engine, so
-    only the number of sessions limits them.
-    """
+    """Maximum number of concurrent rollouts; None: the number of sessions. Replays ask no engine, so only
+    the number of sessions limits them."""
     steps: int = Field(default=30, ge=1, le=10_000)
     """Maximum number of actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
     """Wall-clock seconds of one try of an episode, from before its page is opened; waiting for a dead engine or for
     a turn in the browser is not counted. A page that is busy a second later fails the episode."""
     tokens: int | None = Field(default=None, ge=1)
-    """Maximum number of tokens in an episode, prompts and replies of all calls together; None: no limit.
-    """
+    """Maximum number of tokens in an episode, prompts and replies of all calls together; None: no limit."""
     stuck_steps: int = Field(default=4, ge=2)
     """Number of identical actions in a row on the same screenshot that ends the episode."""
     drain_seconds: float = Field(default=30.0, ge=0)
@@ -325,9 +306,8 @@ class VerifySection(Record):
     """The verifiers that examine every episode, in order; a later one examines only episodes that
     no earlier one failed and that the rule of `[accept]` does not reject already."""
     rejected_too: tuple[str, ...] = ()
-    """The verifiers of `verifiers` that examine rejected episodes as well, unless `structure` failed
-    them, as `["replay"]`, so that published failures have been replayed like successes.
-    """
+    """The verifiers of `verifiers` that examine rejected episodes as well, unless `structure` failed them,
+    as `["replay"]`, so that published failures have been replayed like successes."""
 
 
 class AcceptSection(Record):
@@ -336,13 +316,12 @@ class AcceptSection(Record):
     passed: tuple[str, ...] = ("structure", "outcome", "novelty", "replay", "seen")
     """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
-    """The lowest raw reward that is accepted, for templates without a threshold of their own, if
-    `passed` names `outcome`. A template with a continuous score has its own threshold, which applies
-    instead, lower or higher; commands report this if the key is changed. It applies when verdicts are
-    read, so that one table has one threshold. Episodes that only a lower one accepts may lack the
-    verdicts of later verifiers: they are `unjudged` until the next `generate` or `verify` with that
-    threshold asks for them.
-    """
+    """The lowest raw reward that is accepted, for templates without a threshold of their own, if `passed`
+    names `outcome`. A template with a continuous score has its own threshold, which applies instead, lower
+    or higher; commands report this if the key is changed. It applies when verdicts are read, so that one
+    table has one threshold. Episodes that only a lower one accepts may lack the verdicts of later
+    verifiers: they are `unjudged` until the next `generate` or `verify` with that threshold asks for
+    them."""
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The lowest accepted score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
     accepted."""
@@ -401,8 +380,7 @@ class PublishSection(Record):
     empty: none."""
     dialect: str | None = None
     """The dialect of training rows; None: that of the first policy that calls an engine, else
-    `holotron`.
-    """
+    `holotron`."""
     private: bool = True
     """On the Hub, publishes into a private repository alone, and makes a new one private. False: a
     new one is public."""
@@ -410,5 +388,4 @@ class PublishSection(Record):
     """How readers get access to a repository on the Hub; None: as the repository is set."""
     license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
     """Licence of the dataset by the Hub's identifier, as `cc-by-4.0`, in lower case; None: no licence is
-    stated.
-    """
+    stated."""

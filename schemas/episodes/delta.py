@@ -43,17 +43,14 @@ class Change(Record):
     at: Pointer
     """The place: of the table for a row or an order, else of the value itself."""
     key: JsonValue = None
-    """The row's key in its table: a text, a whole number, or a list of them; None if rows are
-    distinguished by all their values, or the change is not of a row.
-    """
+    """The row's key in its table: a text, a whole number, or a list of them; None if rows are distinguished
+    by all their values, or the change is not of a row."""
     position: int | None = None
-    """For a row of an array its index: in the later state if it was added, else in the earlier one. None
-    if the table is an object, or the change is not of a row.
-    """
+    """For a row of an array its index: in the later state if it was added, else in the earlier one. None if
+    the table is an object, or the change is not of a row."""
     before: JsonValue = None
-    """The earlier value; for an order the keys in it, or the indices of rows without keys. None if
-    absent or null.
-    """
+    """The earlier value; for an order the keys in it, or the indices of rows without keys. None if absent
+    or null."""
     after: JsonValue = None
     """The later value, likewise. None if absent or null."""
     fields: tuple[str, ...] = ()

@@ -78,8 +78,7 @@ class Actor(StrEnum):
     """The policy."""
     USER = "user"
     """A person that took over, or the task's own simulated user. Reserved: taking over is not supported
-    yet, and no site has such a user.
-    """
+    yet, and no site has such a user."""
 
 
 class ThoughtSource(StrEnum):

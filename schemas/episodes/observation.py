@@ -144,9 +144,8 @@ class Effect(Record):
     error: str | None = None
     """Why it could not be carried out, in a sentence for the policy; None if it was."""
     result_text: str | None = None
-    """Text of the page's dialogs, shown to the policy beside the next picture, at most 2 kB; None
-    without a dialog.
-    """
+    """Text of the page's dialogs, shown to the policy beside the next picture, at most 2 kB; None without a
+    dialog."""
     target: Target | None = None
     """The element under the pointer; None for an action without a point."""
     act_ms: float

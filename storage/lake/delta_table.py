@@ -79,9 +79,8 @@ class CommitEntry:
     files: Sequence[AddedFile]
     """The files that it adds."""
     extra_transaction: Transaction | None = None
-    """A second transaction of the same commit, whose number may exist already; None if the commit has
-    one transaction.
-    """
+    """A second transaction of the same commit, whose number may exist already; None if the commit has one
+    transaction."""
 
 
 class DeltaHandle:

@@ -104,8 +104,7 @@ _ABSENT = {"NoSuchKey", "404"}
 
 _MAX_CHARS = 5_000
 """The maximum length of an error's text, which may quote a whole response: some of the patterns take
-quadratic time.
-"""
+quadratic time."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")

@@ -43,8 +43,7 @@ class Spelt:
     """The reply as a string."""
     system: str | None
     """The system prompt left out of the messages; None if they have it, or the episode has no system
-    prompt.
-    """
+    prompt."""
     pictures: tuple[MessagePicture, ...]
     """In the order of their placeholders."""
 
