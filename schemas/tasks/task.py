@@ -24,43 +24,44 @@ class Task(Record):
     task_id: str
     """Hash of the content (see `task_id`)."""
     template_id: str
-    """The template; for MiniWoB++ the page's name, as `click-test`."""
+    """What tasks of one kind share; for MiniWoB++ the page's name, as `click-test`."""
     source: str
-    """The task's origin: the name of a built-in source or of a task file."""
+    """Where the task came from: a built-in source's name, or a task file's."""
     site: str
     """The site that serves its pages."""
     site_version: str | None = None
-    """The site's version; None for a site without versions."""
+    """The site's version; None where the site has none."""
     start_url: str
-    """The URL where it starts, on the site's stable origin: no port, no path of a machine."""
+    """Where it starts, on the site's stable origin: no port, no path of a machine."""
     instruction: str
-    """The goal in words. If the page states it, empty until the page was opened, and then at most 20 kB."""
+    """The goal in words. If the page states it, empty until the page was opened, and then at most
+    20 kB."""
     parameters: JsonObject = Field(default_factory=dict)
     """The template's other parameters, beside the seed."""
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
-    """Selects a task of the template."""
+    """Chooses one task of the template."""
     max_steps: Annotated[int, Int32] = Field(default=30, ge=1)
-    """Maximum number of actions of an attempt; the run's limit may be lower."""
+    """The most actions an attempt may take; the run's limit may be lower."""
     difficulty: str | None = None
     """A label; None if unknown."""
     tags: tuple[str, ...] = ()
     """Free labels, for selection."""
     feasible: bool | None = None
-    """False for tasks that are impossible on purpose; None if unknown."""
+    """False for tasks that cannot be done on purpose; None if unknown."""
     answer_kind: str | None = None
-    """The form of the answer: `none`, `verbatim` or `computed`; None if unknown."""
+    """How the answer is to be given: `none`, `verbatim` or `computed`; None if unknown."""
     rubric: JsonObject | None = None
-    """Criteria for a judge; None if there are no criteria."""
+    """What a judge should look for; None if there is none."""
     expect: Annotated[Expectation | None, AsJson()] = None
-    """The required state of the server and the answer, or the probe that judges them, for sites that judge by it; a
-    part of the task's identity. None: the site judges in another way."""
+    """What the server's state and the answer are to be in the end, or the probe that judges them, for tasks
+    that their site judges by it; a part of the task's identity. None: the site has another way to tell."""
     reference: Annotated[Reference | None, AsJson()] = None
-    """Ordinary actions that do the task; None if unknown."""
+    """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None
-    """The time from which the task is out of date; None: never."""
+    """When the task is out of date; None if never."""
     split: str = ""
-    """The split that its task file requests: `train`, `validation` or `test`; empty: no request. Published tasks have
-    the split of their template in the publication."""
+    """The split that its task file asks for: `train`, `validation` or `test`; empty where it asks for
+    none. Published tasks have the split that publication put their template into."""
 
 
 def task_id(
