@@ -18,8 +18,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flows.checks.tasks import GateKeeper
-from flows.checks.world_look import find_defects, open_in_place
-from flows.checks.world_pages import SIZE, open_world
+from flows.checks.world_pages import SIZE, find_defects, open_in_place, open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
 from generators.sites.state import ServerState, judge_states

@@ -23,7 +23,6 @@ from storage.publish.card.escape import bibtex, markdown
 from storage.publish.card.filmstrip import Film, film_lines
 from storage.publish.card.limits import languages, limit_lines
 from storage.publish.card.loading import DatasetName, front_matter, loading_lines
-from storage.publish.card.null_columns import null_column_lines
 from storage.publish.card.survey import Survey
 from storage.publish.card.yields import policy_lines, template_lines
 from storage.publish.plan.manifest import (
@@ -32,6 +31,7 @@ from storage.publish.plan.manifest import (
     LENGTH_PLOT,
     YIELD_PLOT,
     PublishedFile,
+    null_columns_by_config,
     rows_by_config,
 )
 from storage.publish.plan.plan import PublishPlan, TrainingTerms
@@ -148,7 +148,7 @@ def _contents(plan: PublishPlan, files: Sequence[PublishedFile]) -> Iterator[str
         yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
     yield ""
     yield from _training_lines(plan.training, files)
-    yield from null_column_lines(files)
+    yield from _null_column_lines(files)
     yield ""
     yield from _splits(plan.selection, files)
 
@@ -282,3 +282,15 @@ def _citation(facts: CardFacts) -> Iterator[str]:
         yield f"  howpublished = {{\\url{{https://huggingface.co/datasets/{facts.name.name}}}}},"
     yield "}"
     yield "```"
+
+
+def _null_column_lines(files: Sequence[PublishedFile]) -> Iterator[str]:
+    """Yield the columns without a value in any row, config by config."""
+    nulls = null_columns_by_config(files)
+    if not nulls:
+        yield "The columns are the same from run to run, and each has a value in some row here."
+        return
+    yield "The columns are the same from run to run. These have no value in any row here:"
+    yield ""
+    for config, names in nulls.items():
+        yield f"* `{config}`: {', '.join(f'`{name}`' for name in names)}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from support.browsers.html_site import HOST, opened
 
-from flows.checks.world_look import find_defects, open_in_place
+from flows.checks.world_pages import find_defects, open_in_place
 from schemas.episodes.action import Goto
 
 pytestmark = [

@@ -9,8 +9,7 @@ from effort import THOROUGH
 from support.browsers.one_browser import browser_and_gateway
 from support.worlds.made_world import SHOP, shop_rows, shop_task
 
-from flows.checks.world_look import find_defects, open_in_place
-from flows.checks.world_pages import open_world
+from flows.checks.world_pages import find_defects, open_in_place, open_world
 from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
