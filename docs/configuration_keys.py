@@ -35,7 +35,7 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
-    "flows/job/open.py": ("publish.to", "limits.drain_seconds"),
+    "flows/job/open_job.py": ("publish.to", "limits.drain_seconds"),
     "schemas/episodes/viewport.py": _all(
         "browser", "viewport device_scale_factor picture_side margin"
     ),
@@ -79,7 +79,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         "publish.training_rows",
     ),
     "flows/job/publish_job.py": _all("publish", "training_rows dialect"),
-    "storage/objects/s3/connection.py": _all("storage", "endpoint_url region"),
+    "storage/objects/s3/bucket_client.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""
 

@@ -6,7 +6,7 @@ from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources, load
 from flows.job.job import GenerateJob
-from flows.job.open import open_generation
+from flows.job.open_job import open_generation
 from flows.job.report import Report
 from flows.job.validate import validate
 from flows.orchestration.current_job import get_or_start

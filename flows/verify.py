@@ -4,7 +4,7 @@ from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources
 from flows.job.job import JudgeJob
-from flows.job.open import open_judging
+from flows.job.open_job import open_judging
 from flows.job.report import Report
 from flows.orchestration.current_job import get_or_start
 from flows.orchestration.due import due_time, fill, fill_all

@@ -21,7 +21,7 @@ from generators.verify.replay import replay
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.configuration.masks import Masks
-from schemas.episodes.delta import Change, Delta
+from schemas.episodes.state_delta import Change, Delta
 from schemas.episodes.viewport import Viewport, draw_viewport
 from schemas.errors import BadTasks, RolloutFailure
 from schemas.tasks.task import Task

@@ -6,7 +6,7 @@ from flows import signals
 from flows.cli.driver import drive, print_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.job.open import check_nothing, open_generation
+from flows.job.open_job import check_nothing, open_generation
 from flows.job.report import Report
 from flows.job.validate import ValidConfig, validate
 from flows.orchestration import observed_flow

@@ -6,7 +6,7 @@ from flows import signals
 from flows.cli.driver import drive, print_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
-from flows.job.open import check_nothing, open_judging
+from flows.job.open_job import check_nothing, open_judging
 from flows.job.report import Report
 from flows.orchestration import observed_flow
 from flows.terminal import log_to_stderr

@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, cast
 
+from flows.orchestration.inert_text import inert
 from flows.orchestration.server import check_server
 from flows.orchestration.settings import HOME, has_profiles, set_up
-from flows.orchestration.shown import inert
 from schemas.redaction import redact_values
 
 if TYPE_CHECKING:

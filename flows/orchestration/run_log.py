@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from prefect.logging import get_run_logger
 from typing_extensions import override
 
-from flows.orchestration.shown import inert
+from flows.orchestration.inert_text import inert
 from schemas.redaction import redact
 
 PACKAGES = ("flows", "generators", "registries", "schemas", "storage")

@@ -1,6 +1,6 @@
 """The enclosure of a browser: network namespace, user and sandbox, as far as this machine allows them.
 
-A browser starts through `enclose.py`, which puts it into a network namespace, gives it a user of its own if
+A browser starts through `enclosed_start.py`, which puts it into a network namespace, gives it a user of its own if
 root starts it, and tests whether its sandbox can start. Parts that the machine does not allow are left out
 and reported: `doctor`, `run.json` and the card state the `Containment`. Only one case is refused: a browser
 that would run as root, unless the configuration switches the sandbox off. In a namespace other programs
@@ -37,7 +37,7 @@ SOCKET_SECONDS = 5.0
 MAX_FOLDER_LENGTH = 90
 """Largest length of the folder that holds a Unix socket, characters: its whole path may have 107 bytes."""
 
-_PROGRAM = str(files("generators.browser").joinpath("enclose.py"))
+_PROGRAM = str(files("generators.browser").joinpath("enclosed_start.py"))
 _GO = b"g"
 
 

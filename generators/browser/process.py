@@ -184,7 +184,7 @@ def _launch_options(arguments: Sequence[str]) -> _LaunchOptions:
         # The folder for downloads, traces and videos, which are not made. Without this option the driver
         # makes a folder, and leaves it behind if it is stopped just after its browser was killed.
         "artifacts_dir": tempfile.gettempdir(),
-        # Where the sandbox cannot start, `enclose.py` switches it off.
+        # Where the sandbox cannot start, `enclosed_start.py` switches it off.
         "chromium_sandbox": True,
         # An interrupt goes to this program, which lets sessions end first.
         "handle_sigint": False,

@@ -15,7 +15,7 @@ from generators.sites.judging.probes import ask_probe
 from generators.sites.judging.protocol import Judgement, ProbeInput
 from generators.sites.judging.state import state_digest
 from schemas.base import Record
-from schemas.episodes.delta import Delta
+from schemas.episodes.state_delta import Delta
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 from schemas.tasks.task import Task
 

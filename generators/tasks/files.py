@@ -2,7 +2,7 @@
 
 Columns are those of the `tasks` table. A row's id, its split, its site's version and its template's start are
 computed; a row that states other values is rejected, so that a table written by one run is read by another unchanged
-or not at all. `generators/tasks/reader.py` reads the file around it.
+or not at all. `generators/tasks/task_file_reader.py` reads the file around it.
 """
 
 import json

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generators.tasks.reader import TaskFile, read_task_file
 from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
 from generators.tasks.site_templates import SiteOffer, site_offers
+from generators.tasks.task_file_reader import TaskFile, read_task_file
 from schemas.configuration.application import Application
 from schemas.configuration.config import seed_range
 from schemas.configuration.sections import TasksSection

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from generators.policy.dialects.stored import EarlierPrompt
 from generators.policy.model import conversation, localizer, repair, validator
 from generators.verify.differences import quote
-from generators.verify.messages import message_defects
+from generators.verify.rebuilt_messages import message_defects
 from generators.verify.replies import (
     Unread,
     decision_defects,

@@ -28,7 +28,7 @@ class Button(StrEnum):
 
 
 class Direction(StrEnum):
-    """The direction of a scroll: `down` shows content further down."""
+    """Where the content under the pointer goes on to: `down` shows what is below."""
 
     UP = "up"
     DOWN = "down"
@@ -37,7 +37,7 @@ class Direction(StrEnum):
 
 
 class TabOperation(StrEnum):
-    """The operations on tabs."""
+    """What is done with tabs."""
 
     OPEN = "open"
     """Open a tab, at `url` if given."""
@@ -88,17 +88,17 @@ class Drag(Record):
 
 
 class TypeText(Record):
-    """Type text, at a point (clicked first) or into the focused element."""
+    """Type text, at a point (clicked first) or into what has the focus."""
 
     type: Literal["type"] = "type"
     text: str = Field(max_length=20_000)
-    """The text, typed character by character."""
+    """What is typed, character by character."""
     x: Coordinate | None = None
-    """CSS px from the left; None: type into the focused element."""
+    """None: type into what has the focus."""
     y: Coordinate | None = None
     """None together with `x`."""
     overwrite: bool = False
-    """Select the field's content first, so that the text replaces it."""
+    """Select what is in the field first, so that the text replaces it."""
     enter: bool = False
     """Press Enter afterwards."""
 
@@ -150,7 +150,7 @@ class Scroll(Record):
 
     type: Literal["scroll"] = "scroll"
     direction: Direction
-    """The direction."""
+    """Which way the content goes on."""
     amount: int = Field(ge=1, le=100_000)
     """CSS px."""
     x: Coordinate | None = None
@@ -196,11 +196,11 @@ class Tab(Record):
 
     type: Literal["tab"] = "tab"
     operation: TabOperation
-    """The operation."""
+    """What is done."""
     index: int | None = Field(default=None, ge=0, le=100)
     """Which tab, from 0; None: the current one."""
     url: str | None = None
-    """The address of an opened tab; None: a blank page."""
+    """What an opened tab shows; None: a blank page."""
 
 
 class Wait(Record):
@@ -216,7 +216,7 @@ class Answer(Record):
 
     type: Literal["answer"] = "answer"
     text: str = ""
-    """The answer; empty if the task asks no question."""
+    """What is answered; empty where nothing was asked."""
 
 
 class Restart(Record):
@@ -226,7 +226,7 @@ class Restart(Record):
 
 
 class NoAction(Record):
-    """No action: the last row of an episode, which holds the final state."""
+    """Nothing: the last row of an episode, which holds the final state."""
 
     type: Literal["none"] = "none"
 

@@ -14,9 +14,9 @@ from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.columns import AsJson, Int32, OtherTable, Spread
 from schemas.episodes.action import Action
 from schemas.episodes.call import Call, Prompt
-from schemas.episodes.delta import Delta
 from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Element, PageState, Screenshot, Sight, Target
+from schemas.episodes.state_delta import Delta
 from schemas.errors import FailureKind
 
 SCHEMA_VERSION = 1

@@ -18,10 +18,10 @@ from support.episodes.altered_episodes import call, changed, defects, examined, 
 
 from schemas.base import Record
 from schemas.episodes.action import Click
-from schemas.episodes.delta import Delta
 from schemas.episodes.episode import Episode, FailedTry, PolicyKind, StopReason, ThoughtSource
 from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Screenshot
+from schemas.episodes.state_delta import Delta
 from schemas.errors import FailureKind
 from schemas.tables.tables import arrow_schema
 from schemas.tasks.expectation import Expectation

@@ -27,7 +27,7 @@ from support.servers.ledger_site import ledger_task
 
 from flows.job.provenance import code_version, provenance
 from generators.policy.factory import PolicyFactory
-from generators.sites.application.server import Server
+from generators.sites.application.server_handle import Server
 from schemas.base import JsonObject
 from schemas.configuration.application import Application
 from schemas.configuration.config import RunConfig, resolve

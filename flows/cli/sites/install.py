@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from flows.terminal import ExitCode, print_lines, print_note, print_result
+from generators.data_folder import data_folder
 from generators.sites import worlds
 from generators.sites.installable.registry import find_application
-from generators.whole_folder import data_folder
 from generators.worlds.packages.install import install_packages
 
 

@@ -10,8 +10,8 @@ from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.tasks.benchmarks import FileFormat
 from generators.tasks.loader import MAX_TASKS
-from generators.tasks.reader import TaskFile, examine_task_file
 from generators.tasks.site_templates import SiteOffer, site_offers
+from generators.tasks.task_file_reader import TaskFile, examine_task_file
 from schemas.base import JsonObject
 
 

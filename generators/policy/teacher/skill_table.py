@@ -13,13 +13,13 @@ from generators.policy.teacher.skills import (
     dates,
     dragging,
     drawing,
-    figures,
     forms,
     games,
     mail,
     reading,
     tic_tac_toe,
 )
+from generators.policy.teacher.skills import shapes as figures
 
 PAGE_SKILLS: dict[str, Skill] = {
     "ascending-numbers": clicking.click_ascending,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generators.sites.application.server import Server
+from generators.sites.application.server_handle import Server
 from generators.sites.application.values import Values
 from generators.sites.judged_site import OpenVisit
 

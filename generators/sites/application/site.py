@@ -18,7 +18,7 @@ from typing_extensions import override
 from generators.browser.protocol import ClockSpec, Cookie, SignIn
 from generators.sites.application.lease import Lease
 from generators.sites.application.proxy import forward
-from generators.sites.application.server import Server
+from generators.sites.application.server_handle import Server
 from generators.sites.gateway import Gateway
 from generators.sites.judged_site import COOKIE, JudgedSite
 from generators.sites.protocol import Visit

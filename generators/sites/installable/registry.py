@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import cast
 
+from generators.data_folder import data_folder
 from generators.sites.installable.protocol import Installable, Installation, Machine
-from generators.whole_folder import data_folder
 from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
 from schemas.configuration.application import Start

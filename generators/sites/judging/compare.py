@@ -20,7 +20,7 @@ from generators.sites.judging.tables import (
     table_rows,
 )
 from schemas.base import canonical_json
-from schemas.episodes.delta import MAX_DELTA_BYTES, Change, ChangeOf, Delta
+from schemas.episodes.state_delta import MAX_DELTA_BYTES, Change, ChangeOf, Delta
 from schemas.errors import BadState
 from schemas.json_pointer import ABSENT, Found
 

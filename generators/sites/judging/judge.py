@@ -26,7 +26,7 @@ from generators.sites.judging.rules import (
 )
 from generators.sites.judging.side_effects import side_effects
 from generators.sites.judging.tables import Place, PlaceKind
-from schemas.episodes.delta import Change, ChangeOf, Delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta
 from schemas.errors import BadExpectation
 from schemas.json_pointer import ABSENT, Found, find
 from schemas.redaction import MASK, redact

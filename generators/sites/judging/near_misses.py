@@ -17,15 +17,6 @@ from pydantic import JsonValue
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.compare import changed_fields
 from generators.sites.judging.matching import value_matches
-from generators.sites.judging.other_values import (
-    another,
-    neighbours_answers,
-    other_lists,
-    parts_of,
-    put,
-    unlike,
-    wrong_answers,
-)
 from generators.sites.judging.reference_end import ReferenceEnd
 from generators.sites.judging.rules import (
     changed_as_told,
@@ -36,7 +27,16 @@ from generators.sites.judging.rules import (
     row_name,
 )
 from generators.sites.judging.side_effects import Free
-from schemas.episodes.delta import Change, ChangeOf
+from generators.sites.judging.wrong_values import (
+    another,
+    neighbours_answers,
+    other_lists,
+    parts_of,
+    put,
+    unlike,
+    wrong_answers,
+)
+from schemas.episodes.state_delta import Change, ChangeOf
 from schemas.json_pointer import ABSENT, find, split_pointer
 from schemas.tasks.expectation import Anything, Expectation, Matcher, RowRule
 

@@ -7,7 +7,7 @@ plug-in that judges in its own way.
 from pydantic import Field, JsonValue
 
 from schemas.base import JsonObject, Record
-from schemas.episodes.delta import Delta
+from schemas.episodes.state_delta import Delta
 
 REASON_BYTES = 500
 """Largest size of one reason, UTF-8 bytes."""

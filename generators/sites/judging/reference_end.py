@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from generators.sites.judging.compare import compare_states
-from generators.sites.judging.other_values import fresh_key, put
 from generators.sites.judging.tables import Place, Rows, places, rows_by_key, table_rows
+from generators.sites.judging.wrong_values import fresh_key, put
 from schemas.base import canonical_json
-from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta, apply_delta
 
 
 class ReferenceEnd:

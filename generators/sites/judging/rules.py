@@ -14,7 +14,7 @@ from generators.sites.judging.compare import same
 from generators.sites.judging.matching import describe, value_matches
 from generators.sites.judging.tables import Place, places
 from schemas.base import canonical_json
-from schemas.episodes.delta import Change
+from schemas.episodes.state_delta import Change
 from schemas.errors import BadExpectation
 from schemas.json_pointer import ABSENT, Found, find, split_pointer
 from schemas.tasks.expectation import Expectation, Matcher, RowRule

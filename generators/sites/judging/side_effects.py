@@ -20,7 +20,7 @@ from generators.sites.judging.rules import (
 )
 from generators.sites.judging.tables import Place, table_rows
 from schemas.base import canonical_json
-from schemas.episodes.delta import Change, ChangeOf, Delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta
 from schemas.json_pointer import WILDCARD, covers, find, split_pointer
 from schemas.tasks.expectation import Expectation, RowRule
 

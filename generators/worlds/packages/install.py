@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 
-from generators.whole_folder import make_whole
+from generators.data_folder import make_whole
 from generators.worlds.packages.lock import Package, read_lock
 from schemas.base import sha256_hex
 from schemas.errors import Refusal, Unfinished

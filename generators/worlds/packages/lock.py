@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field, TypeAdapter
 
-from generators.whole_folder import data_folder
+from generators.data_folder import data_folder
 from schemas.base import Record, content_hash, sha256_hex
 from schemas.errors import Refusal
 

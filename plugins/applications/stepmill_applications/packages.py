@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from generators.whole_folder import make_whole
+from generators.data_folder import make_whole
 from schemas.errors import Refusal, Unfinished
 from stepmill_applications.application import SYSTEM, Application, Installed
 

@@ -2,14 +2,14 @@
 
 Making one takes from a fifth of a second to half a minute, so it is made once for each version of
 the application and each content, in a folder that gets its name when it is whole. Putting an instance
-back is then one rename of its SQLite file (`generators/sites/application/server.py`).
+back is then one rename of its SQLite file (`generators/sites/application/server_handle.py`).
 """
 
 import re
 from pathlib import Path
 
-from generators.sites.application.server import restore
-from generators.whole_folder import make_whole
+from generators.data_folder import make_whole
+from generators.sites.application.server_handle import restore
 from schemas.base import content_hash
 from stepmill_applications.application import Application, ContentFolders, Installed
 

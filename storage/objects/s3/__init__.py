@@ -5,7 +5,7 @@ Credentials come from the standard places alone, and only AWS's own client looks
 """
 
 from storage.objects.s3.address import Address
-from storage.objects.s3.connection import Connection
+from storage.objects.s3.bucket_client import Connection
 from storage.objects.s3.store import S3Store
 
 __all__ = ["Address", "Connection", "S3Store"]

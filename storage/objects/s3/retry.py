@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from schemas.backoff import Backoff
 from storage.objects.s3.address import SCHEME
-from storage.objects.s3.connection import CONCURRENCY, Connection
+from storage.objects.s3.bucket_client import CONCURRENCY, Connection
 from storage.objects.s3.errors import (
     FAILURES,
     LISTED,

@@ -23,6 +23,7 @@ from typing_extensions import override
 from schemas.errors import Conflict, StepmillError, Unwritable
 from storage.objects.error_messages import SEE
 from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, check_key
+from storage.objects.s3.bucket_client import Connection
 from storage.objects.s3.bulk_requests import (
     MARK,
     Write,
@@ -33,7 +34,6 @@ from storage.objects.s3.bulk_requests import (
     uploads,
     write_object,
 )
-from storage.objects.s3.connection import Connection
 from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.objects.s3.retry import RetryingClient, pauses
 from storage.objects.temp_object import Draft, Source

@@ -30,9 +30,9 @@ from schemas.verdicts.acceptance import (
 )
 from schemas.verdicts.step_label import StepLabel
 from schemas.verdicts.verdict import Acceptance
-from storage.publish.plan.judged import Judged, judged_episodes
 from storage.publish.plan.rows import Tables, row_dicts
 from storage.publish.plan.splits import Splits, published_splits
+from storage.publish.plan.verdict_reader import Judged, judged_episodes
 
 BYTES_PER_PIXEL = 0.15
 """The usual maximum for a JPEG of a web page; it decides only where files are split."""

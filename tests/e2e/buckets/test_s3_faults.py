@@ -27,9 +27,9 @@ BIG = 11 << 20
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for what never comes; send parts of the smallest size that S3 takes."""
-    monkeypatch.setattr("storage.objects.s3.connection.READ_SECONDS", 6.0)
+    monkeypatch.setattr("storage.objects.s3.bucket_client.READ_SECONDS", 6.0)
     monkeypatch.setattr(
-        "storage.objects.s3.connection._DELTA_OPTIONS",
+        "storage.objects.s3.bucket_client._DELTA_OPTIONS",
         {"aws_conditional_put": "etag", "timeout": "2s", "max_retries": "8"},
     )
     monkeypatch.setattr("storage.objects.s3.bulk_requests.MULTIPART_BYTES", 5 << 20)

@@ -133,7 +133,7 @@ async def test_an_endpoint_where_nobody_answers_is_told(
     weed: Weed, environ: pytest.MonkeyPatch
 ) -> None:
     given(environ, credentials("http://127.0.0.1:9"))
-    environ.setattr("storage.objects.s3.connection._DELTA_OPTIONS", {"max_retries": "1"})
+    environ.setattr("storage.objects.s3.bucket_client._DELTA_OPTIONS", {"max_retries": "1"})
     place = weed.place()
 
     for said in await refusals(open_store(place, StorageSection()), place):

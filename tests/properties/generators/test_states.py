@@ -12,7 +12,7 @@ from generators.sites.judging.judge import judge
 from generators.sites.judging.near_misses import MissKind, near_misses
 from generators.sites.judging.state import mask_state, parse_state, state_digest
 from schemas.base import canonical_json
-from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta, apply_delta
 from schemas.json_pointer import ABSENT, find, join_pointer, split_pointer
 from schemas.tasks.expectation import parse_expectation
 

@@ -24,7 +24,7 @@ from support.runs.locations import store_at
 from support.runs.small_runs import Finished, Trial
 
 from flows.cli import driver
-from flows.job import open as open_module
+from flows.job import open_job as open_module
 from flows.resources.resources import RunResources
 from storage.audit import audit
 from storage.publish.destinations.store import FolderDestination, StoreDestination

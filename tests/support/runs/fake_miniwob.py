@@ -11,7 +11,7 @@ from support.browsers.scripted_rollouts import RUNNING, WON, pages
 from support.browsers.scripted_session import ScriptedSessions
 from support.browsers.scripted_site import ScriptedSite
 
-from flows.job import open as open_module
+from flows.job import open_job as open_module
 from flows.resources.browsers import SlottedSites
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources

@@ -8,7 +8,7 @@ from support.episodes.factories import RUN_ID, make_episode, make_task
 
 from flows.job.context import JobContext, StopSignal
 from flows.job.judging import UnitJudge
-from flows.job.open import make_context
+from flows.job.open_job import make_context
 from flows.job.plan import PlannedUnit, plan_units
 from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_runner import RolloutSetup, UnitRunner

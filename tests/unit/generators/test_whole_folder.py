@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from generators.whole_folder import data_folder
+from generators.data_folder import data_folder
 
 
 def test_the_folder_follows_the_users_own_choice() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import JsonValue
 
-from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta, apply_delta
 from schemas.errors import Damaged
 
 ADDED = Change(at="/orders", key=3, position=0, after={"id": 3})

@@ -5,7 +5,7 @@ from decimal import Decimal
 from random import Random
 
 from generators.sites.judging.answers import read_number
-from generators.tasks.worlds.ground.parts import Part, draw_part
+from generators.tasks.worlds.ground.row_conditions import Part, draw_part
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
@@ -15,7 +15,7 @@ from generators.tasks.worlds.ground.world_rows import (
     term,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
-from generators.tasks.worlds.references.ordered import with_value, words_of_part
+from generators.tasks.worlds.references.sorted_lists import with_value, words_of_part
 from generators.tasks.worlds.references.steps import (
     answer,
     to_part,

@@ -8,12 +8,12 @@ from generators.tasks.worlds.ground.changes import (
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote
-from generators.tasks.worlds.references.steps import answer
-from generators.tasks.worlds.references.view_steps import (
+from generators.tasks.worlds.references.pattern_steps import (
     drag_card,
     press_card,
     views_of,
 )
+from generators.tasks.worlds.references.steps import answer
 from schemas.worlds.patterns import Shape
 
 _DRAGGED = 0.7

@@ -14,7 +14,13 @@ from generators.tasks.worlds.ground.changes import (
     is_linked,
     with_forms,
 )
-from generators.tasks.worlds.ground.parts import choice_of, draw_part, is_near, make_part, turns
+from generators.tasks.worlds.ground.row_conditions import (
+    choice_of,
+    draw_part,
+    is_near,
+    make_part,
+    turns,
+)
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
@@ -36,7 +42,7 @@ from generators.tasks.worlds.references.steps import (
     to_part,
     to_row,
 )
-from generators.worlds.state.database import Row, Value
+from generators.worlds.state.database import Row
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import Kind
 
@@ -207,6 +213,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
             fits = len(part.rows) in _MOVED and all(row in named for row in part.rows)
             if not fits or not is_near(setting, part) or turns(setting, part) > MAX_TURNS:
                 continue
+            moved: Row = {field.name: step.after}
             return Draft(
                 {
                     **setting.names(view, entity),
@@ -215,7 +222,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     "field": name_field(field),
                     "after": quote(step.after),
                 },
-                changes(entity, *((row, _one(field.name, step.after)) for row in part.rows)),
+                changes(entity, *((row, moved) for row in part.rows)),
                 (
                     *to_part(setting, part),
                     *(
@@ -391,7 +398,3 @@ def swap(setting: Setting, random: Random) -> Draft | None:
             ),
         )
     return None
-
-
-def _one(name: str, value: Value) -> Row:
-    return {name: value}

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.ground.parts import draw_part
+from generators.tasks.worlds.ground.row_conditions import draw_part
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote, rank, term
-from generators.tasks.worlds.references.ordered import Ordered, to_first
+from generators.tasks.worlds.references.pattern_steps import views_of
+from generators.tasks.worlds.references.sorted_lists import Ordered, to_first
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -17,7 +18,6 @@ from generators.tasks.worlds.references.steps import (
     to_row,
     to_view,
 )
-from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.serving.cart import new_line, new_order
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import Expectation, Matcher, OneOf, RowRule

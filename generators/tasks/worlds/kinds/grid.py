@@ -7,6 +7,7 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -15,7 +16,6 @@ from generators.tasks.worlds.references.steps import (
     press,
     put,
 )
-from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import cell_name
 from schemas.tasks.reference import Purpose

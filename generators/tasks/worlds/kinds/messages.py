@@ -9,10 +9,10 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import NOTES
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain, name_field, quote
-from generators.tasks.worlds.references.steps import answer, to_row
-from generators.tasks.worlds.references.view_steps import (
+from generators.tasks.worlds.references.pattern_steps import (
     reply,
 )
+from generators.tasks.worlds.references.steps import answer, to_row
 from schemas.tasks.expectation import Expectation
 from schemas.worlds.field import Kind
 from schemas.worlds.patterns import Thread

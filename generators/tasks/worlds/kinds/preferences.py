@@ -11,11 +11,11 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import answer
-from generators.tasks.worlds.references.view_steps import (
+from generators.tasks.worlds.references.pattern_steps import (
     to_setting,
     views_of,
 )
+from generators.tasks.worlds.references.steps import answer
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import Expectation
 from schemas.worlds.patterns import Shape

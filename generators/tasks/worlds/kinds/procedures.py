@@ -6,6 +6,7 @@ from generators.tasks.worlds.ground.changes import can_put, changes, clashes, re
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.references.pattern_steps import reply
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -15,7 +16,6 @@ from generators.tasks.worlds.references.steps import (
     take_steps,
     to_row,
 )
-from generators.tasks.worlds.references.view_steps import reply
 from generators.worlds.drawing.histories import tracked_fields
 from generators.worlds.state.database import Row, Value
 from schemas.tasks.expectation import Expectation

@@ -10,7 +10,7 @@ from generators.tasks.worlds.ground.world_rows import (
     term,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
-from generators.tasks.worlds.references.ordered import (
+from generators.tasks.worlds.references.sorted_lists import (
     draw_ordered,
     first_titles,
     to_ordered,

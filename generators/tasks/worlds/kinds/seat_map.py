@@ -7,6 +7,7 @@ from generators.tasks.worlds.ground.changes import changes, in_words
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote, term
+from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -15,7 +16,6 @@ from generators.tasks.worlds.references.steps import (
     take_steps,
     to_view,
 )
-from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.serving.seat_map import Place, place_name, place_of, place_words
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import Purpose

@@ -11,7 +11,7 @@ from generators.tasks.worlds.ground.world_rows import (
     quote,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
-from generators.tasks.worlds.references.ordered import (
+from generators.tasks.worlds.references.sorted_lists import (
     draw_ordered,
     to_first,
     to_ordered,

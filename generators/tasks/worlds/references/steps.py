@@ -7,7 +7,7 @@ closed parts of a page are opened before their content is used or read.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from generators.tasks.worlds.ground.parts import Part, narrowed_rows, turns
+from generators.tasks.worlds.ground.row_conditions import Part, narrowed_rows, turns
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.dates import put_day
 from generators.worlds.state.database import Row, Value

@@ -14,11 +14,11 @@ from form_browser import FormBrowser
 from pydantic import JsonValue
 from source_tree import ROOT
 
+from generators.data_folder import data_folder
 from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import judge
 from generators.sites.judging.protocol import Judgement
 from generators.sites.judging.sqlite_views import read_views
-from generators.whole_folder import data_folder
 from schemas.tasks.expectation import parse_expectation
 from stepmill_applications.application import Application, ContentFolders, Installed
 from stepmill_applications.application_task import ApplicationTask

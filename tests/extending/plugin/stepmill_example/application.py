@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from generators.data_folder import make_whole
 from generators.sites.installable.protocol import Command, Machine
-from generators.whole_folder import make_whole
 from schemas.errors import Refusal
 
 

@@ -12,7 +12,7 @@ from support.runs.commands import Said, called
 from support.runs.fake_miniwob import SCRIPT, Pretender, ScriptedWorkshop
 from support.runs.locations import Place
 
-from flows.job import open as open_module
+from flows.job import open_job as open_module
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from generators.sites.protocol import Site

@@ -11,7 +11,7 @@ from support.runs.commands import Said, called, contents
 
 from flows.cli.parser import build_parser, command_of, parse
 from flows.job.config_loader import Sources
-from flows.job.open import open_judging
+from flows.job.open_job import open_judging
 from flows.job.publish_job import open_publication
 from flows.job.used_keys import USED_KEYS, check_settings
 from schemas.configuration.config import config_keys

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from pydantic import JsonValue
 from support.inputs.hostile_texts import HOSTILE
 
-from flows.orchestration.shown import MAX_CHARS, inert, literal
+from flows.orchestration.inert_text import MAX_CHARS, inert, literal
 from storage.publish.card.escape import visible
 
 

@@ -10,8 +10,8 @@ import pytest
 from support.inputs.offered_parts import installed, offer
 
 from generators.tasks.files import TaskRow
-from generators.tasks.reader import MAX_MISTAKES, read_task_file
 from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
+from generators.tasks.task_file_reader import MAX_MISTAKES, read_task_file
 from schemas.errors import BadTasks
 from schemas.tables.tables import arrow_schema, to_row
 from schemas.tasks.task import Task
@@ -286,7 +286,7 @@ def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
 def test_a_list_that_is_too_large_is_to_be_written_line_by_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("generators.tasks.reader._MAX_ARRAY", 10)
+    monkeypatch.setattr("generators.tasks.task_file_reader._MAX_ARRAY", 10)
     path = tmp_path / "tasks.json"
     path.write_text('[{"site": "miniwob"}]', encoding="utf-8")
 

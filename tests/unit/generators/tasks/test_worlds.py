@@ -11,7 +11,7 @@ from support.worlds.drawn_visits import attempt, paid
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.sites.judging.answers import normalise, read_number
-from generators.tasks.worlds.ground.parts import NEAR_MISSES, draw_part
+from generators.tasks.worlds.ground.row_conditions import NEAR_MISSES, draw_part
 from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_of, measure, to_task
 from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting

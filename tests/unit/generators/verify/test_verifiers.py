@@ -25,8 +25,8 @@ from generators.verify.replay import Replay
 from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.base import canonical_json
 from schemas.configuration.sections import AcceptSection
-from schemas.episodes.delta import Change, Delta
 from schemas.episodes.episode import Episode, StopReason, steps_sha256
+from schemas.episodes.state_delta import Change, Delta
 from schemas.errors import FailureKind, NotFound, RolloutFailure
 from schemas.tasks.expectation import parse_expectation
 from schemas.tasks.task import Task

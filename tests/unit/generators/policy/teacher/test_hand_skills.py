@@ -9,12 +9,6 @@ from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.skills.dragging import set_slider, sort_numbers
-from generators.policy.teacher.skills.figures import (
-    copy_number,
-    count_sides,
-    figures,
-    parse_description,
-)
 from generators.policy.teacher.skills.forms import file_to_delete
 from generators.policy.teacher.skills.games import (
     ACT_MS,
@@ -22,6 +16,12 @@ from generators.policy.teacher.skills.games import (
     guess_number,
     press_after_delay,
     repeat_lights,
+)
+from generators.policy.teacher.skills.shapes import (
+    copy_number,
+    count_sides,
+    figures,
+    parse_description,
 )
 from generators.policy.teacher.skills.tic_tac_toe import best_square
 from schemas.episodes.action import Click, Drag, Key, TypeText, Wait

@@ -16,7 +16,7 @@ from support.servers.ledger_site import (
     visiting,
 )
 
-from generators.sites.application import server as server_module
+from generators.sites.application import server_handle as server_module
 from generators.sites.gateway import Gateway
 from schemas.configuration.application import Application
 from schemas.errors import BadConfig, FailureKind, RolloutFailure

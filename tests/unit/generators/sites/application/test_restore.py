@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from generators.sites.application.server import restore
+from generators.sites.application.server_handle import restore
 
 
 def test_restoring_brings_back_the_content_without_the_journals(tmp_path: Path) -> None:

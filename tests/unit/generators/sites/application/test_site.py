@@ -23,7 +23,7 @@ from support.servers.ledger_site import (
 
 from generators.process_folder import process_folder
 from generators.sites.application import process as process_module
-from generators.sites.application import server as server_module
+from generators.sites.application import server_handle as server_module
 from schemas.errors import FailureKind, RolloutFailure
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from generators.sites.judging.compare import compare_states
 from schemas.base import canonical_json
-from schemas.episodes.delta import Change, ChangeOf, Delta, apply_delta
+from schemas.episodes.state_delta import Change, ChangeOf, Delta, apply_delta
 from schemas.errors import BadState
 
 

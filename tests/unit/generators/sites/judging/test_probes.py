@@ -20,7 +20,7 @@ from generators.sites.judging.probe_process import MAX_REASONS, ask
 from generators.sites.judging.probes import ask_probe, check_probes
 from generators.sites.judging.protocol import REASON_BYTES, ProbeInput
 from registries.entry_points import Group, find_plugins
-from schemas.episodes.delta import Change, Delta
+from schemas.episodes.state_delta import Change, Delta
 from schemas.errors import BadConfig, FailureKind, NotFound, RolloutFailure
 
 CODE = """

@@ -4,7 +4,7 @@ import pytest
 from pydantic import JsonValue
 from support.episodes.factories import make_step
 
-from generators.verify.reports import needs_of_address
+from generators.verify.free_texts import needs_of_address
 from generators.verify.seen import needs
 from generators.verify.shown import Shown, Words
 from schemas.episodes.action import Action, Answer, Click, Goto, Tab, TabOperation

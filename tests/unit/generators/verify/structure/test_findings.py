@@ -15,7 +15,8 @@ from support.episodes.altered_episodes import Lie, defects, examined, lost, repl
 from support.servers.stub_engine import clicked
 
 from generators.policy.dialects import stored
-from generators.verify import derived_columns, messages, model_columns, replies, structure
+from generators.verify import derived_columns, model_columns, replies, structure
+from generators.verify import rebuilt_messages as messages
 from schemas.configuration.sections import PolicyName
 from schemas.episodes.episode import Episode
 

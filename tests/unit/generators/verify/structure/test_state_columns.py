@@ -19,8 +19,8 @@ from generators.verify.outcome import OutcomeVerifier
 from generators.verify.replay import Replay, ReplayResult, replay
 from schemas.configuration.masks import Masks
 from schemas.episodes.action import Answer
-from schemas.episodes.delta import Change, Delta
 from schemas.episodes.episode import Episode
+from schemas.episodes.state_delta import Change, Delta
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Status

@@ -13,8 +13,8 @@ from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.ground.task import WorldTask, to_task
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds.carts import buy, count_up, order_of, put_in
+from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import Steps, click, to_view
-from generators.tasks.worlds.references.view_steps import views_of
 from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
 from schemas.worlds.cart import Cart

@@ -9,7 +9,7 @@ from support.worlds.drawn import specification
 from support.worlds.drawn_visits import reward, setting_of, visiting
 
 from generators.tasks.worlds.kinds.grid import grid_edit
-from generators.tasks.worlds.references.view_steps import views_of
+from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
 from schemas.worlds.behaviour import Cells

@@ -10,8 +10,7 @@ from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 from generators.tasks.worlds.ground.changes import reply_rule, set_rule
 from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import Steps, choose, click, fill, to_row, to_view
-from generators.tasks.worlds.references.view_steps import (
+from generators.tasks.worlds.references.pattern_steps import (
     drag_card,
     press_card,
     reply,
@@ -19,6 +18,7 @@ from generators.tasks.worlds.references.view_steps import (
     to_setting,
     views_of,
 )
+from generators.tasks.worlds.references.steps import Steps, choose, click, fill, to_row, to_view
 from generators.worlds.state.forms import asked_fields, form_parts
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import DataField

@@ -1,6 +1,6 @@
 """Encloses a browser: a program that limits its network and user, then becomes it.
 
-It runs in bare Python, before the browser and in its place: `enclose.py CONTROL USER SANDBOX [COMMAND
+It runs in bare Python, before the browser and in its place: `enclosed_start.py CONTROL USER SANDBOX [COMMAND
 ...]`. It enters a network namespace with only a loopback interface, becomes USER if it is root, and tests
 whether Chromium's sandbox can start. It reports the results and the reasons of failures over the socket
 CONTROL, waits for the answer, and becomes COMMAND. A child process remains, which makes sockets of the

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.ground.parts import Part, draw_part, narrowed_rows, turns
+from generators.tasks.worlds.ground.row_conditions import Part, draw_part, narrowed_rows, turns
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
