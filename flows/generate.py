@@ -10,8 +10,8 @@ from flows.job.open_job import open_generation
 from flows.job.report import Report
 from flows.job.validate import validate
 from flows.orchestration.current_job import get_or_start
-from flows.orchestration.due import due_time, fill, fill_all, later_due
 from flows.orchestration.observer import observe, skip_state
+from flows.orchestration.scheduled_time import due_time, fill, fill_all, later_due
 from flows.orchestration.served_flow import served_flow
 
 

@@ -5,8 +5,8 @@ from prefect.client.schemas.objects import State
 from flows.job.config_loader import Sources
 from flows.job.publish_job import PublishJob, open_publication
 from flows.orchestration.current_job import get_or_start
-from flows.orchestration.due import due_time, fill, fill_all
 from flows.orchestration.observer import observe_publication
+from flows.orchestration.scheduled_time import due_time, fill, fill_all
 from flows.orchestration.served_flow import served_flow
 from storage.publish.publish import PublishReport
 

@@ -7,8 +7,8 @@ from flows.job.job import JudgeJob
 from flows.job.open_job import open_judging
 from flows.job.report import Report
 from flows.orchestration.current_job import get_or_start
-from flows.orchestration.due import due_time, fill, fill_all
 from flows.orchestration.observer import observe
+from flows.orchestration.scheduled_time import due_time, fill, fill_all
 from flows.orchestration.served_flow import served_flow
 
 

@@ -15,7 +15,7 @@ from generators.policy.dialects.registry import DEFAULT
 from generators.training.dialect_renderer import make_renderer
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
-from storage.export.formats import (
+from storage.export.format_factory import (
     FLAGS,
     FormatParts,
     check_options,

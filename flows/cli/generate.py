@@ -3,7 +3,7 @@
 import os
 
 from flows import signals
-from flows.cli.driver import drive, print_report
+from flows.cli.job_in_terminal import drive, print_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.job.open_job import check_nothing, open_generation

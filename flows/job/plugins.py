@@ -11,7 +11,7 @@ from generators.verify.verifiers import VERIFIERS
 from registries.entry_points import Plugin, find_plugins
 from schemas.configuration.config import RunConfig
 from schemas.tasks.task import Task
-from storage.export.formats import FORMATS
+from storage.export.format_factory import FORMATS
 
 REGISTRIES = (SITES, APPLICATIONS, POLICIES, VERIFIERS, PARTS, FORMATS, PROBES)
 """The registries of all kinds of part."""

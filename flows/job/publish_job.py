@@ -23,7 +23,7 @@ from schemas.errors import (
     Unfinished,
     Unwritable,
 )
-from schemas.tables.renderer import Renderer
+from schemas.tables.training_renderer import Renderer
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
 from storage.objects.urls import folder

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyarrow.dataset import Dataset
 
 from flows.job.thresholds import warn_of_thresholds
-from flows.resources.engine_check import check_engine
+from flows.resources.engine_config_check import check_engine
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import dialect_of
 from generators.sites.judging.probes import check_probes, probe_names

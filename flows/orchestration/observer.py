@@ -33,9 +33,9 @@ from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.report_lines import publication_lines, report_lines
 from flows.orchestration.current_job import current_job
-from flows.orchestration.due import SKIPPED
 from flows.orchestration.inert_text import literal
 from flows.orchestration.run_log import RunLog, calm_cancellation, run_log
+from flows.orchestration.scheduled_time import SKIPPED
 from storage.publish.card.escape import visible
 from storage.publish.publish import PublishReport
 

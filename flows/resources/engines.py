@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from flows.resources.engine_check import simulator_command
+from flows.resources.engine_config_check import simulator_command
 from flows.terminal import print_note
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.protocol import Engine

@@ -54,8 +54,8 @@ from schemas.episodes.episode import Actor, Episode, Step
 from schemas.episodes.observation import Observation
 from schemas.episodes.viewport import Viewport
 from schemas.errors import RolloutFailure
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.full_episode import FullEpisode
 
 

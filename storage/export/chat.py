@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.episodes.conversation import ChatMessage, MessagePicture, Segment
-from schemas.tables.renderer import Renderer
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.step_label import GOOD_STEPS, StepLabel
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (

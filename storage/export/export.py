@@ -13,7 +13,7 @@ from pathlib import Path
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import AcceptSection
 from schemas.verdicts.acceptance import AcceptanceStatus
-from storage.export.formats import FORMATS
+from storage.export.format_factory import FORMATS
 from storage.export.output_folder import OutputFolder
 from storage.export.protocol import (
     Format,

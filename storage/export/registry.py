@@ -1,7 +1,7 @@
 """The formats by name, with their help texts; the module imports nothing heavy.
 
 Each page says which files the folder has afterwards and which program reads them. A new format needs a
-member and a page here, and a row in `storage.export.formats.FORMATS`.
+member and a page here, and a row in `storage.export.format_factory.FORMATS`.
 """
 
 from collections.abc import Mapping

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.configuration.sections import RowKind
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
+from schemas.tables.training_renderer import Renderer
 from storage.export.chat import data_url
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (

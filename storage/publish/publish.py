@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from schemas.base import Record, sha256_hex
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
 from schemas.errors import Unwritable
-from schemas.tables.renderer import Renderer
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store

@@ -261,7 +261,7 @@ def test_only_the_command_line_and_the_benchmarks_print() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "heavy"), [("flows.cli.main", HEAVY), ("flows.cli.driver", HEAVY_FOR_SOME)]
+    ("module", "heavy"), [("flows.cli.main", HEAVY), ("flows.cli.job_in_terminal", HEAVY_FOR_SOME)]
 )
 def test_a_command_loads_nothing_heavy_before_it_needs_it(
     module: str, heavy: tuple[str, ...]

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from generators.sites.judging.alternative_ends import ReferenceEnd
 from generators.sites.judging.answers import other_spellings
 from generators.sites.judging.compare import changed_fields
 from generators.sites.judging.matching import value_matches
-from generators.sites.judging.reference_end import ReferenceEnd
 from generators.sites.judging.rules import (
     changed_as_told,
     field_parts,

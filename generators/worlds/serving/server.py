@@ -19,11 +19,11 @@ from starlette.types import Message, Receive, Scope, Send
 from generators.worlds.drawing.look import sign_packages
 from generators.worlds.rendering.overlays import ANSWERS, frame_of, remember, take_answer, way_back
 from generators.worlds.rendering.pages import Pages
-from generators.worlds.serving.approvals import ask, may_not
 from generators.worlds.serving.assets import KEPT, own_file, package_file
 from generators.worlds.serving.cart import change_cart, count_things
 from generators.worlds.serving.grid import CELLS, edit_cell
 from generators.worlds.serving.patterns import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
+from generators.worlds.serving.reserved_acts import ask, may_not
 from generators.worlds.serving.visit import (
     WorldVisit,
     answer,

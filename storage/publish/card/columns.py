@@ -21,7 +21,7 @@ from schemas.tables.tables import EPISODE_TABLES, TABLES, json_columns
 from schemas.verdicts.step_label import StepLabel
 from schemas.verdicts.verdict import Acceptance
 from storage.lake.row_batch import PICTURE
-from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
+from storage.publish.plan.config_columns import TRAINING_CONFIGS, config_schema
 from storage.publish.training.schema import LIKE_SFT, own_columns
 
 T = TypeVar("T")

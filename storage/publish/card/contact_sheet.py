@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from PIL import Image, ImageDraw
 
 from storage.publish.card.filmstrip import FRAME, PAPER, draw_shrunk
-from storage.publish.plan.configs import config_schema
+from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.rows import RowRequest, Tables, check_pictures, read_rows
 from storage.publish.plan.selection import Selection
 

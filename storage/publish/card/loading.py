@@ -20,7 +20,7 @@ import yaml
 from schemas.tasks.task import SPLITS
 from storage.lake.row_batch import PICTURE
 from storage.publish.card.escape import python_string, yaml_string
-from storage.publish.plan.configs import config_schema
+from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.manifest import PublishedFile, rows_by_config
 
 _SIZES = (

@@ -16,7 +16,7 @@ from typing import Protocol
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.ownership import MARK, Listing, OwnedListing
-from storage.publish.plan.configs import DATASET_CONFIGS
+from storage.publish.plan.config_columns import DATASET_CONFIGS
 from storage.publish.plan.manifest import TEXTS
 
 _OURS = re.compile(

@@ -15,14 +15,14 @@ from schemas.episodes.episode import PolicyKind
 from schemas.errors import Damaged
 from schemas.proportion import wilson
 from schemas.tables.published import Result, pass_at_k
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row, arrow_schema, to_row
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.acceptance import deciding_reason
 from schemas.verdicts.step_label import StepLabel
 from storage.lake.parquet_writer import Shard, shards
 from storage.lake.row_batch import picture_columns
 from storage.objects.temp_object import Draft
-from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema, row_bytes
+from storage.publish.plan.config_columns import TRAINING_CONFIGS, config_schema, row_bytes
 from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.plan import PlannedFile
 from storage.publish.plan.rows import (

@@ -15,7 +15,7 @@ from schemas.base import JsonObject, Record
 from schemas.configuration.sections import AcceptSection
 from schemas.errors import Damaged
 from schemas.verdicts.acceptance import AcceptanceStatus
-from storage.publish.plan.configs import DATASET_CONFIGS, config_schema
+from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.plan import PublishPlan
 
 MANIFEST = "manifest.json"

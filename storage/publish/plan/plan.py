@@ -21,9 +21,9 @@ import pyarrow as pa
 
 from schemas.base import content_hash
 from schemas.configuration.sections import RowKind
-from schemas.tables.renderer import Renderer
+from schemas.tables.training_renderer import Renderer
 from schemas.tasks.task import SPLITS
-from storage.publish.plan.configs import (
+from storage.publish.plan.config_columns import (
     DATASET_CONFIGS,
     TASK_BYTES,
     TRAINING_CONFIGS,

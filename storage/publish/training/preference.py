@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from schemas.episodes.episode import StopReason
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.acceptance import deciding_reason
 from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.step_label import GOOD_STEPS

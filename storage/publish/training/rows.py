@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from schemas.configuration.sections import RowKind
 from schemas.episodes.conversation import MaskReason
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row
+from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.step_label import GOOD_STEPS, StepQuality
 from storage.publish.training.messages import NoRow, Spelt, spell

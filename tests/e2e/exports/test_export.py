@@ -17,7 +17,7 @@ from support.runs.exports import lines
 from support.runs.library import Kept, RunLibrary
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
-from storage.export.formats import NEEDS_REJECTED
+from storage.export.format_factory import NEEDS_REJECTED
 from storage.export.registry import FormatName
 
 ACCEPT = "--set=accept.passed=['outcome']"

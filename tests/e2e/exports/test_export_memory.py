@@ -48,7 +48,7 @@ from support.runs.memory_run import RULE
 
 from storage.export.registry import FormatName, Pictures
 from storage.export.export import export
-from storage.export.formats import FormatParts, make_format
+from storage.export.format_factory import FormatParts, make_format
 from storage.publish.plan import episode_reader
 from storage.publish.plan.rows import Tables
 

@@ -25,7 +25,7 @@ from support.servers.seaweedfs import Weed
 
 from schemas.base import sha256_hex
 from storage.objects.urls import is_bucket
-from storage.publish.plan.configs import TABLE_CONFIGS
+from storage.publish.plan.config_columns import TABLE_CONFIGS
 from storage.publish.plan.manifest import CARD, MANIFEST, read_manifest
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(TIMEOUT)]

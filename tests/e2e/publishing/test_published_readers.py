@@ -38,7 +38,7 @@ from schemas.verdicts.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination
-from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
+from storage.publish.plan.config_columns import TABLE_CONFIGS, config_schema
 from storage.publish.verify import verify_published
 from storage.run_file import create_run
 

@@ -22,8 +22,8 @@ from support.runs.unit_rows import unit_rows
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
 from schemas.episodes.episode import Episode, steps_sha256
-from schemas.tables.renderer import Renderer
 from schemas.tables.tables import Row, arrow_schema, to_row
+from schemas.tables.training_renderer import Renderer
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.lake import Lake

@@ -24,7 +24,7 @@ from pyarrow.fs import FileSystem
 from schemas.base import sha256_hex
 from schemas.tables.tables import arrow_schema
 from schemas.tasks.task import SPLITS
-from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
+from storage.publish.plan.config_columns import TRAINING_CONFIGS, config_schema
 
 HUB = "hf://datasets/"
 BUCKET = "s3://"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
     is_plain,

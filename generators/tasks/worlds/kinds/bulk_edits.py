@@ -14,6 +14,7 @@ from generators.tasks.worlds.ground.changes import (
     is_linked,
     with_forms,
 )
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.row_conditions import (
     choice_of,
     draw_part,
@@ -23,7 +24,6 @@ from generators.tasks.worlds.ground.row_conditions import (
 )
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,

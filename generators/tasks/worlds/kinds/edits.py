@@ -17,9 +17,9 @@ from generators.tasks.worlds.ground.changes import (
     is_linked,
     with_forms,
 )
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, name_field, quote, term
 from generators.tasks.worlds.references.steps import (
     answer,

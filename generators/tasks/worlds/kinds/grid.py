@@ -3,9 +3,9 @@
 from random import Random
 
 from generators.tasks.worlds.ground.changes import changes, clashes
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import (

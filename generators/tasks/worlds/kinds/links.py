@@ -11,9 +11,9 @@ from generators.tasks.worlds.ground.changes import (
     form_fields,
     in_words,
 )
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     Setting,

@@ -5,9 +5,9 @@ from random import Random
 from generators.tasks.worlds.ground.changes import (
     reply_rule,
 )
+from generators.tasks.worlds.ground.new_values import NOTES
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import NOTES
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain, name_field, quote
 from generators.tasks.worlds.references.pattern_steps import (
     reply,

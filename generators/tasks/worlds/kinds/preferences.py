@@ -7,9 +7,9 @@ from generators.tasks.worlds.ground.changes import (
     in_words,
     set_rule,
 )
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.pattern_steps import (
     to_setting,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from schemas.base import JsonObject
-from storage.export.formats import FormatParts
+from storage.export.format_factory import FormatParts
 from storage.export.protocol import FormatCounts, FullEpisode, Line, Piece
 
 

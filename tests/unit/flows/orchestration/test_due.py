@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from flows.orchestration.due import due_time, fill, fill_all, later_due
+from flows.orchestration.scheduled_time import due_time, fill, fill_all, later_due
 
 CHANGES = {
     "Europe/Berlin": (datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)),

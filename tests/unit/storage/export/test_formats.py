@@ -10,7 +10,7 @@ from support.runs.exports import Parrot, exported
 from support.runs.memory_run import small_run
 
 from schemas.errors import BadConfig, NotFound, OtherRun
-from storage.export.formats import (
+from storage.export.format_factory import (
     FORMATS,
     FormatParts,
     check_options,

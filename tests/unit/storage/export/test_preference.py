@@ -16,7 +16,7 @@ from schemas.episodes.episode import Actor, Episode, StopReason
 from schemas.errors import BadConfig
 from schemas.verdicts.verdict import Status
 from storage.export.export import ExportReport
-from storage.export.formats import FormatParts, check_rejected, make_format
+from storage.export.format_factory import FormatParts, check_rejected, make_format
 from storage.export.registry import FormatName
 from storage.export.training import Preference
 from storage.publish.training.options import SystemPrompt

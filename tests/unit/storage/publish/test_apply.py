@@ -26,7 +26,7 @@ from schemas.tables.tables import trajectory_schema
 from storage.lake.parquet_writer import Shard
 from storage.publish.plan import rows as rows_module
 from storage.publish.plan.build import build
-from storage.publish.plan.configs import config_schema
+from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.plan import PublishPlan, plan_files
 from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import RowRequest, Tables, read_rows

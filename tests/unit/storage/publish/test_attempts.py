@@ -29,7 +29,7 @@ from schemas.tables.tables import Row, from_row, to_row
 from schemas.verdicts.acceptance import JudgedEpisode, accept_all
 from schemas.verdicts.verdict import Acceptance, Status, Verdict
 from storage.publish.plan.build import build
-from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
+from storage.publish.plan.config_columns import TABLE_CONFIGS, config_schema
 from storage.publish.plan.manifest import MANIFEST, null_columns_by_config, read_manifest
 from storage.publish.plan.plan import PublishPlan, plan_files
 from storage.publish.plan.selection import select

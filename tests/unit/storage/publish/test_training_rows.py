@@ -31,7 +31,7 @@ from schemas.episodes.episode import Episode
 from schemas.verdicts.step_label import StepQuality
 from storage.export.training import TrainingRows
 from storage.publish.plan import build as build_module
-from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
+from storage.publish.plan.config_columns import TABLE_CONFIGS, config_schema
 from storage.publish.plan.manifest import read_manifest
 from storage.publish.plan.plan import TrainingTerms, plan_files
 from storage.publish.plan.selection import select

@@ -8,7 +8,7 @@ from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.world_visits import visiting
 
 from generators.tasks.worlds.ground.changes import can_put
-from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.worlds.state.database import Rows
 from schemas.worlds.field import DataField, Kind, Widget, tags_of

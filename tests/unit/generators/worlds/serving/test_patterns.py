@@ -8,7 +8,7 @@ from support.worlds.drawn import rows_of, specification
 from support.worlds.drawn_visits import Row, reward, setting_of, visiting
 
 from generators.tasks.worlds.ground.changes import reply_rule, set_rule
-from generators.tasks.worlds.ground.values import new_value
+from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.pattern_steps import (
     drag_card,

@@ -23,7 +23,7 @@ from support.runs.memory_run import (
 
 from schemas.episodes.episode import StopReason
 from schemas.verdicts.verdict import Status
-from storage.publish.plan.configs import DATASET_CONFIGS, config_schema
+from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.plan import PublishPlan, _stretches, plan_files
 from storage.publish.plan.selection import select
 

@@ -15,7 +15,7 @@ from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
 from schemas.configuration.sections import RowKind
 from schemas.errors import BadConfig
-from schemas.tables.renderer import Renderer
+from schemas.tables.training_renderer import Renderer
 from storage.export.atif import Atif
 from storage.export.chat import Chat
 from storage.export.openenv import OpenEnv
