@@ -39,7 +39,14 @@ def _show(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _add_family(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--family", metavar="NAME", help="worlds of this family alone (all in turn)"
+    )
+
+
 def _sheet(parser: argparse.ArgumentParser) -> None:
+    _add_family(parser)
     parser.add_argument("--to", metavar="FILE", required=True, help="the picture: .jpg or .png")
     parser.add_argument(
         "--count", type=whole_number, default=COUNT, metavar="N", help=f"worlds on it ({COUNT})"
@@ -50,6 +57,7 @@ def _sheet(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
+    _add_family(parser)
     parser.add_argument(
         "--worlds", type=whole_number, default=CHECKED, metavar="N", help=f"worlds ({CHECKED})"
     )

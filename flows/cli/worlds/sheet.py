@@ -34,14 +34,15 @@ _SAID = 20
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     to = check_picture_path("--to", Path(args.to))
-    named = worlds_in_turn(args.count, first_seed=args.first_seed)
+    named = worlds_in_turn(args.count, first_seed=args.first_seed, family=args.family)
     worlds = [draw_world(family, seed) for family, seed in named]
     sheet = signals.run(_sheet(worlds))
     try:
         sheet.save(to)
     except OSError as error:
         raise Unwritable(f"--to {to}: {error.strerror}") from error
-    print_lines([f"{to}: {len(worlds)} worlds of {len(FAMILIES)} families, {SIZE[0]} × {SIZE[1]}"])
+    of = f"{len(FAMILIES)} families" if args.family is None else args.family
+    print_lines([f"{to}: {len(worlds)} worlds of {of}, {SIZE[0]} × {SIZE[1]}"])
     return ExitCode.DONE
 
 

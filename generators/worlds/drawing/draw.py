@@ -105,24 +105,33 @@ def draw(family: str, seed: int) -> Drawn:
     Raises:
         BadTasks: the family does not exist, or its file allows no valid world.
     """
-    if family not in FAMILIES:
-        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
+    _check_name(family)
     return draw_valid(_read_shipped(family), family, seed)
 
 
-def worlds_in_turn(count: int, *, first_seed: int) -> list[tuple[str, int]]:
-    """Return family and seed of `count` worlds, cycling through all families and raising the seed each cycle.
+def _check_name(family: str) -> None:
+    if family not in FAMILIES:
+        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
+
+
+def worlds_in_turn(
+    count: int, *, first_seed: int, family: str | None = None
+) -> list[tuple[str, int]]:
+    """Return family and seed of `count` worlds: of `family`, or of all in turn, each cycle with the next seed.
 
     Raises:
-        BadTasks: a seed or `count` is too large.
+        BadTasks: a seed or `count` is too large, or the family does not exist.
     """
+    if family is not None:
+        _check_name(family)
+    families = FAMILIES if family is None else (family,)
     if count > MAX_WORLDS:
         raise BadTasks(f"{count:,} worlds: expected at most {MAX_WORLDS:,} at once")
-    last = first_seed + (count - 1) // len(FAMILIES)
+    last = first_seed + (count - 1) // len(families)
     if last > MAX_SEED:
         raise BadTasks(f"the last of these worlds has seed {last}: the largest is {MAX_SEED}")
-    places = (divmod(number, len(FAMILIES)) for number in range(count))
-    return [(FAMILIES[turn], first_seed + seed) for seed, turn in places]
+    places = (divmod(number, len(families)) for number in range(count))
+    return [(families[turn], first_seed + cycle) for cycle, turn in places]
 
 
 def draw_valid(family: Family, name: str, seed: int) -> Drawn:

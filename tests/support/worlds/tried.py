@@ -3,7 +3,8 @@
 At the large size it is each kind in all families that have it, with more seeds.
 """
 
-from itertools import islice
+from collections import Counter
+from functools import cache
 
 from effort import THOROUGH
 from support.worlds import drawn
@@ -16,20 +17,24 @@ from schemas.tasks.task import Task
 SEEDS = 3
 """The worlds of a family here."""
 
-FIRST = 15
-"""Where the first kind begins; from here each family has three kinds at least."""
-
 IN_FAMILIES = (len(FAMILIES),) if THOROUGH else (1, 2)
 """Families in which a kind is tried, for one kind after the other."""
 
 
+@cache
+def _tried() -> dict[str, list[str]]:
+    """Return the families in which each kind is tried: of those that have it, the ones tried least so far."""
+    counts, tried = Counter[str](), dict[str, list[str]]()
+    for number, kind in enumerate(sorted(KINDS)):
+        having = sorted((one for one in FAMILIES if kind in kinds_of(one)), key=counts.__getitem__)
+        tried[kind] = having[: IN_FAMILIES[number % len(IN_FAMILIES)]]
+        counts.update(tried[kind])
+    return tried
+
+
 def families_of(kind: str) -> list[str]:
-    """Return the families in which a kind is tried: those that follow where the kind before has ended."""
-    number = sorted(KINDS).index(kind)
-    counts = [IN_FAMILIES[one % len(IN_FAMILIES)] for one in range(number + 1)]
-    first = (sum(counts[:-1]) + FIRST) % len(FAMILIES)
-    having = (one for one in (*FAMILIES[first:], *FAMILIES[:first]) if kind in kinds_of(one))
-    return list(islice(having, counts[-1]))
+    """Return the families in which a kind is tried."""
+    return _tried()[kind]
 
 
 def tasks_of(family: str, kind: str) -> list[Task]:

@@ -8,7 +8,7 @@ from flows.cli.main import main
 from flows.terminal import ExitCode
 from generators.tasks.worlds.draw import kinds_of
 from generators.tasks.worlds.kinds import KINDS
-from generators.worlds.drawing.draw import FAMILIES, draw_world
+from generators.worlds.drawing.draw import FAMILIES, draw_world, worlds_in_turn
 
 
 def worlds(*argv: str) -> int:
@@ -70,6 +70,11 @@ def test_a_world_is_shown_as_its_specification(capsys: pytest.CaptureFixture[str
         (["serve", "shpo/1"], "there is no family of worlds 'shpo'; there are "),
         (["show", "shop/1", "--to", "page.gif"], "pictures are written as .jpg, .jpeg, .png"),
         (["sheet", "--to", "no/such/folder.png"], "no file can be written there"),
+        (["check", "--family", "shpo"], "there is no family of worlds 'shpo'; there are "),
+        (
+            ["sheet", "--to", "s.png", "--family", "x"],
+            "there is no family of worlds 'x'; there are ",
+        ),
         (["check", "--worlds", "0"], "expected a whole number from 1"),
         (["sheet", "--to", "s.png", "--count", "0"], "expected a whole number from 1"),
     ],
@@ -88,3 +93,11 @@ def test_what_cannot_be_is_refused_in_one_line(
     assert shown.out == ""
     assert shown.err.count("\n") == 1
     assert said in shown.err
+
+
+def test_worlds_are_of_all_families_in_turn_or_of_one() -> None:
+    count = len(FAMILIES) + 1
+    every = worlds_in_turn(count, first_seed=4)
+
+    assert every == [*((family, 4) for family in FAMILIES), (FAMILIES[0], 5)]
+    assert worlds_in_turn(2, first_seed=4, family="shop") == [("shop", 4), ("shop", 5)]
