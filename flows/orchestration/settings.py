@@ -21,9 +21,12 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     PATIENCE: "120",
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
+    "PREFECT_SERVER_EVENTS_EXPIRED_BUCKET_BUFFER": "PT30M",
 }
 """No telemetry, no prompts, a start-up time-out that holds on a busy machine, and the places that flow runs hold on disk:
-in a server's memory, as by default, they are gone when it is started again, and Prefect then ends the flow run."""
+in a server's memory, as by default, they are gone when it is started again, and Prefect then ends the flow run. A server that was started again holds an event back for
+15 minutes if it does not know the one before; with the usual minute it would forget, before it looks at the event, that
+`stepmill-again` waits for it."""
 
 SILENT = {
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
