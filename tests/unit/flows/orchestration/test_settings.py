@@ -3,11 +3,14 @@
 import importlib
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import pytest
 from prefect.server.concurrency.lease_storage import ConcurrencyLeaseStorage
+from prefect.server.events.ordering import PRECEDING_EVENT_LOOKBACK
+from pydantic import TypeAdapter
 from source_tree import ROOT
 from support.runs.commands import SECONDS, environment, until
 
@@ -48,6 +51,16 @@ def test_the_places_that_flow_runs_hold_outlive_the_server() -> None:
 
     assert issubclass(module.ConcurrencyLeaseStorage, ConcurrencyLeaseStorage)
     assert module.__name__.endswith(".filesystem")
+
+
+@pytest.mark.usefixtures("user")
+def test_what_an_automation_waits_for_outlives_an_event_that_is_held_back() -> None:
+    environ: dict[str, str] = {}
+    set_up(environ, silent=False)
+
+    kept = environ["PREFECT_SERVER_EVENTS_EXPIRED_BUCKET_BUFFER"]
+
+    assert TypeAdapter(timedelta).validate_python(kept) > PRECEDING_EVENT_LOOKBACK
 
 
 def test_prefect_has_a_home_that_no_other_program_uses(user: Path) -> None:
