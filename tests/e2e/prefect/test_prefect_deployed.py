@@ -142,7 +142,7 @@ def test_a_night_whose_server_worker_and_process_are_killed_ends_whole_and_publi
     deployed: Deployed, tmp_path: Path
 ) -> None:
     nightly = deployed.deployment("generate/generate-nightly")
-    many = ["tasks.seeds=[0,5]", "browser.sessions=2", f"publish.to=['{tmp_path / 'data'}']"]
+    many = ["tasks.seeds=[0,1]", "browser.sessions=2", f"publish.to=['{tmp_path / 'data'}']"]
     run = deployed.begin(nightly, config="configs/demo.toml", run=f"{tmp_path}/run", settings=many)
 
     def is_running(starts: int) -> bool:
@@ -160,7 +160,7 @@ def test_a_night_whose_server_worker_and_process_are_killed_ends_whole_and_publi
                 one.kill()
     until(lambda: is_running(3), every=LOOK, seconds=1_200)
 
-    ended = deployed.ended(run)
+    ended = deployed.ended(run, seconds=1_200)
     assert ended["state_type"] == "COMPLETED", ended["state"]
     assert str(tmp_path / "data") in ended["state"]["message"]
     assert called("audit", str(tmp_path / "run"), "--deep", "--json").code == 0

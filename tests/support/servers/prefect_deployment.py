@@ -141,9 +141,10 @@ class Deployed:
         runs = self.ask("flow_runs/filter", {"sort": "EXPECTED_START_TIME_ASC"})
         return [run for run in runs if run["auto_scheduled"] and run["state_type"] in states]
 
-    def ended(self, run_id: str) -> dict[str, Any]:
+    def ended(self, run_id: str, *, seconds: float = SECONDS) -> dict[str, Any]:
         """Wait for the end of a flow run, and return it."""
-        until(lambda: self.ask(f"flow_runs/{run_id}")["state_type"] in ENDED, every=LOOK)
+        path = f"flow_runs/{run_id}"
+        until(lambda: self.ask(path)["state_type"] in ENDED, every=LOOK, seconds=seconds)
         run: dict[str, Any] = self.ask(f"flow_runs/{run_id}")
         return run
 
