@@ -150,7 +150,7 @@ class ReferenceStep(Record):
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """The thought before the action: the visible evidence and the reason for the action; None: no thought is stated."""
 
-    purpose: SkipJsonSchema[Purpose | None] = Field(default=None, exclude=True)
+    purpose: SkipJsonSchema[Purpose | None] = Field(default=None, exclude=True, repr=False)
     """The purpose, which the task's generator sets and nothing stores; None: unknown."""
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from random import Random
 
 from generators.sites.gates import leak_gates
 from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
+from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.wording import word
 from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
@@ -42,7 +43,7 @@ def draw_tasks(world: World, rows: Rows, seed: int, count: int) -> list[WorldTas
     """
     setting, name = Setting(world, rows), world.sha256
     order = Random(f"kinds {name} {seed}").sample(sorted(KINDS), len(KINDS))
-    turns = deque(_tasks(setting, kind, seed, name) for kind in order)
+    turns = deque(_tasks(setting, KINDS[kind], seed, name) for kind in order)
     drawn: list[WorldTask] = []
     while turns and len(drawn) < count:
         tasks = turns.popleft()
@@ -70,7 +71,7 @@ def draw_task(template_id: str, seed: int) -> Task:
     family, kind = template_id.split("/")
     for attempt in range(_WORLDS):
         world, setting = _world_and_setting(family, seed + attempt * _FURTHER)
-        task = next(_tasks(setting, kind, seed, world.sha256), None)
+        task = next(_tasks(setting, KINDS[kind], seed, world.sha256), None)
         if task is not None:
             return to_task(world, task).model_copy(update={"split": split_of(family)})
     raise BadTasks(
@@ -90,7 +91,7 @@ def _world_and_setting(family: str, seed: int) -> tuple[World, Setting]:
     return world, Setting(world, rows)
 
 
-def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldTask]:
+def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[WorldTask]:
     """Yield tasks of a kind; `name` seeds the draws.
 
     Tasks with few distractors are skipped until a third of the consecutive draws have failed.
@@ -99,14 +100,14 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
     number = failed = 0
     turning = setting.without_search()
     while failed < _TRIES:
-        stream = f"{kind} {name} {seed} {number}"
+        stream = f"{kind.name} {name} {seed} {number}"
         random = Random(stream)
         number, failed = number + 1, failed + 1
-        draft = KINDS[kind].draw(setting, random)
+        draft = kind.draw(setting, random)
         if draft is None or oversteps(setting, draft):
             continue
         style = draw_style(Random(f"style {stream}"))
-        same = KINDS[kind].draw(turning, Random(stream)) if style is Style.TURNING else None
+        same = kind.draw(turning, Random(stream)) if style is Style.TURNING else None
         way = draft.reference if same is None else same.reference
         way = around_noise(setting, apply_style(setting, Random(f"steps {stream}"), style, way))
         if len(way) > MAX_STEPS:
@@ -133,13 +134,14 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
 
 
 def _word_task(
-    setting: Setting, draft: Draft, kind: str, seed: int, *, random: Random, way: Steps
+    setting: Setting, draft: Draft, kind: TaskKind, seed: int, *, random: Random, way: Steps
 ) -> WorldTask:
     """Return the task of a draft; `way` is its reference in the drawn style."""
-    instruction = word(KINDS[draft.like or kind], draft.words, random, is_twin=bool(draft.like))
+    worded = KINDS[draft.like] if draft.like else kind
+    instruction = word(worded, draft.words, random, is_twin=bool(draft.like))
     plan = around_noise(setting, draft.reference)
     return WorldTask(
-        kind=kind,
+        kind=kind.name,
         seed=seed,
         instruction=instruction,
         expect=draft.expect,

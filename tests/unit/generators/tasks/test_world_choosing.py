@@ -34,7 +34,7 @@ def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
 
 def _tasks(world: World, rows: Rows, kind: str, count: int = 1) -> list[WorldTask]:
     """Return the tasks of one kind that `draw_tasks` takes turns with; none of the others is drawn."""
-    return list(islice(draw._tasks(Setting(world, rows), kind, 0, world.sha256), count))
+    return list(islice(draw._tasks(Setting(world, rows), KINDS[kind], 0, world.sha256), count))
 
 
 def test_a_row_that_shares_its_title_is_not_named() -> None:
