@@ -20,7 +20,7 @@ SAMPLE = tuple(lie for lie in LIES if not lie.browser)[::120]
 
 OTHERS = """[[told]]
 file = "schemas/verdicts/acceptance.py"
-tests = ["tests/unit/schemas/test_acceptance.py"]
+tests = ["tests/unit/schemas/verdicts/test_acceptance.py"]
 lies = [
   ["nothing", "accepted=not reasons", "accepted=not reasons"],
   ["no source", "class AcceptanceStatus", "1 / 0\\nclass AcceptanceStatus"],
