@@ -236,7 +236,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "replay": (
         _replay,
-        "execute one episode again and show where it agrees and where it parts",
+        "execute one episode again and show where it agrees and where it diverges",
         "stepmill replay runs/demo 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7",
     ),
     "publish": (

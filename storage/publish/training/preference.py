@@ -46,7 +46,7 @@ class NoPair(StrEnum):
     OTHER_PAGE = "shown_another_page"
     """The prompts differ before the replies do: the attempts were shown different things."""
     NEVER_PART = "replies_never_part"
-    """One of the two ends, or cannot be said in the dialect any more, before they part."""
+    """One of the two ends, or cannot be said in the dialect any more, before they diverge."""
     SAME_ACTION = "same_action"
     """The replies part in words alone; from there on their prompts differ."""
     NOT_LEARNT = "chosen_not_learnt"
@@ -69,13 +69,13 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Parting:
-    """Where two attempts part, or why they do not."""
+    """Where two attempts diverge, or why they do not."""
 
     chosen: _Attempt
     place: int
     """The number of replies that they share."""
     reason: NoPair | None
-    """None if they part under the same prompt."""
+    """None if they diverge under the same prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def failed_its_task(source: FullEpisode) -> bool:
 
 
 def _part(chosen: _Attempt, rejected: _Attempt) -> _Parting:
-    """Return where two attempts part: the first replies that differ, under prompts that do not."""
+    """Return where two attempts diverge: the first replies that differ, under prompts that do not."""
     place = 0
     if _size(chosen) != _size(rejected):
         return _Parting(chosen, place, NoPair.OTHER_SIZE)
