@@ -37,8 +37,16 @@ settings.register_profile("explore", deadline=None, max_examples=1_000)
 os.environ["HF_HOME"] = str(ROOT / ".pytest_cache" / "hf")
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
-# Whom this machine trusts beside others is its user's setting.
-for _name in ("AWS_CA_BUNDLE", "SSL_CERT_FILE"):
+# Whom this machine trusts beside others is its user's setting, and so is who colours what it
+# prints: several tools do where `CI` is set, whatever `NO_COLOR` says.
+for _name in (
+    "AWS_CA_BUNDLE",
+    "SSL_CERT_FILE",
+    "CI",
+    "GITHUB_ACTIONS",
+    "FORCE_COLOR",
+    "CLICOLOR_FORCE",
+):
     os.environ.pop(_name, None)
 
 _GIVEN = frozenset(os.environ)
