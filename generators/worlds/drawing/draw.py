@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from generators.worlds.drawing.behaviour import draw_behaviour
 from generators.worlds.drawing.carts import draw_cart
+from generators.worlds.drawing.dates import drop_loose_dates
 from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.drawing.family import (
     Family,
@@ -25,9 +27,9 @@ from generators.worlds.drawing.histories import draw_history
 from generators.worlds.drawing.locales import LOCALES
 from generators.worlds.drawing.look import draw_font, draw_look
 from generators.worlds.drawing.procedures import draw_manual
-from generators.worlds.drawing.recipes import content_problems, earlier_of, parse_recipe
+from generators.worlds.drawing.recipes import draw_text, make_faker, parse_recipe
 from generators.worlds.drawing.roles import draw_roles
-from generators.worlds.drawing.rows import draw_rows, draw_text, make_faker
+from generators.worlds.drawing.rows import content_problems, draw_rows
 from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
 from generators.worlds.kits.kit import kit_packages
@@ -61,11 +63,9 @@ _DRAWS = 20
 
 
 class _Fullest(Random):
-    """A source of randomness that takes every option and always the first alternative."""
+    """A source of randomness that takes every option and always the first alternative: its numbers are all 0."""
 
-    def random(self) -> float:
-        """Return 0, so that every chance is taken."""
-        return 0.0
+    random = staticmethod(repeat(0.0).__next__)
 
 
 class Drawn(NamedTuple):
@@ -220,7 +220,7 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
         return Random(f"{root}/{part}")
 
     draft = _begin(family, name, seed, stream)
-    _drop_loose_dates(draft)
+    drop_loose_dates(draft)
     users, leaders = family.roles.user, family.roles.leader
     draw_roles(draft, users, leaders, Random(f"roles {name} {seed}"))
     draw_manual(draft, Random(f"manual {name} {seed}"))
@@ -337,30 +337,6 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
         required=field.required,
         editable=field.editable,
     )
-
-
-def _drop_loose_dates(draft: WorldDraft) -> None:
-    """Clear the recipes of dates that refer to a field which the world lacks."""
-    known = {entity.name: {field.name for field in entity.fields} for entity in draft.entities}
-
-    def is_loose(entity: Entity, field: DataField) -> bool:
-        earlier = earlier_of(field) if field.kind is Kind.DATE else None
-        if earlier is None:
-            return False
-        if earlier.link is None:
-            return earlier.field not in known[entity.name]
-        if earlier.link not in known[entity.name]:
-            return True
-        return earlier.field not in known[entity.field(earlier.link).target or ""]
-
-    def tighten(entity: Entity) -> Entity:
-        fields = (
-            field.model_copy(update={"content": ""}) if is_loose(entity, field) else field
-            for field in entity.fields
-        )
-        return entity.model_copy(update={"fields": tuple(fields)})
-
-    draft.entities = tuple(map(tighten, draft.entities))
 
 
 def _workflow(

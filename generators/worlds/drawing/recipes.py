@@ -1,18 +1,22 @@
-"""Recipes of texts and dates, and their validation in a specification.
+"""Recipes of texts: how they are parsed, and how texts are drawn by them.
 
 A recipe is a text with slots in braces. A slot with bars is a list of alternatives; any other slot names a source:
-`{Oak|Walnut} desk, {small|large}` or `{first_name} {last_name}`. The recipe of a date is empty or names an earlier
-date: `after joined`, or, in the row that a link points to, `after customer.joined`.
+`{Oak|Walnut} desk, {small|large}` or `{first_name} {last_name}`. Many titles differ from an earlier one in one part
+only, such as the same product in another size, so that rows must be read to be distinguished.
 """
 
 import re
-from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Sequence
+from functools import cache
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from schemas.errors import BadTasks
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, World
+
+if TYPE_CHECKING:
+    from faker import Generator
 
 NUMBERS = range(1_000, 10_000)
 """The range of the source `number`."""
@@ -32,8 +36,42 @@ SOURCES = ("number", SLUG, *FAKED)
 TEXTS = {Kind.TEXT: "{sentence}", Kind.LONG_TEXT: "{paragraph}"}
 """The default recipes of texts."""
 
+MISSING = 0.2
+"""The share of rows without a value in an optional date, number, choice, tags or link."""
+
+_ALIKE = 0.6
+"""The share of titles that differ from an earlier one in one part only."""
+
+_ALIKE_ROWS = 20
+"""The number of rows per further model title that others resemble."""
+
+_TWO = 2
+
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+)
+_LATIN_END = 0x250
+"""The first code point after accented Latin letters."""
+
+_TRIES = 10_000
+"""Maximum number of draws until all titles differ."""
+
+_FAMILY_NAME_FIRST = frozenset({"ja_JP"})
+"""The locales that write the family name first."""
+
+_STREETS = {"ja_JP": ("town", "chome", "ban", "gou")}
+"""The sources of a street address, where Faker's own is half English."""
+
+_COUNTRIES = {
+    "ar_DZ": (
+        *("الجزائر", "المغرب", "تونس", "ليبيا", "مصر", "السودان", "السعودية", "الأردن", "لبنان"),
+        *("العراق", "سوريا", "الكويت", "قطر", "عمان", "اليمن", "تركيا", "فرنسا", "إسبانيا"),
+        *("إيطاليا", "ألمانيا", "اليونان", "البرتغال", "كندا", "البرازيل", "الهند", "اليابان"),
+    )
+}
+"""The countries, where Faker has English names only."""
+
 _SLOT = re.compile(r"\{([^{}]*)\}")
-_AFTER = re.compile(r"after ([a-z0-9_]+)(?:\.([a-z0-9_]+))?")
 
 
 class Recipe(NamedTuple):
@@ -88,98 +126,113 @@ def recipe_of(field: DataField) -> Recipe:
     return parse_recipe(field.content or TEXTS[field.kind])
 
 
-class Earlier(NamedTuple):
-    """The date that another date must not precede."""
+def make_faker(locale: str) -> "Generator":
+    """Return the Faker generator for a locale.
 
-    link: str | None
-    """The link to the row that holds it; None: the same row."""
-    field: str
-    """Its field."""
+    Raises:
+        BadTasks: Faker does not support the locale.
+    """
+    from faker import Factory  # noqa: PLC0415 - half a second, which commands without worlds need not take
+
+    try:
+        return Factory.create(locale)
+    except AttributeError:
+        raise BadTasks(f"there are no contents for the locale '{locale}'") from None
 
 
-def earlier_of(field: DataField) -> Earlier | None:
-    """Return the date that a date must not precede; None: its recipe is empty.
+def draw_text(content: str, locale: str, faker: "Generator", title: str = "") -> str:
+    """Return a text drawn by a recipe, from the faker's own source of randomness.
 
     Raises:
         ValueError: the recipe is invalid.
     """
-    if not field.content:
-        return None
-    found = _AFTER.fullmatch(field.content)
-    if found is None:
-        raise ValueError(f"expected 'after FIELD' or 'after LINK.FIELD', got '{field.content}'")
-    return Earlier(found[1], found[2]) if found[2] else Earlier(None, found[1])
+    recipe = parse_recipe(_in_order(content, locale))
+    return recipe.text([_part(slot, locale, faker, title) for slot in recipe.slots])
 
 
-def holder_of(world: World, entity: Entity, earlier: Earlier) -> Entity:
-    """Return the entity that holds an earlier date.
-
-    Raises:
-        ValueError: the link or the date field does not exist.
-    """
-    fields = {field.name: field for field in entity.fields}
-    holder = entity
-    if earlier.link is not None:
-        link = fields.get(earlier.link)
-        if link is None or link.target is None:
-            raise ValueError(f"'{entity.name}' has no link '{earlier.link}'")
-        holder = world.entity(link.target)
-    if not any(one.name == earlier.field and one.kind is Kind.DATE for one in holder.fields):
-        raise ValueError(f"'{holder.name}' has no date '{earlier.field}'")
-    return holder
+def _in_order(content: str, locale: str) -> str:
+    """Return a recipe with the parts of personal names in the order of the locale."""
+    if locale not in _FAMILY_NAME_FIRST:
+        return content
+    return content.replace("{first_name} {last_name}", "{last_name} {first_name}")
 
 
-def content_problems(world: World) -> Iterator[str]:
-    """Yield each part of a specification from which no rows can be drawn, one line each."""
-    for entity in world.entities:
-        for field in entity.fields:
-            try:
-                _check(world, entity, field)
-            except ValueError as error:
-                yield f"field '{entity.name}.{field.name}': {error}"
-    links = {
-        entity.name: [
-            field.target for field in entity.fields if field.required and field.target is not None
-        ]
-        for entity in world.entities
-    }
-    try:
-        TopologicalSorter(links).prepare()
-    except CycleError as error:
-        yield f"required links in a loop: {' > '.join(reversed(error.args[1]))}"
+def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "") -> str:
+    if len(slot) > 1:
+        return faker.random.choice(slot)
+    match slot[0]:
+        case "number":
+            return str(faker.random.choice(NUMBERS))
+        case "slug":
+            return _slug(title, locale, faker)
+        case "street_address" if locale in _STREETS:
+            return "".join(faker.format(source) for source in _STREETS[locale])
+        case "country" if locale in _COUNTRIES:
+            return faker.random.choice(_COUNTRIES[locale])
+        case source:
+            return " ".join(faker.format(source).split())
 
 
-def _check(world: World, entity: Entity, field: DataField) -> None:
-    if field.kind is Kind.DATE:
-        _check_dates(world, entity, field)
-    elif field.kind in TEXTS:
-        recipe = recipe_of(field)
-        if field is not entity.title:
-            return
-        if any(slot == (SLUG,) for slot in recipe.slots):
-            raise ValueError(f"a title cannot be drawn from itself: '{field.content}'")
-        if recipe.max_texts is not None and recipe.max_texts < entity.rows:
-            raise ValueError(f"its recipe makes {recipe.max_texts} titles for {entity.rows} rows")
-    elif field.content:
-        raise ValueError(f"{field.kind.value} takes no recipe, got '{field.content}'")
+def _slug(title: str, locale: str, faker: "Generator") -> str:
+    """Return a name as in e-mail addresses: in Latin letters, or `user` and a number for other scripts."""
+    from faker.decode import unidecode  # noqa: PLC0415
+    from faker.utils.text import slugify  # noqa: PLC0415
+
+    words = title.split()
+    if locale == "ja_JP":
+        latin = _latin_names()
+        words = [latin.get(word, word) for word in words]
+    if max(map(ord, "".join(words)), default=0) >= _LATIN_END:
+        return f"user{faker.random.choice(NUMBERS)}"
+    plain = unidecode(".".join(words).translate(_UMLAUTS))
+    return slugify(plain, allow_dots=True)
 
 
-def _check_dates(world: World, entity: Entity, field: DataField) -> None:
-    """Check the chain of dates that a date must not precede.
+@cache
+def _latin_names() -> dict[str, str]:
+    """Return Latin spellings of Japanese names."""
+    from faker.providers.person.ja_JP import Provider  # noqa: PLC0415
+
+    pairs = (*Provider.first_name_pairs, *Provider.last_name_pairs)
+    return {name: latin for name, _, latin in pairs}
+
+
+def draw_titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
+    """Return a title for each row, all different.
 
     Raises:
-        ValueError: a date does not exist, repeats, or may lie after the last day of a later one.
+        BadTasks: the recipe gives too few different titles.
     """
-    passed = [f"{entity.name}.{field.name}"]
-    while (earlier := earlier_of(field)) is not None:
-        entity = holder_of(world, entity, earlier)
-        before, name = entity.field(earlier.field), f"{entity.name}.{earlier.field}"
-        if name in passed:
-            raise ValueError(f"dates after each other in a loop: {' > '.join((*passed, name))}")
-        if before.max > field.max:
-            raise ValueError(
-                f"{name} is at most {before.max} days off, and may lie after {passed[-1]},"
-                f" which is at most {field.max}"
-            )
-        passed.append(name)
-        field = before
+    locale, rng = world.locale, faker.random
+    recipe = parse_recipe(_in_order(entity.title.content or TEXTS[entity.title.kind], locale))
+    drawn, models = dict[str, list[str]](), list[tuple[list[str], int]]()
+    for _ in range(_TRIES):
+        if len(drawn) == entity.rows:
+            return list(drawn)
+        parts = [_part(slot, locale, faker) for slot in recipe.slots]
+        if drawn and rng.random() < _ALIKE:
+            if len(models) <= entity.rows // _ALIKE_ROWS or len(parts) > _TWO:
+                models.append((rng.choice(list(drawn.values())), rng.randrange(len(parts))))
+            parts = _like(*(models[-1] if len(parts) > _TWO else rng.choice(models)), parts)
+        drawn.setdefault(recipe.text(parts), parts)
+    raise BadTasks(
+        f"world {world.family}/{world.seed}: field '{entity.name}.{entity.title.name}': {_TRIES:,} draws"
+        f" made {len(drawn)} titles for {entity.rows} rows"
+    )
+
+
+def _like(model: Sequence[str], place: int, fresh: Sequence[str]) -> list[str]:
+    """Return the parts of a title that differs from `model` in one part, or shares its first word.
+
+    Titles of two parts that follow one model keep the same part, so that several can be confused.
+    """
+    if len(model) == 1:
+        first, words = model[0].split()[0].rstrip(","), fresh[0].split()
+        return [f"{first} {words[-1]}"] if len(words) > 1 else list(fresh)
+    changed = 1 - place if len(model) == _TWO else place
+    return [fresh[at] if at == changed else part for at, part in enumerate(model)]
+
+
+def field_seed(world: World, entity: Entity, field: DataField) -> str:
+    """Return the seed of a field's source of randomness."""
+    return f"{world.family}/{world.seed}/{entity.name}/{field.name}"

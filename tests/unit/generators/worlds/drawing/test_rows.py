@@ -9,9 +9,9 @@ import pytest
 from effort import THOROUGH
 from support.worlds import drawn
 
+from generators.worlds.drawing.dates import earlier_of, holder_of
 from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.drawing.locales import LOCALES
-from generators.worlds.drawing.recipes import earlier_of, holder_of
 from generators.worlds.drawing.rows import draw_rows
 from generators.worlds.state.database import Row, Rows
 from schemas.errors import BadTasks
