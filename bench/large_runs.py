@@ -34,9 +34,9 @@ from flows.resources.resources import RunResources
 from schemas.base import content_hash
 from schemas.configuration.sections import StorageSection
 from storage.audit import audit
-from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import CommitEntry, DeltaHandle
+from storage.lake.file_access import access_to, table_url
 from storage.objects.local import LocalStore
 from storage.objects.urls import open_store
 from storage.run_file import open_run

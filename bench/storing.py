@@ -27,7 +27,7 @@ from bench.measuring.result import report
 from bench.synthetic.rows import step_rows
 from schemas.tables.tables import Row, arrow_schema
 from storage.lake.parquet_writer import MEGABYTE, ROW_GROUP_BYTES, writer_settings
-from storage.lake.shard_commit import TableShardWriter
+from storage.lake.shard_upload import TableShardWriter
 from storage.objects.local import LocalStore
 
 MIN_TO_DATASETS = 3.0

@@ -29,7 +29,7 @@ from generators.browser.protocol import SignIn
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Problem, Site
 from generators.sites.registry import RunSites
-from generators.tasks.loader import load_tasks
+from generators.tasks.task_plan import load_tasks
 from schemas.tasks.task import Task
 
 CONFIG = Path(__file__).parents[1] / "configs" / "apps.toml"

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
-from generators.verify.verifiers import VERIFIER_NAMES
+from generators.verify.registry import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.configuration.config import RunConfig, identity
 from schemas.configuration.picture_sizes import VIEWPORT
@@ -68,7 +68,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy", "localizer validator")
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
-    "generators/tasks/loader.py": _all("tasks", "source sources include exclude sample"),
+    "generators/tasks/task_plan.py": _all("tasks", "source sources include exclude sample"),
     "schemas/verdicts/acceptance.py": _all("accept", "passed min_reward min_scores"),
     "schemas/configuration/config.py": ("policies", "tasks.seeds"),
     "storage/maintenance/compact.py": ("storage.shard_mb",),

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from source_tree import ROOT
 
-from generators.verify.verifiers import MAKERS
+from generators.verify.registry import MAKERS
 from schemas.base import sha256_hex
 
 RECORD = ROOT / "tests" / "golden" / "verifiers.json"

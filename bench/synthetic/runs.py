@@ -23,12 +23,12 @@ from schemas.ids import verdict_transaction
 from schemas.tables.tables import UNIT_TABLES, arrow_schema, to_row
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Status, Verdict
-from storage.lake.delta_access import table_url
 from storage.lake.delta_stats import AddedFile, statistics
 from storage.lake.delta_table import CommitEntry, DeltaHandle
+from storage.lake.file_access import table_url
 from storage.lake.judged_units import JudgedMark
 from storage.lake.parquet_writer import MEGABYTE, Shard, shards
-from storage.lake.shard_commit import shard_name
+from storage.lake.shard_upload import shard_name
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
 

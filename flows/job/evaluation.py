@@ -16,7 +16,7 @@ from flows.job.unit_runner import RolloutSetup
 from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
 from generators.verify.panel import Panel
-from generators.verify.verifiers import make_verifiers
+from generators.verify.registry import make_verifiers
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import AcceptSection

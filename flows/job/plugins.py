@@ -7,7 +7,7 @@ from generators.policy.registry import POLICIES
 from generators.sites.installable.registry import APPLICATIONS, needed_application
 from generators.sites.judging.probes import PROBES, probe_names
 from generators.sites.registry import SITES
-from generators.verify.verifiers import VERIFIERS
+from generators.verify.registry import VERIFIERS
 from registries.entry_points import Plugin, find_plugins
 from schemas.configuration.config import RunConfig
 from schemas.tasks.task import Task

@@ -18,8 +18,8 @@ from pydantic import Field, ValidationError
 
 from flows.job.config_loader import Sources, load
 from flows.job.summary import read_episodes
-from generators.tasks.loader import plan_tasks, refusal_of
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
+from generators.tasks.task_plan import plan_tasks, refusal_of
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.episodes.episode import Episode, StopReason

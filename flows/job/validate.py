@@ -14,10 +14,10 @@ from generators.policy.factory import check_policy
 from generators.policy.model.setup import dialect_of
 from generators.sites.judging.probes import check_probes, probe_names
 from generators.sites.registry import SITES
-from generators.tasks.loader import TaskPlan, plan_tasks, refusal_of
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
+from generators.tasks.task_plan import TaskPlan, plan_tasks, refusal_of
 from generators.tasks.worlds.draw import is_in_further_world
-from generators.verify.verifiers import check_verifier_names
+from generators.verify.registry import check_verifier_names
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import PolicyName
 from schemas.errors import BadConfig, BadTasks

@@ -21,7 +21,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
 from generators.sites.registry import RunSites
 from generators.verify.panel import Panel
-from generators.verify.verifiers import make_verifiers
+from generators.verify.registry import make_verifiers
 from schemas.configuration.config import RunConfig
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from generators.tasks.files import BadRow, origin_of
-from generators.tasks.site_templates import LIVE, SiteOffer
+from generators.tasks.site_offers import LIVE, SiteOffer
 
 
 class FileFormat(StrEnum):

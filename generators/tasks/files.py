@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from generators.tasks.site_templates import MAX_STEPS, SiteOffer, make_template_task
+from generators.tasks.site_offers import MAX_STEPS, SiteOffer, make_template_task
 from registries.entry_points import Group
 from registries.registry import check_known
 from schemas.base import JsonObject, Record, canonical_json

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from generators.tasks.site_templates import SiteOffer, make_template_task
+from generators.tasks.site_offers import SiteOffer, make_template_task
 from schemas.base import content_hash
 from schemas.tasks.task import Task
 

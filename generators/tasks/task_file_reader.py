@@ -14,7 +14,7 @@ from pathlib import Path
 
 from generators.tasks.benchmarks import FileFormat, fields_left_out, map_row, recognise
 from generators.tasks.files import BadRow, RawRow, TaskRow, make_task, parse_object, parse_row
-from generators.tasks.site_templates import SiteOffer
+from generators.tasks.site_offers import SiteOffer
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
 from schemas.tasks.task import Task

@@ -15,7 +15,7 @@ from storage.audit.inventory import Inventory, shard_key
 from storage.audit.report import Notes
 from storage.audit.rows import ORDER, RowChecks
 from storage.lake.delta_stats import statistics
-from storage.lake.shard_commit import ShardName
+from storage.lake.shard_upload import ShardName
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
 from storage.run_file import RunFile

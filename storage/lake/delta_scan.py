@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
 
-from storage.lake.delta_access import Access
+from storage.lake.file_access import Access
 
 _MIN, _MAX = "min.unit_id", "max.unit_id"
 _COLUMNS = ("path", "size_bytes", "num_records", _MIN, _MAX)

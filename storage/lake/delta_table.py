@@ -40,9 +40,9 @@ from pyarrow.dataset import Dataset
 from schemas.backoff import Backoff
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables.tables import TABLES, arrow_schema
-from storage.lake.delta_access import FOLDER, Access, retry_read
 from storage.lake.delta_scan import dataset_of, live_files
 from storage.lake.delta_stats import AddedFile
+from storage.lake.file_access import FOLDER, Access, retry_read
 from storage.objects.error_messages import is_access_error, is_transient, one_line, read_error
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from pyarrow.dataset import Dataset
 
 from schemas.base import parse_json
 from storage.lake import readers
-from storage.lake.delta_access import checkpoint_key, entry_key
 from storage.lake.delta_table import AsyncDeltaTable
+from storage.lake.file_access import checkpoint_key, entry_key
 from storage.objects.batch_get import get_many
 from storage.objects.error_messages import read_error
 from storage.objects.protocol import Missing, ObjectStore

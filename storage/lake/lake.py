@@ -32,14 +32,14 @@ from schemas.ids import verdict_transaction
 from schemas.tables.tables import TABLES, UNIT_TABLES, Row, episode_rows, to_row
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Verdict
-from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, CommitEntry, DeltaHandle
+from storage.lake.file_access import access_to, table_url
 from storage.lake.judged_units import JudgedMark, ResumeIndex
 from storage.lake.lake_reader import LakeReader, Snapshot
 from storage.lake.parquet_writer import MEGABYTE
 from storage.lake.retention import keep
-from storage.lake.shard_commit import TableShardWriter
+from storage.lake.shard_upload import TableShardWriter
 from storage.lake.versions import Versions, read_version, seal, version_numbers
 from storage.objects.protocol import ObjectStore
 

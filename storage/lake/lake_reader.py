@@ -14,8 +14,8 @@ from schemas.tables.tables import Row
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
-from storage.lake.delta_access import FOLDER, Access
 from storage.lake.delta_table import AsyncDeltaTable, dataset_at
+from storage.lake.file_access import FOLDER, Access
 from storage.lake.split_record import add_splits, read_splits
 from storage.lake.versions import Versions, find_version
 from storage.objects.protocol import ObjectStore

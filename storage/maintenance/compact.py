@@ -29,11 +29,11 @@ from schemas.configuration.sections import StorageSection
 from schemas.errors import Damaged
 from schemas.tables.tables import TABLES, UNIT_TABLES
 from storage.lake import retention, versions
-from storage.lake.delta_access import access_to, entry_key, table_url
 from storage.lake.delta_table import STAGED, AsyncDeltaTable
+from storage.lake.file_access import access_to, entry_key, table_url
 from storage.lake.lake import Lake
 from storage.lake.parquet_writer import MEGABYTE
-from storage.lake.shard_commit import ShardName
+from storage.lake.shard_upload import ShardName
 from storage.maintenance.merge_shards import COMPACT, SwapHandle, TableMerge
 from storage.objects.batch_get import get_many
 from storage.objects.protocol import ObjectInfo, ObjectStore

@@ -28,7 +28,7 @@ from storage.lake.delta_scan import live_files
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.lake.parquet_writer import ParquetWriter
-from storage.lake.shard_commit import ShardName, object_sha256, put_shard, shard_name
+from storage.lake.shard_upload import ShardName, object_sha256, put_shard, shard_name
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 

@@ -23,9 +23,9 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.miniwob import NAME, MiniWob
 from generators.sites.protocol import Site
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from generators.verify.panel import Panel
-from generators.verify.verifiers import make_verifiers
+from generators.verify.registry import make_verifiers
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import (
     AcceptSection,

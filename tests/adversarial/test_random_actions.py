@@ -16,7 +16,7 @@ from support.browsers.random_actions import Walk, walk
 from support.browsers.visits import visit_to
 
 from generators.sites.miniwob import NAME, start_url, template_paths
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from schemas.episodes.action import Action
 
 pytestmark = [

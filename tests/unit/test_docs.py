@@ -26,7 +26,7 @@ from source_tree import ROOT
 from support.inputs.offered_parts import offer
 
 from flows.cli.parser import build_parser, parse
-from generators.verify.verifiers import VERIFIER_NAMES
+from generators.verify.registry import VERIFIER_NAMES
 from schemas.episodes.episode import Actor, StopReason, ThoughtSource
 from schemas.verdicts.verdict import Acceptance
 from storage.publish.card.columns import member_docs

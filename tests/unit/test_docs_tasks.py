@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from source_tree import ROOT
 
 from generators.tasks.files import BadRow, TaskRow, make_task, parse_row
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
 
 PAGE = (ROOT / "docs/tasks.md").read_text(encoding="utf-8")
 GOOD = {"site": "miniwob", "template_id": "click-test", "seed": 7}

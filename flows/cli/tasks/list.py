@@ -11,9 +11,9 @@ from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
 from generators.sites.miniwob_catalogue import Need, catalogue
-from generators.tasks.loader import plan_tasks, refusal_of
 from generators.tasks.selection import select
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
+from generators.tasks.task_plan import plan_tasks, refusal_of
 from schemas.configuration.sections import TasksSection
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean

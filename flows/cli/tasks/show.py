@@ -14,7 +14,7 @@ from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
 from generators.sites import miniwob
 from generators.sites.miniwob_catalogue import catalogue
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from schemas.base import JsonObject, Record
 from schemas.configuration.config import RunConfig
 from schemas.episodes.observation import Observation

@@ -9,9 +9,9 @@ from pathlib import Path
 from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.tasks.benchmarks import FileFormat
-from generators.tasks.loader import MAX_TASKS
-from generators.tasks.site_templates import SiteOffer, site_offers
+from generators.tasks.site_offers import SiteOffer, site_offers
 from generators.tasks.task_file_reader import TaskFile, examine_task_file
+from generators.tasks.task_plan import MAX_TASKS
 from schemas.base import JsonObject
 
 

@@ -4,7 +4,7 @@ import argparse
 
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.sites import worlds
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
 from generators.worlds.drawing.draw import FAMILIES, FOLDER, draw_world
 from generators.worlds.drawing.family import parse_family
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from generators.engine.simulator.chat import ChatRequest
-from generators.engine.simulator.constraints import Constraints
 from generators.engine.simulator.coordinates import ImagePoint, image_point
 from generators.engine.simulator.faults import FORBIDDEN, ActiveFaults, FaultKind
 from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.engine.simulator.pictures import PromptImage, colour_centre
+from generators.engine.simulator.reply_targets import ReplyTargets
 from generators.engine.simulator.reply_templates import find_schema, free_text, tool_arguments_name
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import TokenizedPrompt
@@ -100,7 +100,7 @@ async def generate_reply(
         reply = GeneratedReply(queued)
     else:
         rng = Random(request_seed(chat, prompt, options))
-        reply = _generate(chat, rng, await _constraints(chat, options, faults))
+        reply = _generate(chat, rng, await _targets(chat, options, faults))
     reply = _apply_faults(reply, chat, faults)
     verbatim = reply.text == queued and FaultKind.INVALID_UTF8 not in faults
     return replace(reply, verbatim=verbatim)
@@ -114,12 +114,12 @@ def request_seed(chat: ChatRequest, prompt: TokenizedPrompt, options: SimulatorO
     return int.from_bytes(digest.digest(), "big")
 
 
-async def _constraints(
+async def _targets(
     chat: ChatRequest, options: SimulatorOptions, faults: ActiveFaults
-) -> Constraints:
+) -> ReplyTargets:
     address = FORBIDDEN if FaultKind.FORBIDDEN in faults else None
     if not chat.images:
-        return Constraints(address=address)
+        return ReplyTargets(address=address)
     image, coordinates = chat.images[-1], options.coordinates
 
     def anywhere(rng: Random) -> ImagePoint:
@@ -127,8 +127,8 @@ async def _constraints(
 
     if FaultKind.OUTSIDE in faults:
         beyond = image_point(coordinates, image.size, across=BEYOND, down=BEYOND)
-        return Constraints(anywhere, beyond, address, within_bounds=False)
-    return Constraints(anywhere, await _find_target(chat, image, coordinates), address)
+        return ReplyTargets(anywhere, beyond, address, within_bounds=False)
+    return ReplyTargets(anywhere, await _find_target(chat, image, coordinates), address)
 
 
 async def _find_target(
@@ -143,34 +143,34 @@ async def _find_target(
     return centre and image_point(coordinates, image.size, across=centre[0], down=centre[1])
 
 
-def _generate(chat: ChatRequest, rng: Random, constraints: Constraints) -> GeneratedReply:
+def _generate(chat: ChatRequest, rng: Random, targets: ReplyTargets) -> GeneratedReply:
     if chat.schema is not None:
-        return GeneratedReply(_sample_json(chat.schema, rng, constraints))
+        return GeneratedReply(_sample_json(chat.schema, rng, targets))
     if chat.tools:
-        return _tool_call_reply(chat.tools, rng, constraints)
+        return _tool_call_reply(chat.tools, rng, targets)
     if schema := find_schema(chat.system_text):
-        return GeneratedReply(_sample_json(schema, rng, constraints))
-    return GeneratedReply(free_text(f"{chat.system_text}\n{chat.last_user_text}", rng, constraints))
+        return GeneratedReply(_sample_json(schema, rng, targets))
+    return GeneratedReply(free_text(f"{chat.system_text}\n{chat.last_user_text}", rng, targets))
 
 
-def _sample_json(schema: JsonObject, rng: Random, constraints: Constraints) -> str:
-    value = SchemaSampler(schema, rng, constraints).sample()
+def _sample_json(schema: JsonObject, rng: Random, targets: ReplyTargets) -> str:
+    value = SchemaSampler(schema, rng, targets).sample()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _tool_call_reply(
-    tools: tuple[JsonObject, ...], rng: Random, constraints: Constraints
+    tools: tuple[JsonObject, ...], rng: Random, targets: ReplyTargets
 ) -> GeneratedReply:
     named = [tool_arguments_name(tool) for tool in tools]
     fit = [
         (name, schema)
         for name, schema in named
         if isinstance(properties := schema.get("properties"), dict)
-        and any(map(constraints.fits_property, properties))
+        and any(map(targets.fits_property, properties))
     ]
     clicks = [tool for tool in fit if "click" in json.dumps(tool)]
     name, schema = (clicks or fit)[0] if fit else rng.choice(named)
-    arguments = _sample_json(schema or {"type": "object"}, rng, constraints)
+    arguments = _sample_json(schema or {"type": "object"}, rng, targets)
     text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
     return GeneratedReply(text, call=(name, arguments))
 

@@ -7,8 +7,8 @@ import json
 import re
 from random import Random
 
-from generators.engine.simulator.constraints import Constraints
 from generators.engine.simulator.coordinates import ImagePoint
+from generators.engine.simulator.reply_targets import ReplyTargets
 from schemas.base import JsonObject
 
 _FENCED = re.compile(r"```json\s*(.*?)```", re.DOTALL)
@@ -29,53 +29,51 @@ def find_schema(text: str) -> JsonObject | None:
     return None
 
 
-def free_text(prompt: str, rng: Random, constraints: Constraints) -> str:
+def free_text(prompt: str, rng: Random, targets: ReplyTargets) -> str:
     """Return a reply in the form that the text of a prompt calls for."""
-    point = constraints.draw_point(rng) or _NOWHERE
+    point = targets.draw_point(rng) or _NOWHERE
     if "<tool_call>" in prompt:
-        arguments = _computer_use(rng, constraints, point)
+        arguments = _computer_use(rng, targets, point)
         call = json.dumps({"name": "computer_use", "arguments": arguments}, ensure_ascii=False)
         return f"<tool_call>\n{call}\n</tool_call>"
     if "computer tool" in prompt:
-        return f"I go on with the task.\n{json.dumps(_claude(rng, constraints, point), ensure_ascii=False)}"
+        return f"I go on with the task.\n{json.dumps(_claude(rng, targets, point), ensure_ascii=False)}"
     if "Action:" in prompt and "click(" in prompt:
-        return (
-            f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, constraints, point)}"
-        )
-    if constraints.address is not None:
-        return f"Goto({constraints.address})"
-    if "Click(x, y)" in prompt or constraints.target is not None:
+        return f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, targets, point)}"
+    if targets.address is not None:
+        return f"Goto({targets.address})"
+    if "Click(x, y)" in prompt or targets.point is not None:
         return f"Click({point.x:g}, {point.y:g})"
     return "I see a page, and I would look at it more closely."
 
 
-def _computer_use(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObject:
+def _computer_use(rng: Random, targets: ReplyTargets, point: ImagePoint) -> JsonObject:
     at: JsonObject = {"coordinate": [point.x, point.y]}
     only: list[JsonObject] = [
         {"action": "key", "keys": ["enter"]},
         {"action": "scroll", "pixels": -200, **at},
         {"action": "wait", "time": 1},
     ]
-    return _input(rng, constraints, at, only)
+    return _input(rng, targets, at, only)
 
 
-def _claude(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObject:
+def _claude(rng: Random, targets: ReplyTargets, point: ImagePoint) -> JsonObject:
     at: JsonObject = {"coordinate": [point.x, point.y]}
     only: list[JsonObject] = [
         {"action": "key", "text": "Return"},
         {"action": "scroll", "scroll_direction": "down", "scroll_amount": 2, **at},
         {"action": "wait", "duration": 1},
     ]
-    return _input(rng, constraints, at, only)
+    return _input(rng, targets, at, only)
 
 
 def _input(
-    rng: Random, constraints: Constraints, at: JsonObject, only: list[JsonObject]
+    rng: Random, targets: ReplyTargets, at: JsonObject, only: list[JsonObject]
 ) -> JsonObject:
     """Return the input of a computer tool: the requested one, or that of both or one family."""
-    if constraints.address is not None:
-        return {"action": "type", "text": constraints.address}
-    if constraints.target is not None:
+    if targets.address is not None:
+        return {"action": "type", "text": targets.address}
+    if targets.point is not None:
         return {"action": "left_click", **at}
     shared: list[JsonObject] = [
         {"action": "left_click", **at},
@@ -86,14 +84,14 @@ def _input(
     return rng.choice(shared + only)
 
 
-def _ui_tars(prompt: str, rng: Random, constraints: Constraints, point: ImagePoint) -> str:
+def _ui_tars(prompt: str, rng: Random, targets: ReplyTargets, point: ImagePoint) -> str:
     at = f"{point.x:g} {point.y:g}"
     where = f"point='<point>{at}</point>'"
     if "start_box" in prompt:
         where = f"start_box='<|box_start|>({at.replace(' ', ',')})<|box_end|>'"
-    if constraints.address is not None:
-        return f"type(content='{constraints.address}\\n')"
-    if constraints.target is not None:
+    if targets.address is not None:
+        return f"type(content='{targets.address}\\n')"
+    if targets.point is not None:
         return f"click({where})"
     return rng.choice(
         [

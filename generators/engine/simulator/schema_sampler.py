@@ -15,8 +15,14 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from generators.engine.simulator.constraints import Constraints, axis, is_address, is_key, is_pair
 from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.reply_targets import (
+    ReplyTargets,
+    axis,
+    is_address,
+    is_key,
+    is_pair,
+)
 from schemas.base import JsonObject, Record
 
 _MAX_DEPTH = 60
@@ -99,10 +105,10 @@ class Schema(Record):
     def _parts(self) -> tuple["Schema", ...]:
         return (*self.properties.values(), *self.any_of, *((self.items,) if self.items else ()))
 
-    def has_room_for(self, constraints: Constraints) -> bool:
+    def has_room_for(self, targets: ReplyTargets) -> bool:
         """Return whether a value can hold the address or the target that is asked for."""
-        return any(map(constraints.fits_property, self.properties)) or any(
-            part.has_room_for(constraints) for part in self._parts
+        return any(map(targets.fits_property, self.properties)) or any(
+            part.has_room_for(targets) for part in self._parts
         )
 
     def mentions_click(self) -> bool:
@@ -171,10 +177,10 @@ def _referenced_schema(part: JsonObject, definitions: JsonObject) -> JsonObject:
 class SchemaSampler:
     """Makes up values for one schema."""
 
-    def __init__(self, schema: JsonObject, rng: Random, constraints: Constraints) -> None:
+    def __init__(self, schema: JsonObject, rng: Random, targets: ReplyTargets) -> None:
         self._schema = read_schema(schema)
         self._rng = rng
-        self._constraints = constraints
+        self._targets = targets
 
     def sample(self) -> JsonValue:
         """Return the next value.
@@ -187,7 +193,7 @@ class SchemaSampler:
     def _value(self, schema: Schema, *, name: str = "", wanted: float | None = None) -> JsonValue:
         if schema.options:
             clicks = [option for option in schema.options if "click" in str(option)]
-            wished = clicks if self._constraints.target is not None else []
+            wished = clicks if self._targets.point is not None else []
             return wished[0] if wished else self._rng.choice(schema.options)
         if schema.any_of:
             return self._value(
@@ -214,19 +220,19 @@ class SchemaSampler:
         branches = schema.any_of
         if numeric:
             branches = tuple(part for part in branches if part.type in _NUMERIC) or branches
-        fit = [branch for branch in branches if branch.has_room_for(self._constraints)]
+        fit = [branch for branch in branches if branch.has_room_for(self._targets)]
         clicks = [branch for branch in fit if branch.mentions_click()]
         return (clicks or fit)[0] if fit else self._rng.choice(branches)
 
     def _object(self, schema: Schema) -> JsonObject:
-        constraints = self._constraints
+        targets = self._targets
         points = self._points([name for name in schema.properties if axis(name)])
         return {
             name: self._value(part, name=name, wanted=points.get(name))
             for name, part in schema.properties.items()
             if name in schema.required
-            or constraints.fits_property(name)
-            or part.has_room_for(constraints)
+            or targets.fits_property(name)
+            or part.has_room_for(targets)
             or self._rng.choice((False, True))
         }
 
@@ -234,11 +240,7 @@ class SchemaSampler:
         """Return the required values of the coordinates among an object's properties."""
         numbers: dict[str, float] = {}
         for name in names:
-            draw = (
-                self._constraints.draw_point
-                if name in {"x", "y"}
-                else self._constraints.draw_any_point
-            )
+            draw = self._targets.draw_point if name in {"x", "y"} else self._targets.draw_any_point
             head, _, tail = name.rpartition("x")
             if draw is None or (point := draw(self._rng)) is None or axis(name) != "x":
                 continue
@@ -250,7 +252,7 @@ class SchemaSampler:
         part, count = schema.items, schema.min_items
         room = _FREE_ITEMS if schema.max_items is None else schema.max_items - count
         count += self._rng.randint(0, min(_FREE_ITEMS, room))
-        point = self._constraints.draw_point(self._rng) if is_pair(name) else None
+        point = self._targets.draw_point(self._rng) if is_pair(name) else None
         numbers = [*((point.x, point.y) if point else ()), *[None] * count][:count]
         return [self._value(part, name=name, wanted=number) for number in numbers if part]
 
@@ -262,14 +264,14 @@ class SchemaSampler:
         if wanted is None:
             return self._rng.randint(first, last)
         nearest = round(wanted)
-        return min(max(nearest, first), last) if self._constraints.within_bounds else nearest
+        return min(max(nearest, first), last) if self._targets.within_bounds else nearest
 
     def _number(self, schema: Schema, wanted: float | None) -> float:
         low, high = _bounds(schema)
         if low > high:
             raise HttpRefusal(400, f"Grammar error: no number in {low:g}..{high:g}")
         if wanted is not None:
-            return min(max(wanted, low), high) if self._constraints.within_bounds else wanted
+            return min(max(wanted, low), high) if self._targets.within_bounds else wanted
         drawn = low + (high - low) * self._rng.random()
         short = round(drawn, 3)
         return short if low < short < high else drawn
@@ -277,7 +279,7 @@ class SchemaSampler:
     def _string(self, schema: Schema, name: str) -> str:
         named: list[str] = []
         if is_address(name):
-            named = [self._constraints.address or _ADDRESS]
+            named = [self._targets.address or _ADDRESS]
         elif is_key(name):
             named = [self._rng.choice(_KEYS)]
         sentences = (

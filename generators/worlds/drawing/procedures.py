@@ -5,7 +5,7 @@ from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.display import show_value
-from generators.worlds.state.forms import listed_fields
+from generators.worlds.state.form_fields import listed_fields
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.records import Manual, Procedure, Put
 from schemas.worlds.world import Entity, View, World

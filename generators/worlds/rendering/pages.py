@@ -22,7 +22,7 @@ from generators.worlds.rendering.overlays import Frame
 from generators.worlds.rendering.row_fields import Fact, facts_of, messages_of, past_changes
 from generators.worlds.state.database import Chosen, Listed, Row
 from generators.worlds.state.display import Titles, cell_name, day_writing
-from generators.worlds.state.forms import Choices, form_parts
+from generators.worlds.state.form_fields import Choices, form_parts
 from generators.worlds.state.page_layout import fact_parts
 from generators.worlds.state.permissions import Withheld
 from schemas.worlds.field import Kind

@@ -18,7 +18,7 @@ from generators.worlds.state.database import (
     next_id,
 )
 from generators.worlds.state.display import show_value
-from generators.worlds.state.forms import new_row
+from generators.worlds.state.form_fields import new_row
 from schemas.worlds.cart import Cart
 from schemas.worlds.world import View, World
 

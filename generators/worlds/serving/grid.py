@@ -15,7 +15,7 @@ from generators.worlds.rendering.row_fields import facts_of
 from generators.worlds.serving.visit import WorldVisit, answer, fill, go_to, read_body, visit_of
 from generators.worlds.state.database import Row, change_row, find_row
 from generators.worlds.state.display import cell_name
-from generators.worlds.state.forms import form_texts
+from generators.worlds.state.form_fields import form_texts
 from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View

@@ -40,7 +40,13 @@ from generators.worlds.state.database import (
     next_id,
 )
 from generators.worlds.state.display import MONTHS
-from generators.worlds.state.forms import asked_fields, form_parts, form_texts, new_message, new_row
+from generators.worlds.state.form_fields import (
+    asked_fields,
+    form_parts,
+    form_texts,
+    new_message,
+    new_row,
+)
 from schemas.worlds.field import Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View, World

@@ -47,7 +47,7 @@ from generators.worlds.state.database import (
     open_database,
     read_tables,
 )
-from generators.worlds.state.forms import Choices, form_texts, new_row
+from generators.worlds.state.form_fields import Choices, form_texts, new_row
 from schemas.worlds.permissions import Act
 from schemas.worlds.world import Entity, View, World
 

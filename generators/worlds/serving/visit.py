@@ -25,7 +25,7 @@ from generators.worlds.state.database import (
     titles_of,
 )
 from generators.worlds.state.display import Titles
-from generators.worlds.state.forms import (
+from generators.worlds.state.form_fields import (
     Choices,
     Filled,
     asked_fields,

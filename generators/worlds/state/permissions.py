@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from generators.worlds.state.database import Row
 from generators.worlds.state.display import show_value
-from generators.worlds.state.forms import new_row
+from generators.worlds.state.form_fields import new_row
 from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
 from schemas.worlds.world import Entity, Transition, World
 

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun, Unwritable
-from storage.lake.shard_commit import object_sha256
+from storage.lake.shard_upload import object_sha256
 from storage.objects.durable_files import folder_lock
 from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore

@@ -16,7 +16,7 @@ from support.browsers.scripted_site import ScriptedSite
 from support.episodes.factories import make_episode
 
 from generators.verify.protocol import Verifier
-from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
+from generators.verify.registry import VERIFIER_NAMES, make_verifiers
 from schemas.base import canonical_json
 from schemas.episodes.episode import Episode, StopReason
 from schemas.errors import RolloutFailure

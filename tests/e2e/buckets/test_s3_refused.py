@@ -13,8 +13,8 @@ from support.servers.seaweedfs import READER_KEY, READER_SECRET, Weed, credentia
 from schemas.backoff import Backoff
 from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
-from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
+from storage.lake.file_access import access_to, table_url
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 
@@ -30,7 +30,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=2)
     )
     monkeypatch.setattr(
-        "storage.lake.delta_access._BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=1)
+        "storage.lake.file_access._BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=1)
     )
 
 

@@ -249,17 +249,17 @@ def rows(run: Path, *columns: str) -> list[dict[str, Any]]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "told", "seconds"),
     [
-        ("http-401", "HTTP 401"),
-        pytest.param("http-429", "HTTP 429", marks=pytest.mark.full),
+        ("http-401", "HTTP 401", 30),
+        pytest.param("http-429", "HTTP 429", 1.5, marks=pytest.mark.full),
         pytest.param(
-            "stuck", "no reply in 2 s, nor to a small request in 2 s", marks=pytest.mark.full
+            "stuck", "no reply in 2 s, nor to a small request in 2 s", 1.5, marks=pytest.mark.full
         ),
     ],
 )
 def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
-    tmp_path: Path, fault: str, told: str
+    tmp_path: Path, fault: str, told: str, seconds: float
 ) -> None:
     run = tmp_path / "run"
     with held_port() as port:
@@ -267,7 +267,7 @@ def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
             f"--run={run}",
             f"--set=engine.urls=['http://127.0.0.1:{port}/v1']",
             "--set=engine.patience_seconds=2",
-            "--set=limits.seconds=1.5",
+            f"--set=limits.seconds={seconds}",
         )
         with scripted_engine("--port", str(port), "--fault", f"{fault}:-1:after=7"):
             stopped = called(*RUN, *flags)

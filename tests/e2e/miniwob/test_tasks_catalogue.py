@@ -15,7 +15,7 @@ from generators.browser.chromium import Chromium
 from generators.sites import miniwob_catalogue as module
 from generators.sites.miniwob import MiniWob
 from generators.sites.miniwob_catalogue import TemplateEntry, catalogue
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from schemas.base import canonical_json
 
 SAMPLE = 10 if THOROUGH else 30

@@ -42,7 +42,7 @@ from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.factory import PolicyFactory
 from generators.policy.teacher.skill_table import SKILLS, UNRELIABLE
 from generators.sites.miniwob import NAME
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from generators.verify.novelty import Novelty
 from generators.verify.panel import Panel
 from schemas.configuration.config import RunConfig, resolve

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.tasks.sampling import Stratum, draw_tasks
-from generators.tasks.site_templates import SiteOffer, Template, make_template_task
+from generators.tasks.site_offers import SiteOffer, Template, make_template_task
 from schemas.tasks.task import MAX_SEED, Task
 
 EVERYTHING = range(MAX_SEED + 1)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from generators.engine.simulator.constraints import Constraints
 from generators.engine.simulator.coordinates import image_point
 from generators.engine.simulator.http_errors import HttpRefusal
 from generators.engine.simulator.options import Coordinates
 from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache, blocks_of
+from generators.engine.simulator.reply_targets import ReplyTargets
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import Tokenizer, pieces
 from schemas.base import JsonObject
@@ -92,12 +92,12 @@ PAIR: JsonObject = {
 }
 
 
-def _wishes(*, seen: bool) -> Constraints:
+def _wishes(*, seen: bool) -> ReplyTargets:
     def anywhere(rng: Random) -> object:
         return image_point(Coordinates.THOUSAND, (640, 480), across=rng.random(), down=rng.random())
 
     target = image_point(Coordinates.THOUSAND, (640, 480), across=0.3, down=0.7)
-    return Constraints(anywhere, target if seen else None)  # type: ignore[arg-type]
+    return ReplyTargets(anywhere, target if seen else None)  # type: ignore[arg-type]
 
 
 @given(SCHEMAS, st.integers(0, 2**32), st.booleans())
@@ -192,7 +192,7 @@ class Turn(BaseModel):
 def test_what_it_makes_up_for_a_pydantic_model_is_read_by_that_model(seed: int) -> None:
     schema = Turn.model_json_schema()
 
-    value = SchemaSampler(schema, Random(seed), Constraints()).sample()
+    value = SchemaSampler(schema, Random(seed), ReplyTargets()).sample()
 
     Turn.model_validate_json(json.dumps(value), strict=True)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.sites.miniwob import template_paths
-from generators.tasks.loader import load_tasks
+from generators.tasks.task_plan import load_tasks
 from schemas.base import canonical_json
 from schemas.configuration.sections import TasksSection
 from schemas.tasks.task import MAX_SEED

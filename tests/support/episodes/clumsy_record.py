@@ -13,7 +13,7 @@ from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.miniwob import NAME, MiniWob
-from generators.tasks.site_templates import make_template_task, site_offers
+from generators.tasks.site_offers import make_template_task, site_offers
 from schemas.episodes.episode import Episode
 from schemas.episodes.mistake import InjectedMistake
 from schemas.ids import unit_id

@@ -18,7 +18,7 @@ from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
 from generators.sites.protocol import Site, Visit
 from generators.verify.panel import Panel
-from generators.verify.verifiers import make_verifiers
+from generators.verify.registry import make_verifiers
 from schemas.configuration.config import RunConfig
 from schemas.tasks.task import Task
 

@@ -8,7 +8,7 @@ from functools import cache
 import boto3
 import botocore.session
 
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
 
 botocore.session.create_loader = cache(botocore.session.create_loader)
 boto3.session.Session().client("s3", "us-east-1")  # reads what AWS says of its services

@@ -13,8 +13,8 @@ from pyarrow.dataset import Dataset
 from support.servers.seaweedfs import Weed
 
 from schemas.configuration.sections import StorageSection
-from storage.lake.delta_access import Access, access_to, table_url
 from storage.lake.delta_table import DeltaHandle
+from storage.lake.file_access import Access, access_to, table_url
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 

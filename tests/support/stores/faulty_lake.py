@@ -15,9 +15,9 @@ from schemas.configuration.sections import StorageSection
 from schemas.episodes.episode import Episode
 from schemas.tables.tables import UNIT_TABLES
 from schemas.verdicts.verdict import Verdict
-from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import CommitEntry, DeltaHandle
+from storage.lake.file_access import access_to, table_url
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store
 

@@ -13,7 +13,7 @@ from generators.tasks.worlds.ground.world_rows import (
     term,
 )
 from generators.worlds.state.database import Row, Value
-from generators.worlds.state.forms import asked_fields, new_message, new_row
+from generators.worlds.state.form_fields import asked_fields, new_message, new_row
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import DataField, Kind, tags_of
 from schemas.worlds.patterns import Thread

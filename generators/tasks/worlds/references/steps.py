@@ -12,7 +12,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.dates import put_day
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import show_value
-from generators.worlds.state.forms import form_parts
+from generators.worlds.state.form_fields import form_parts
 from generators.worlds.state.page_layout import fact_parts
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Cookies, Facts, Paging

@@ -17,7 +17,7 @@ from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyFactory
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from generators.tasks.loader import load_tasks
+from generators.tasks.task_plan import load_tasks
 from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import AcceptSection, TasksSection

@@ -7,7 +7,7 @@ import pytest
 from generators.sites import miniwob_catalogue as module
 from generators.sites.miniwob import template_paths
 from generators.sites.miniwob_catalogue import Need, catalogue
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
 from schemas.errors import Damaged
 
 

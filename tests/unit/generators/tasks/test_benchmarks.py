@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from generators.tasks.benchmarks import FileFormat
-from generators.tasks.site_templates import LIVE, SiteOffer
+from generators.tasks.site_offers import LIVE, SiteOffer
 from generators.tasks.task_file_reader import TaskFile, examine_task_file, read_task_file
 from schemas.errors import BadTasks
 

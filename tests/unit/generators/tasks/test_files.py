@@ -10,7 +10,7 @@ import pytest
 from support.inputs.offered_parts import installed, offer
 
 from generators.tasks.files import TaskRow
-from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
+from generators.tasks.site_offers import SiteOffer, make_template_task, site_offers
 from generators.tasks.task_file_reader import MAX_MISTAKES, read_task_file
 from schemas.errors import BadTasks
 from schemas.tables.tables import arrow_schema, to_row

@@ -9,7 +9,7 @@ import verifier_identity
 from source_tree import ROOT
 from verifier_identity import RECORD, changes, parts_of, verifiers
 
-from generators.verify.verifiers import VERIFIER_NAMES
+from generators.verify.registry import VERIFIER_NAMES
 
 JUDGE_NOTHING = {"__init__", "panel", "protocol", "verifiers"}
 """Modules of `generators/verify` that hold no part of a verdict."""

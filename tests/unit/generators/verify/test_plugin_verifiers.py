@@ -8,7 +8,7 @@ from support.browsers.scripted_session import ScriptedSessions
 from support.inputs.offered_parts import installed, offer
 
 from generators.verify.protocol import Verifier
-from generators.verify.verifiers import VERIFIER_NAMES, VERIFIERS, make_verifiers
+from generators.verify.registry import VERIFIER_NAMES, VERIFIERS, make_verifiers
 from schemas.errors import BadConfig
 
 CODE = """

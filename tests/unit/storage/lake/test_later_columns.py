@@ -19,7 +19,7 @@ from storage.audit import audit
 from storage.lake.delta_stats import statistics
 from storage.lake.delta_table import CONFIGURATION
 from storage.lake.parquet_writer import shards
-from storage.lake.shard_commit import shard_name
+from storage.lake.shard_upload import shard_name
 from storage.maintenance.compact import compact
 
 LATER = {"reasoning": "The button is red.", "structured_mode": "json_schema"}

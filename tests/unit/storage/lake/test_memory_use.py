@@ -11,7 +11,7 @@ from support.runs.memory_run import ONE_HEAP
 
 from bench.measuring.process import alone, peak_mb
 from bench.synthetic.rows import synthetic_row
-from storage.lake.shard_commit import TableShardWriter
+from storage.lake.shard_upload import TableShardWriter
 from storage.objects.local import LocalStore
 
 GROUP = 16_000_000

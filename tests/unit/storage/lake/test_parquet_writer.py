@@ -14,7 +14,7 @@ from schemas.base import sha256_hex
 from schemas.tables.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
 from storage.lake.delta_stats import statistics
 from storage.lake.parquet_writer import ParquetWriter, Shard, footer, shards
-from storage.lake.shard_commit import shard_name
+from storage.lake.shard_upload import shard_name
 
 BIG = 1 << 28
 

@@ -23,7 +23,7 @@ from storage.audit import audit
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable
 from storage.lake.parquet_writer import Shard
-from storage.lake.shard_commit import put_shard
+from storage.lake.shard_upload import put_shard
 from storage.maintenance.merge_shards import Swap, SwapHandle, TableMerge
 from storage.objects.protocol import ObjectStore
 from storage.spool import Spool

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from generators.engine.simulator.constraints import Constraints
 from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.reply_targets import ReplyTargets
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from schemas.base import JsonObject
 
@@ -40,7 +40,7 @@ BARE: JsonObject = {
 @pytest.mark.parametrize("seed", range(5))
 def test_annotations_change_nothing(seed: int) -> None:
     first, second = (
-        SchemaSampler(schema, Random(seed), Constraints()).sample() for schema in (ANNOTATED, BARE)
+        SchemaSampler(schema, Random(seed), ReplyTargets()).sample() for schema in (ANNOTATED, BARE)
     )
 
     assert first == second
@@ -54,6 +54,6 @@ def test_a_constraint_that_is_not_understood_is_refused_wherever_it_stands(keywo
     schema: JsonObject = {"type": "object", "properties": {"title": inner}}
 
     with pytest.raises(HttpRefusal) as refusal:
-        SchemaSampler(schema, Random(0), Constraints())
+        SchemaSampler(schema, Random(0), ReplyTargets())
 
     assert f"Unimplemented keys: ['{keyword}']" in refusal.value.message

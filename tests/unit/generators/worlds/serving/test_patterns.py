@@ -19,7 +19,7 @@ from generators.tasks.worlds.references.pattern_steps import (
     views_of,
 )
 from generators.tasks.worlds.references.steps import Steps, choose, click, fill, to_row, to_view
-from generators.worlds.state.forms import asked_fields, form_parts
+from generators.worlds.state.form_fields import asked_fields, form_parts
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape

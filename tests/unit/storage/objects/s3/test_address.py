@@ -4,7 +4,7 @@ import pytest
 
 from schemas.configuration.sections import StorageSection
 from schemas.errors import BadConfig
-from storage.lake.delta_access import table_url
+from storage.lake.file_access import table_url
 from storage.objects.urls import open_store
 
 

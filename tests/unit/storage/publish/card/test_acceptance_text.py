@@ -18,8 +18,8 @@ from support.runs.memory_run import (
 )
 
 from generators.verify.pictures import CELL, MAX_CELLS, MAX_LEVELS
+from generators.verify.registry import VERIFIER_NAMES
 from generators.verify.replay import Replay
-from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import JsonObject
 from schemas.configuration.sections import AcceptSection
 from schemas.tables.tables import arrow_schema

@@ -1,4 +1,4 @@
-"""The forms of a world: their fields, and the parsing of submitted forms.
+"""The fields of a world's forms: which are asked, and how a submitted text of each is parsed.
 
 A form is a text for each field, as browsers send it, parsed by the field's kind. An invalid or missing value gives an
 error message beside the field, and nothing is changed.

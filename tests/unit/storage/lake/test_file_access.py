@@ -12,8 +12,8 @@ from support.stores.faulty_lake import NeverCommits, commit, swap
 
 from schemas.configuration.sections import StorageSection
 from schemas.errors import Unwritable
-from storage.lake.delta_access import BucketAccess, access_to, table_url
 from storage.lake.delta_table import DeltaHandle, dataset_at
+from storage.lake.file_access import BucketAccess, access_to, table_url
 from storage.maintenance.compact import compact
 from storage.objects.error_messages import is_access_error, one_line
 from storage.objects.s3 import Address, Connection

@@ -1,4 +1,4 @@
-"""How Delta's client, and Arrow after it, reach the files of a run's tables.
+"""How Delta's client, and Arrow after it, reach the files of tables: with which credentials, and with how many tries.
 
 A table in a folder needs nothing. One in a bucket needs credentials, which change during a run, and
 Delta's client keeps those it was made with. So a table is opened again when its options have

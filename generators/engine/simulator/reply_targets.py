@@ -1,4 +1,4 @@
-"""Constraints of a random reply: the place of its points, and the address that it opens."""
+"""What a random reply points at and opens: a point of the picture or an address, by the names of its properties."""
 
 import re
 from collections.abc import Callable
@@ -15,29 +15,29 @@ _KEYS = re.compile(r"(.*_)?keys?")
 
 
 @dataclass(frozen=True)
-class Constraints:
-    """Constraints of a random reply."""
+class ReplyTargets:
+    """ReplyTargets of a random reply."""
 
     draw_any_point: Callable[[Random], ImagePoint] | None = None
     """Draws a point of the picture; None where there is no picture."""
-    target: ImagePoint | None = None
-    """The point that was asked for; None if none was."""
+    point: ImagePoint | None = None
+    """The point that was asked for, in the picture; None if none was."""
     address: str | None = None
     """The address to go to; None: any."""
     within_bounds: bool = True
     """Numbers keep within the bounds of the schema."""
 
     def draw_point(self, rng: Random) -> ImagePoint | None:
-        """Return the target, else any point of the picture, else None."""
-        if self.target is not None:
-            return self.target
+        """Return the point that was asked for, else any point of the picture, else None."""
+        if self.point is not None:
+            return self.point
         return self.draw_any_point(rng) if self.draw_any_point else None
 
     def fits_property(self, name: str) -> bool:
-        """Return whether a property of that name can hold the address or else the target."""
+        """Return whether a property of that name can hold the address or else the point."""
         if self.address is not None:
             return is_address(name)
-        return self.target is not None and (name in {"x", "y"} or is_pair(name))
+        return self.point is not None and (name in {"x", "y"} or is_pair(name))
 
 
 def axis(name: str) -> str | None:

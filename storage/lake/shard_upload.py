@@ -1,4 +1,4 @@
-"""The first half of a commit: whole shards in the store, which the log does not name yet.
+"""Puts whole shards into the store before the log names them: the first half of a commit.
 
 A process may be killed between the halves. Its shard is then in no log, and the next worker that
 builds the unit finds it under the same name and uses it. A commit states a shard's size and time as

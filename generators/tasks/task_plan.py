@@ -15,7 +15,7 @@ from pathlib import Path
 
 from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
-from generators.tasks.site_templates import SiteOffer, site_offers
+from generators.tasks.site_offers import SiteOffer, site_offers
 from generators.tasks.task_file_reader import TaskFile, read_task_file
 from schemas.configuration.application import Application
 from schemas.configuration.config import seed_range

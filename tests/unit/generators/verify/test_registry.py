@@ -21,8 +21,8 @@ from generators.sites.protocol import Threshold
 from generators.verify.outcome import OutcomeVerifier
 from generators.verify.panel import MAX_ROUNDS, Panel
 from generators.verify.protocol import Verifier
+from generators.verify.registry import VERIFIER_NAMES, make_verifiers
 from generators.verify.replay import Replay
-from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.base import canonical_json
 from schemas.configuration.sections import AcceptSection
 from schemas.episodes.episode import Episode, StopReason, steps_sha256

@@ -10,8 +10,8 @@ from support.inputs.offered_application import COMMAND, Harbour
 from support.inputs.offered_parts import installed, offer
 
 from generators.sites.miniwob import template_paths
-from generators.tasks.loader import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
-from generators.tasks.site_templates import site_offers
+from generators.tasks.site_offers import site_offers
+from generators.tasks.task_plan import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.configuration.application import Application
 from schemas.configuration.sections import TasksSection
@@ -153,7 +153,7 @@ def test_a_file_may_lack_what_is_excluded_but_not_what_nobody_knows(task_file: s
 
 def test_planning_from_templates_imports_neither_browser_nor_arrow() -> None:
     code = (
-        "import sys; from generators.tasks.loader import load_tasks; "
+        "import sys; from generators.tasks.task_plan import load_tasks; "
         "from schemas.configuration.config import TasksSection; load_tasks(TasksSection()); "
         "print(sorted({'playwright', 'pyarrow', 'miniwob', 'prefect'} & set(sys.modules)))"
     )
