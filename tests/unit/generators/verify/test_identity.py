@@ -11,7 +11,7 @@ from verifier_identity import RECORD, changes, parts_of, verifiers
 
 from generators.verify.registry import VERIFIER_NAMES
 
-JUDGE_NOTHING = {"__init__", "panel", "protocol", "verifiers"}
+JUDGE_NOTHING = {"__init__", "panel", "protocol", "registry"}
 """Modules of `generators/verify` that hold no part of a verdict."""
 
 
