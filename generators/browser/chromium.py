@@ -62,6 +62,9 @@ FLAGS = (
     "--disable-partial-raster",
     "--disable-gpu",
     "--disable-smooth-scrolling",
+    # A page that leaves its opener's group (Cross-Origin-Opener-Policy, which Django sends with each page) would
+    # move to a new process with a clock of its own; contexts share no process in any case.
+    "--renderer-process-limit=1",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from pydantic import JsonValue
 from source_tree import ROOT
-from support.browsers.html_site import opened
+from support.browsers.html_site import CLOCK, opened
 
 from generators.browser import clock
 from generators.browser.session import ChromiumSession
@@ -30,6 +30,9 @@ OPENING_SECONDS = 5.0
 """In which a page opens that holds an endless answer; it took a whole deadline for its time to pass."""
 
 CLICKS = 5
+
+LAG_SECONDS = 3.0
+"""For how long a page is left alone before it is drawn."""
 
 STREAM = """<button id=more>More</button><p id=live>no news</p><ol id=list></ol><script>
 new EventSource('/stream').onmessage = (event) => { live.textContent = event.data };
@@ -96,6 +99,25 @@ async def test_what_leaves_with_a_transition_is_gone() -> None:
 
         assert not await session.evaluate("document.body.contains(document.querySelector('#dlg'))")
         assert "transitionend" in str(await session.evaluate("log.textContent"))
+
+
+async def _apart(_: web.BaseRequest) -> web.StreamResponse:
+    """Answer with a page that leaves its opener's group, as each page of a Django site does."""
+    return web.Response(
+        text="<!DOCTYPE html><title>Apart</title><p>Apart</p>",
+        content_type="text/html",
+        headers={"Cross-Origin-Opener-Policy": "same-origin"},
+    )
+
+
+async def test_a_page_that_leaves_its_opener_s_group_keeps_the_clock_and_is_drawn() -> None:
+    async with opened({"/": _apart}) as session:
+        passed = await session.evaluate("Date.now()")
+        await asyncio.sleep(LAG_SECONDS)  # a clock that lags behind real time draws nothing
+        seen = await session.observe()
+
+    assert passed == CLOCK.start_ms + CLOCK.load_ms
+    assert seen.page.title == "Apart"
 
 
 async def _stream(request: web.BaseRequest) -> web.StreamResponse:
