@@ -13,7 +13,7 @@ from typing import Any
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
 from generators.browser.page_input import Clipboard, PageInput
-from generators.browser.protocol import SessionSpec
+from generators.browser.protocol import ClockSpec, SessionSpec
 from schemas.base import canonical_json
 from schemas.episodes.action import (
     Action,
@@ -158,14 +158,26 @@ class PageTab:
             if self.clock is None or self._spec.clock is None:
                 await self._wait_loaded()
             else:
-                await self.clock.advance(self._spec.clock.load_ms)
+                await self._load_portion(self.clock, self._spec.clock)
             state = await self.call("[location.href, document.readyState]")
             if state == [url, "complete"]:
                 self._navigated = False
-                await self.channel.frame()
+                if self.clock is None:
+                    await self.channel.frame()
                 await self._wait_for_fonts()
                 return
         raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
+
+    async def _load_portion(self, clock: VirtualClock, times: ClockSpec) -> None:
+        """Let the load time pass, with a frame halfway and one before its end.
+
+        A page's observers are told what is in sight when a frame is drawn. Without these they would be told whenever
+        real time drew one, and what a page does then, most often a moment later, would be seen or not by chance.
+        """
+        half = times.load_ms // 2
+        for part in (half, times.load_ms - half - times.settle_ms, times.settle_ms):
+            await clock.advance(part)
+            await self.channel.frame()
 
     async def _wait_loaded(self) -> None:
         with boundary(FailureKind.PAGE, "loading"):
