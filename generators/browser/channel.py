@@ -27,6 +27,7 @@ from generators.browser.devtools import (
     read_json,
 )
 from generators.browser.page_scripts import read_script
+from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
@@ -41,7 +42,7 @@ WORLD = "stepmill"
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
 """Keeps a middle click from pasting the last selection of any session of the browser."""
 
-_FUNCTIONS = ("page.js", "sight.js")
+_FUNCTIONS = ("page.js", "sight.js", "motion.js")
 """The scripts of the isolated world's functions, in their order."""
 
 _GONE_MESSAGES = (
@@ -176,13 +177,19 @@ class Channel:
             ) from error
         return value
 
-    async def frame(self) -> bool:
-        """Wait for a drawn frame and return whether one came; none comes while the page is replaced."""
+    async def frame(self, passed_ms: int | None) -> float | None:
+        """Take animations on by `passed_ms`, wait for a drawn frame, and return in how many ms the first of them ends.
+
+        `passed_ms` is None where they move in real time. None is returned then, where nothing moves that has an
+        end, and where no frame came, as while the page is replaced.
+        """
         with contextlib.suppress(DocumentGone, TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
-                await self._evaluate_in_world("stepmill.frame()", wait=True, seconds=None)
-                return True
-        return False
+                left: float | None = await self._evaluate_in_world(
+                    f"stepmill.frame({canonical_json(passed_ms)})", wait=True, seconds=None
+                )
+                return left
+        return None
 
     async def _make_world(self) -> int:
         tree = await self.send("Page.getFrameTree")

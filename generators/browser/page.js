@@ -328,7 +328,6 @@ globalThis.stepmill = (() => {
     if (operation === "cut" && writable) page.execCommand("delete");
     return chosen.slice(0, MAX_CLIPPED);
   };
-  const frame = () => new Promise((resolve) => requestAnimationFrame(() => resolve(true)));
 
   // The privileged view.
   const STYLES = ["background-color", "font-size", "overflow-x", "overflow-y", "position"];
@@ -423,10 +422,11 @@ globalThis.stepmill = (() => {
     };
   };
   return {
-    observe, target, choose, selectAll, clip, frame, cut,
-    parts: { // for sight.js
+    observe, target, choose, selectAll, clip, cut,
+    parts: { // for sight.js and motion.js
       bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
       documentOf, rootOf, shadowOf, contains, order, boxOf,
+      documents: () => places().map((place) => place.document),
     },
     read: () => {
       const count = { nodes: 0, words: 0, styles: new Map(), range: document.createRange() };

@@ -133,8 +133,6 @@ class ChromiumSession:
         """Load the start page under the session's clock and wait until it is complete."""
         self._start_url = url
         await self._tab.load(url)
-        if self._tab.clock is not None:
-            await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
 
     async def _attach(self, page: Page, *, opener: PageTab | None) -> PageTab:
         with boundary(FailureKind.BROWSER, "attaching to a page"):

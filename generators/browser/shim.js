@@ -1,7 +1,6 @@
 // Runs in every new document before its own scripts, in the page's world.
 // Animation frames, performance.now and idle callbacks follow Date, and so the virtual clock:
-// they stand still while it does and fire at exact phases when it moves. CSS animations,
-// transitions and the blinking caret, which run on real time, are switched off.
+// they stand still while it does and fire at exact phases when it moves.
 (() => {
   const now = Date.now.bind(Date);
   const later = setTimeout.bind(window);
@@ -36,11 +35,35 @@
   window.requestIdleCallback = (callback) =>
     later(() => callback({ didTimeout: false, timeRemaining: () => 10 }), frameMs);
   window.cancelIdleCallback = (id) => clearTimeout(id);
+  // A closed shadow root is open to the isolated world, and looks closed to the page: what is in it
+  // can be drawn, listed and typed into as anywhere else.
+  const closed = new WeakSet();
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function attachShadow(init) {
+    if (!init || init.mode !== "closed") return attach.call(this, init);
+    const root = attach.call(this, { ...init, mode: "open" });
+    closed.add(root);
+    return root;
+  };
+  const veil = (owner, name, instead) => {
+    const { get, ...rest } = Object.getOwnPropertyDescriptor(owner, name);
+    Object.defineProperty(owner, name, {
+      ...rest,
+      get() {
+        return instead(this, get.call(this));
+      },
+    });
+  };
+  veil(Element.prototype, "shadowRoot", (_, root) => (root && closed.has(root) ? null : root));
+  veil(ShadowRoot.prototype, "mode", (root, mode) => (closed.has(root) ? "closed" : mode));
+  // An empty gesture: the hashes of documents that were recorded before have this element. Its sheet
+  // is switched off, because animations are moved by the clock (motion.js).
   addEventListener("DOMContentLoaded", () => {
     const still = document.createElement("style");
     still.textContent =
       "*,*::before,*::after{animation:none!important;transition:none!important;" +
       "caret-color:transparent!important;scroll-behavior:auto!important}";
     document.head.appendChild(still);
+    if (still.sheet) still.sheet.disabled = true;
   });
 })();

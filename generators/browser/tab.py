@@ -8,6 +8,7 @@ opened shares its opener's renderer and so its clock; the current tab moves the 
 
 import asyncio
 import contextlib
+import math
 from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
@@ -51,6 +52,12 @@ FONT_SECONDS = 0.01
 
 NAVIGATION_START_SECONDS = 2.0
 """Time that a navigation may take to begin after the script that starts it, seconds."""
+
+MOTION_MS = 2_000
+"""Time that passes at most, after an action's own, until animations that have an end have come to it."""
+
+MOTION_FRAME_MS = 48
+"""The shortest time between two frames of a page in motion: three of a screen's."""
 
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
@@ -110,6 +117,8 @@ class PageTab:
         await channel.send("Page.enable")
         await channel.begin()
         tab.show()
+        if clock is not None:
+            await channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
         if opener is not None and clock is not None:
             await clock.join(await tab.call("Date.now()"))
         # Playwright's own setting reaches the page, but not the pictures that another session takes: these
@@ -162,8 +171,7 @@ class PageTab:
             state = await self.call("[location.href, document.readyState]")
             if state == [url, "complete"]:
                 self._navigated = False
-                if self.clock is None:
-                    await self.channel.frame()
+                await self._end_motion(MOTION_MS)
                 await self._wait_for_fonts()
                 return
         raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
@@ -175,9 +183,36 @@ class PageTab:
         real time drew one, and what a page does then, most often a moment later, would be seen or not by chance.
         """
         half = times.load_ms // 2
-        for part in (half, times.load_ms - half - times.settle_ms, times.settle_ms):
+        await clock.advance(half)
+        await self._pass(clock, times.load_ms - half - times.settle_ms, await self._frame())
+        await self._pass(clock, times.settle_ms, await self._frame())
+
+    async def _frame(self, passed_ms: int = 0) -> float | None:
+        """Draw a frame, and return in how many ms the first animation ends; None: none does, or real time moves them."""
+        return await self.channel.frame(None if self.clock is None else passed_ms)
+
+    async def _pass(self, clock: VirtualClock, ms: int, ends_in: float | None) -> float | None:
+        """Let `ms` pass, with a frame wherever an animation ends; `ends_in` and what is returned are as `_frame` says."""
+        while ends_in is not None and ms > 0 and not self.loading:
+            part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), ms)
             await clock.advance(part)
-            await self.channel.frame()
+            ends_in = await self._frame(part)
+            ms -= part
+        if ms:
+            await clock.advance(ms)
+        return ends_in
+
+    async def _end_motion(self, left_ms: int) -> int:
+        """Draw a frame, and let time pass until nothing that has an end still moves.
+
+        Returns what is left of `left_ms`, the most that passes.
+        """
+        ends_in = await self._frame()
+        while self.clock is not None and ends_in is not None and left_ms > 0 and not self.loading:
+            part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), left_ms)
+            ends_in = await self._pass(self.clock, part, ends_in)
+            left_ms -= part
+        return left_ms
 
     async def _wait_loaded(self) -> None:
         with boundary(FailureKind.PAGE, "loading"):
@@ -282,10 +317,10 @@ class PageTab:
         Raises:
             RolloutFailure: time does not pass.
         """
-        await self.channel.frame()
+        left_ms = await self._end_motion(MOTION_MS)
         if self.clock is not None and self._spec.clock is not None:
             await self.clock.advance(self._spec.clock.settle_ms)
-            await self.channel.frame()
+            await self._end_motion(left_ms)
         await self._wait_for_fonts()
 
     async def _wait_for_fonts(self) -> None:
@@ -297,7 +332,7 @@ class PageTab:
                 await asyncio.sleep(FONT_SECONDS)
             else:
                 await self.clock.advance(self._spec.clock.settle_ms)
-            await self.channel.frame()
+            await self._frame()
 
     async def settle(self, *, wait_ms: int) -> None:
         """Draw a frame, let time pass (and `wait_ms` more), draw another, let a little more pass.
@@ -307,15 +342,14 @@ class PageTab:
         """
         clock = self._spec.clock
         if self.clock is None or clock is None:
-            await self.channel.frame()
+            await self._frame()
             await asyncio.sleep(wait_ms / 1_000)
             await self._wait_loaded()
             return
-        if not self.loading:
-            await self.channel.frame()
-        await self.clock.advance(clock.step_ms)
+        ends_in = None if self.loading else await self._frame()
+        ends_in = await self._pass(self.clock, clock.step_ms, ends_in)
         if wait_ms:
-            await self.clock.advance(wait_ms)
+            await self._pass(self.clock, wait_ms, ends_in)
         await self._follow(self.clock)
         await self.rest()
 

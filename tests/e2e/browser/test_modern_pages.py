@@ -72,7 +72,6 @@ async def _play(session: ChromiumSession, button: str) -> Observation:
     return await session.observe()
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="finite animations stay at their first frame")
 @pytest.mark.parametrize(
     ("button", "words", "event"),
     [
@@ -92,7 +91,6 @@ async def test_what_an_animation_brings_in_is_shown_and_its_end_is_told(
     assert (words in shown, event in told) == (True, True)
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="transitions stay at their first frame")
 async def test_what_leaves_with_a_transition_is_gone() -> None:
     async with opened({"/": _page("motion")}) as session:
         await _play(session, "leave")

@@ -1,0 +1,100 @@
+// Moves what moves by itself, in the isolated world: the timelines of documents stand still (their
+// playback rate is 0), and each frame takes the animations on by the virtual time that has passed.
+// Whatever has an end comes to it, with the events of a browser; what has none stands at its beginning.
+(() => {
+  const { shadowOf, tagOf, documents } = globalThis.stepmill.parts;
+  const MAX_ANIMATIONS = 10000;
+  // The caret blinks and smooth scrolling goes on in real time. No policy of a page's author bars
+  // such a sheet, which is no element; a page that replaces its list of sheets gets it again.
+  const CALM = "*,*::before,*::after{caret-color:transparent!important;scroll-behavior:auto!important}";
+  const calm = new WeakMap();
+  const soothe = (page) => {
+    let sheet = calm.get(page);
+    if (!sheet) {
+      sheet = new page.defaultView.CSSStyleSheet();
+      sheet.replaceSync(CALM);
+      calm.set(page, sheet);
+    }
+    if (!page.adoptedStyleSheets.includes(sheet)) page.adoptedStyleSheets.push(sheet);
+  };
+  const scopes = (page) => {
+    const found = [page];
+    for (let at = 0; at < found.length; at += 1)
+      for (const element of found[at].querySelectorAll("*")) {
+        const root = shadowOf(element);
+        if (root) found.push(root);
+      }
+    return found;
+  };
+  // One animation, as what is left of it in ms and how it is taken on; null if it has come to its end.
+  const ofAnimation = (animation) => {
+    if (animation.playState !== "running" || !animation.effect) return null;
+    const page = animation.effect.target ? animation.effect.target.ownerDocument : null;
+    if (!page || animation.timeline !== page.timeline) return null;
+    const { endTime, delay } = animation.effect.getComputedTiming();
+    if (animation.pending) // begins with the next frame; until then its rate is not yet its own
+      return endTime === Infinity ? null : { left: endTime, go: () => {} };
+    const [at, rate] = [animation.currentTime, animation.playbackRate];
+    if (at === null || rate === 0) return null;
+    if (endTime === Infinity) {
+      if (rate > 0 && at < delay) animation.currentTime = delay;
+      return null;
+    }
+    const left = rate > 0 ? (endTime - at) / rate : at / -rate;
+    if (left <= 0) return null;
+    const end = rate > 0 ? endTime : 0;
+    const go = (ms) => { animation.currentTime = ms >= left ? end : at + ms * rate; };
+    return { left, go };
+  };
+  const MOVING = "animate,animateTransform,animateMotion,set";
+  // An SVG's own animations have one clock for each picture, in seconds.
+  const seconds = (text) => {
+    const found = /^\+?([\d.]+)(ms|s|min|h)?$/.exec((text || "").trim());
+    if (!found) return NaN;
+    return Number(found[1]) * { ms: 0.001, s: 1, min: 60, h: 3600 }[found[2] || "s"];
+  };
+  const endOf = (element) => {
+    let start = 0;
+    try {
+      start = element.getStartTime();
+    } catch {
+      return 0; // it has not begun, and may never
+    }
+    const repeats = element.getAttribute("repeatCount");
+    if (repeats === "indefinite") return 0;
+    const end = start + seconds(element.getAttribute("dur")) * (Number(repeats) || 1);
+    return Number.isFinite(end) ? end : 0;
+  };
+  const ofPicture = (svg) => {
+    const ends = [...svg.querySelectorAll(MOVING)].map(endOf);
+    const at = svg.getCurrentTime();
+    const left = (Math.max(0, ...ends) - at) * 1000;
+    if (left <= 0) return null;
+    return { left, go: (ms) => svg.setCurrentTime(at + Math.min(ms, left) / 1000) };
+  };
+  const moving = () => {
+    const found = [];
+    for (const page of documents()) {
+      soothe(page);
+      for (const scope of scopes(page)) {
+        for (const animation of scope.getAnimations().slice(0, MAX_ANIMATIONS))
+          found.push(ofAnimation(animation));
+        for (const svg of scope.querySelectorAll("svg"))
+          if (tagOf(svg) === "svg" && !svg.ownerSVGElement && svg.querySelector(MOVING))
+            found.push(ofPicture(svg));
+      }
+    }
+    return found.filter(Boolean);
+  };
+  // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
+  // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null.
+  globalThis.stepmill.frame = (passed) => {
+    if (passed) for (const one of moving()) one.go(passed);
+    return new Promise((resolve) => {
+      requestAnimationFrame(() => {
+        const left = passed === null ? [] : moving().map((one) => one.left);
+        resolve(left.length ? left.reduce((one, other) => Math.min(one, other)) : null);
+      });
+    });
+  };
+})();
