@@ -28,7 +28,8 @@ def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
 
     tasks = draw_tasks(world, rows, 0, 1_000)
 
-    assert {task.kind for task in tasks} == {"find", "impossible"}
+    assert {task.kind for task in tasks} >= {"find", "impossible"}
+    assert not any(one.expect.added or one.expect.changed or one.expect.removed for one in tasks)
     assert 2 <= sum(task.kind == "find" for task in tasks) <= 6
 
 
