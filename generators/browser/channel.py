@@ -42,7 +42,7 @@ WORLD = "stepmill"
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
 """Keeps a middle click from pasting the last selection of any session of the browser."""
 
-_FUNCTIONS = ("page.js", "sight.js", "motion.js")
+_FUNCTIONS = ("page.js", "fields.js", "reader.js", "sight.js", "motion.js")
 """The scripts of the isolated world's functions, in their order."""
 
 _GONE_MESSAGES = (

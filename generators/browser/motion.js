@@ -2,7 +2,7 @@
 // playback rate is 0), and each frame takes the animations on by the virtual time that has passed.
 // Whatever has an end comes to it, with the events of a browser; what has none stands at its beginning.
 (() => {
-  const { shadowOf, tagOf, documents } = globalThis.stepmill.parts;
+  const { places, tagOf } = globalThis.stepmill.parts;
   const MAX_ANIMATIONS = 10000;
   // The caret blinks and smooth scrolling goes on in real time. No policy of a page's author bars
   // such a sheet, which is no element; a page that replaces its list of sheets gets it again.
@@ -16,15 +16,6 @@
       calm.set(page, sheet);
     }
     if (!page.adoptedStyleSheets.includes(sheet)) page.adoptedStyleSheets.push(sheet);
-  };
-  const scopes = (page) => {
-    const found = [page];
-    for (let at = 0; at < found.length; at += 1)
-      for (const element of found[at].querySelectorAll("*")) {
-        const root = shadowOf(element);
-        if (root) found.push(root);
-      }
-    return found;
   };
   // One animation, as what is left of it in ms and how it is taken on; null if it has come to its end.
   const ofAnimation = (animation) => {
@@ -74,9 +65,9 @@
   };
   const moving = () => {
     const found = [];
-    for (const page of documents()) {
-      soothe(page);
-      for (const scope of scopes(page)) {
+    for (const place of places()) {
+      soothe(place.document);
+      for (const scope of place.scopes) {
         for (const animation of scope.getAnimations().slice(0, MAX_ANIMATIONS))
           found.push(ofAnimation(animation));
         for (const svg of scope.querySelectorAll("svg"))

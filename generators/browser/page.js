@@ -4,7 +4,6 @@ globalThis.stepmill = (() => {
   const MAX_ELEMENTS = 400;
   const MAX_TEXT = 200;
   const MAX_NODES = 20000;
-  const MAX_WORDS = 2000;
   const MAX_FRAMES = 20;
   // Cuts as `truncate` in schemas/truncation.py does, with the same bounds and the same mark, so that
   // text which would be cut anyway is not sent.
@@ -145,13 +144,24 @@ globalThis.stepmill = (() => {
       dy: place.dy + box.top + frame.clientTop, url: cut(inner.URL, URL_BYTES),
     };
   };
-  const places = () => {
-    const out = [TOP];
-    for (let at = 0; at < out.length && out.length <= MAX_FRAMES; at += 1)
-      for (const frame of out[at].document.querySelectorAll("iframe,frame")) {
-        const place = inside(frame, out[at]);
-        if (place) out.push(place);
+  // A document and all shadow roots in it.
+  const scopesOf = (page) => {
+    const found = [page];
+    for (let at = 0; at < found.length; at += 1)
+      for (const element of found[at].querySelectorAll("*")) {
+        const root = shadowOf(element);
+        if (root) found.push(root);
       }
+    return found;
+  };
+  const places = () => {
+    const out = [{ ...TOP, scopes: scopesOf(document) }];
+    for (let at = 0; at < out.length && out.length <= MAX_FRAMES; at += 1)
+      for (const scope of out[at].scopes)
+        for (const frame of scope.querySelectorAll("iframe,frame")) {
+          const place = inside(frame, out[at]);
+          if (place) out.push({ ...place, scopes: scopesOf(place.document) });
+        }
     return out;
   };
   const isShown = (style, box) =>
@@ -205,11 +215,19 @@ globalThis.stepmill = (() => {
       covered: !reaches(element, x, y), frame: place.url,
     };
   };
+  // All elements below a node, those of a shadow root after its host.
+  const below = function* below(node) {
+    for (const element of node.querySelectorAll("*")) {
+      yield element;
+      const root = shadowOf(element);
+      if (root) yield* below(root);
+    }
+  };
   const elements = (all) => {
     const out = [];
     let seen = 0;
     for (const place of all)
-      for (const element of place.document.body ? place.document.body.querySelectorAll("*") : []) {
+      for (const element of place.document.body ? below(place.document.body) : []) {
         seen += 1;
         if (out.length >= MAX_ELEMENTS || seen > MAX_NODES) return out;
         const found = describe(element, place);
@@ -220,22 +238,25 @@ globalThis.stepmill = (() => {
   const formState = (all, masked) => {
     const out = [];
     for (const place of all)
-      for (const control of place.document.querySelectorAll("input,textarea,select")) {
-        const value = masked.includes(control.name) ? "" : control.value;
-        out.push([tagOf(control), control.type, value, Boolean(control.checked)]);
-      }
+      for (const scope of place.scopes)
+        for (const control of scope.querySelectorAll("input,textarea,select")) {
+          const value = masked.includes(control.name) ? "" : control.value;
+          out.push([tagOf(control), control.type, value, Boolean(control.checked)]);
+        }
     return JSON.stringify(out);
   };
   const focusIn = (where) => {
     const element = where.activeElement;
     if (!element || element === where.body) return null;
-    const same = [...where.getElementsByTagName(tagName(element))];
+    const same = where.getElementsByTagName
+      ? [...where.getElementsByTagName(tagName(element))]
+      : [...where.querySelectorAll(CSS.escape(tagOf(element)))];
     const [id, name] = [attribute(element, "id"), attribute(element, "name")];
     const said =
       `${tagOf(element)}${id ? "#" + id : ""}${name ? `[${name}]` : ""}` +
       `:${same.indexOf(element)}`;
-    const within = tagOf(element) === "iframe" && element.contentDocument
-      ? focusIn(element.contentDocument) : null;
+    const inner = tagOf(element) === "iframe" ? element.contentDocument : shadowOf(element);
+    const within = inner ? focusIn(inner) : null;
     return squeeze(within ? `${said} ${within}` : said);
   };
   // The source of a document, without the values of the fields with these names.
@@ -251,8 +272,13 @@ globalThis.stepmill = (() => {
     return copy.outerHTML;
   };
   const domOf = (all, masked) =>
-    all.map((place) => sourceOf(place.document.documentElement, masked))
-      .join("\n<!-- frame -->\n");
+    all.map((place) => {
+      const [page, ...roots] = place.scopes;
+      return [
+        sourceOf(page.documentElement, masked),
+        ...roots.flatMap((root) => [...root.children].map((one) => sourceOf(one, masked))),
+      ].join("\n<!-- shadow -->\n");
+    }).join("\n<!-- frame -->\n");
   const observe = (masked = []) => {
     const all = places();
     return {
@@ -274,164 +300,12 @@ globalThis.stepmill = (() => {
       text: shown || null, bbox: bboxOf(box, place), visible: share(box, place), frame: place.url,
     };
   };
-  const choose = (x, y, option) => {
-    const { hit } = meet(x, y);
-    const list = hit ? closest(hit, "select") : null;
-    if (!list) return "there is no list at that point";
-    const wanted = squeeze(option);
-    const chosen = [...list.options].find(
-      (item) => squeeze(item.label) === wanted || squeeze(item.text) === wanted ||
-        item.value === option);
-    if (!chosen) return `the list has no option '${wanted}'`;
-    list.focus();
-    if (list.multiple) chosen.selected = true;
-    else list.value = chosen.value;
-    chosen.selected = true;
-    list.dispatchEvent(new Event("input", { bubbles: true }));
-    list.dispatchEvent(new Event("change", { bubbles: true }));
-    return null;
-  };
-  const selectAll = () => {
-    const element = document.activeElement;
-    if (element && typeof element.select === "function") element.select();
-    else document.getSelection().selectAllChildren(element || document.body);
-  };
-  const MAX_CLIPPED = 1000000;
-  const focused = () => {
-    let element = document.activeElement || document.body;
-    for (;;) {
-      const root = element.shadowRoot || (element.tagName === "IFRAME" ? element.contentDocument : null);
-      const next = root && (root.activeElement || root.body);
-      if (!next) return element;
-      element = next;
-    }
-  };
-  // Copies, cuts or pastes by a clipboard that is handed in, with the events that the browser would send.
-  const clip = (operation, text) => {
-    const element = focused();
-    const page = element.ownerDocument;
-    const field = element.matches("input,textarea") && element.selectionStart !== null;
-    const chosen = field
-      ? element.value.slice(element.selectionStart, element.selectionEnd)
-      : String(page.getSelection());
-    const held = new DataTransfer();
-    if (operation === "paste") held.setData("text/plain", text);
-    const goesOn = element.dispatchEvent(new ClipboardEvent(
-      operation, { clipboardData: held, bubbles: true, cancelable: true, composed: true }));
-    const writable = field ? !element.readOnly && !element.disabled : element.isContentEditable;
-    if (operation === "paste") {
-      if (goesOn && writable) page.execCommand("insertText", false, text);
-      return null;
-    }
-    if (!goesOn) return held.getData("text/plain").slice(0, MAX_CLIPPED);
-    if (!chosen || element.type === "password") return null;
-    if (operation === "cut" && writable) page.execCommand("delete");
-    return chosen.slice(0, MAX_CLIPPED);
-  };
-
-  // The privileged view.
-  const STYLES = ["background-color", "font-size", "overflow-x", "overflow-y", "position"];
-  const PROBES = [
-    [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
-    [0.5, 0.1], [0.5, 0.9], [0.25, 0.25], [0.75, 0.75], [0.25, 0.75], [0.75, 0.25],
-    [0.06, 0.06], [0.94, 0.94], [0.06, 0.94], [0.94, 0.06],
-  ];
-  const VIEW = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
-  const meetBox = (one, other) => ({
-    left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
-    right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
-  });
-  const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
-  // The first px of the picture that is not before a coordinate.
-  const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
-  const pointIn = (element, box, clip) => {
-    const rects = [...rectsOf(element)].slice(0, 8);
-    for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
-      const seen = meetBox(rect, clip);
-      if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
-      for (const [across, down] of PROBES) {
-        const x = onPixel(seen.left + (seen.right - seen.left) * across);
-        const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
-        if (x >= innerWidth || y >= innerHeight) continue;
-        if (reaches(element, x, y)) return [x, y];
-      }
-    }
-    return null;
-  };
-  const wordsOf = (element, count) => {
-    const out = [];
-    const { range } = count;
-    for (const child of nodesOf(element)) {
-      if (child.nodeType !== 3) continue;
-      for (const found of child.data.matchAll(/\S+/g)) {
-        if (count.words >= MAX_WORDS) return out;
-        count.words += 1;
-        range.setStart(child, found.index);
-        range.setEnd(child, found.index + found[0].length);
-        out.push([cut(found[0], LABEL_BYTES), bboxOf(range.getBoundingClientRect())]);
-      }
-    }
-    return out;
-  };
-  const read = (element, count, outer) => {
-    count.nodes += 1;
-    const box = boxOf(element);
-    const style = getComputedStyle(element);
-    // An absolutely positioned element may leave the boxes that clip its neighbours.
-    const clip = style.position === "absolute" || style.position === "fixed" ? VIEW() : outer;
-    const inside = element !== document.body && clipsAt(style) ? meetBox(clip, box) : clip;
-    const shown = isShown(style, box) ||
-      isSvg(element) && style.visibility === "visible" &&
-        style.display !== "none";
-    const tag = tagOf(element);
-    const attrs = {};
-    for (const { name, value } of attributesOf(element))
-      attrs[cut(name, LABEL_BYTES)] = cut(value, GOAL_BYTES);
-    // Most elements share their styles with others: each set is sent once, and an element names it.
-    const styles = JSON.stringify(Object.fromEntries(
-      STYLES.map((name) => [name, cut(style.getPropertyValue(name), LABEL_BYTES)])));
-    if (!count.styles.has(styles)) count.styles.set(styles, count.styles.size);
-    const children = [];
-    for (const child of childrenOf(element)) {
-      if (count.nodes >= MAX_NODES) break;
-      const childTag = tagOf(child);
-      if (childTag !== "script" && childTag !== "style" && childTag !== "head")
-        children.push(read(child, count, inside));
-    }
-    const inner = [px.clientWidth(element), px.clientHeight(element)];
-    const scrolls = px.scrollHeight(element) > inner[1] + 1 ||
-      px.scrollWidth(element) > inner[0] + 1;
-    const checkable = tag === "input" && (element.type === "checkbox" || element.type === "radio");
-    let selected = null;
-    if (tag === "select" && element.selectedIndex >= 0)
-      selected = squeeze(element.options[element.selectedIndex].text);
-    else if (tag === "textarea" || (tag === "input" && element.type === "text"))
-      selected = cut(
-        element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
-    return {
-      tag: cut(tag, LABEL_BYTES), attrs,
-      text: squeeze(fullText(element), 4000),
-      own_text: ownText(element, 2000), box: bboxOf(box),
-      point: shown ? pointIn(element, box, clip) : null, shown, style: count.styles.get(styles),
-      value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
-      checked: checkable ? element.checked : null, selected,
-      scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),
-        px.scrollHeight(element)] : null,
-      inner, focused: document.activeElement === element,
-      words: shown ? wordsOf(element, count) : [], children,
-    };
-  };
   return {
-    observe, target, choose, selectAll, clip, cut,
-    parts: { // for sight.js and motion.js
-      bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
-      documentOf, rootOf, shadowOf, contains, order, boxOf,
-      documents: () => places().map((place) => place.document),
-    },
-    read: () => {
-      const count = { nodes: 0, words: 0, styles: new Map(), range: document.createRange() };
-      const root = read(document.documentElement, count, VIEW());
-      return { root, styles: [...count.styles.keys()].map((styles) => JSON.parse(styles)) };
+    observe, target, cut,
+    parts: { // for the scripts that follow
+      CONTROLS, GOAL_BYTES, LABEL_BYTES, MAX_NODES, TOP, attribute, attributesOf, bboxOf, boxOf, childrenOf,
+      closest, contains, cut, documentOf, fullText, inside, isShown, isSvg, meet, nodesOf, order, ownText,
+      parentOf, places, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf, tagOf,
     },
   };
 })();

@@ -17,7 +17,7 @@ from schemas.base import canonical_json
 from schemas.episodes.action import Button, Click, Direction, Drag, Scroll, TypeText
 
 MAX_TYPED_CHARACTERS = 400
-"""The longest text that is typed key by key; a longer one is pasted as a whole."""
+"""The longest text that is typed key by key; of a longer one each line is pasted as a whole."""
 
 BETWEEN_EVENTS_SECONDS = 1e-5
 """Least time between two events, seconds: those of the longest text take 8 ms."""
@@ -125,7 +125,7 @@ class PageInput:
     async def type(self, action: TypeText) -> None:
         """Type a text into the focused element, then press Enter if the action says so."""
         if len(action.text) > MAX_TYPED_CHARACTERS:
-            await self._paste(action.text)
+            await self._paste_lines(action.text)
         elif action.text:
             await self._type(action.text)
         elif action.overwrite:
@@ -141,6 +141,14 @@ class PageInput:
             else:
                 for each in characters:
                     await self._paste(each)
+
+    async def _paste_lines(self, text: str) -> None:
+        """Paste each line of a long text, and press Enter between them, as a short text has its line breaks."""
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                await self._keys(self._keyboard.press("Enter"))
+            if line:
+                await self._paste(line)
 
     async def _paste(self, text: str) -> None:
         await self._channel.send("Input.insertText", {"text": text})

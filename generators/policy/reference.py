@@ -50,6 +50,9 @@ _BUTTONS = {"submit", "button", "reset"}
 _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
 
+_BESIDE = 3
+"""The rank of a field whose name is only the words before it."""
+
 _MARKS = {"#": "id", ".": "class"}
 
 _FIRST_PART = 18
@@ -205,10 +208,10 @@ class _Page:
     def _nodes_by_name(self) -> dict[str, Node]:
         """The result of `find` for each exact name on the page."""
         root = _front(self._root)
-        labels, out = _labels(root), dict[str, tuple[tuple[bool, int], Node]]()
+        names, out = _Names(root), dict[str, tuple[tuple[bool, int], Node]]()
         for node in root.walk():
             key = (not _is_active(node), len(node.text))
-            for name in _names(node, labels) if node.shown else ():
+            for name in names.of(node) if node.shown else ():
                 if name not in out or key < out[name][0]:
                     out[name] = (key, node)
         return {name: node for name, (_, node) in out.items()}
@@ -285,7 +288,7 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
         things = [node for node in scope.walk() if node.shown]
         if wants_field:
             things = [node for node in things if _is_field(node)]
-        labels = _labels(root)
+        names = _FieldNames(root) if wants_field else _Names(root)
         if wanted[:1] in _MARKS:
             attribute, name = _MARKS[wanted[:1]], (step.on or "")[1:]
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
@@ -293,7 +296,7 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
         ranked = [
             (rank, not _is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
-            if (rank := _rank(wanted, node, labels)) is not None
+            if (rank := names.rank(wanted, node)) is not None
         ]
         if ranked:
             return min(ranked)[-1]
@@ -327,15 +330,6 @@ def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node
     yield from inner or [path]
 
 
-def _labels(root: Node) -> dict[str, str]:
-    """Return the texts of labels by the id of their field."""
-    return {
-        node.attrs["for"]: _words(node.text)
-        for node in root.walk()
-        if node.tag == "label" and "for" in node.attrs
-    }
-
-
 def _is_active(node: Node) -> bool:
     return node.tag in ACTIVE or node.attrs.get("role") in ACTING_ROLES
 
@@ -344,29 +338,83 @@ def _is_field(node: Node) -> bool:
     return node.tag in FIELDS or node.attrs.get("contenteditable") in _EDITABLE
 
 
-def _names(node: Node, labels: dict[str, str]) -> Iterator[str]:
-    if not _is_field(node):
-        yield _words(node.text)
-    if label := labels.get(node.attrs.get("id", "")):
-        yield label
-    if node.attrs.get("type") in _BUTTONS and "value" in node.attrs:
-        yield _words(node.attrs["value"])
-    for name in NAMING:
-        if name in node.attrs:
-            yield _words(node.attrs[name])
-
-
 def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def _rank(wanted: str, node: Node, labels: dict[str, str]) -> int | None:
-    """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
-    names = list(_names(node, labels))
-    if wanted in names:
-        return 0
-    small = wanted.casefold()
-    if small in map(str.casefold, names):
-        return 1
-    is_part = _is_active(node) and any(small in name.casefold() for name in names)
-    return 2 if is_part else None
+class _Names:
+    """The names of a page's elements."""
+
+    def __init__(self, root: Node) -> None:
+        self._labels = {
+            node.attrs["for"]: _words(node.text)
+            for node in root.walk()
+            if node.tag == "label" and "for" in node.attrs
+        }
+
+    def rank(self, wanted: str, node: Node) -> int | None:
+        """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
+        names = list(self.of(node))
+        if wanted in names:
+            return 0
+        small = wanted.casefold()
+        if small in map(str.casefold, names):
+            return 1
+        is_part = _is_active(node) and any(small in name.casefold() for name in names)
+        return 2 if is_part else None
+
+    def of(self, node: Node) -> Iterator[str]:
+        """Yield the names of an element."""
+        if not _is_field(node):
+            yield _words(node.text)
+        if label := self._labels.get(node.attrs.get("id", "")):
+            yield label
+        if node.attrs.get("type") in _BUTTONS and "value" in node.attrs:
+            yield _words(node.attrs["value"])
+        for name in NAMING:
+            if name in node.attrs:
+                yield _words(node.attrs[name])
+
+
+class _FieldNames(_Names):
+    """The names of a page's fields: also what encloses one, what it names as its label, and the words beside it."""
+
+    def __init__(self, root: Node) -> None:
+        super().__init__(root)
+        self._ids = {node.attrs["id"]: node for node in root.walk() if "id" in node.attrs}
+        self._around: dict[int, str] = {}
+        self._beside: dict[int, str] = {}
+        self._walk(root, "", "")
+
+    def _walk(self, node: Node, label: str, before: str) -> str:
+        """Note what names the fields in an element, and return the words that a next one has beside it."""
+        if _is_field(node):
+            self._around[id(node)], self._beside[id(node)] = label, before
+            return ""
+        if node.tag == "label":
+            label = _words(_text_outside_fields(node))
+        before = _words(node.own_text) or before
+        for child in node.children:
+            before = self._walk(child, label, before)
+        return before
+
+    def of(self, node: Node) -> Iterator[str]:
+        yield from super().of(node)
+        for name in node.attrs.get("aria-labelledby", "").split():
+            if name in self._ids:
+                yield _words(self._ids[name].text)
+        if label := self._around.get(id(node)):
+            yield label
+
+    def rank(self, wanted: str, node: Node) -> int | None:
+        rank = super().rank(wanted, node)
+        if rank is not None:
+            return rank
+        beside = self._beside.get(id(node), "").rstrip(" :*").casefold()
+        return _BESIDE if wanted and beside == wanted.rstrip(" :*").casefold() else None
+
+
+def _text_outside_fields(node: Node) -> str:
+    return " ".join(
+        (node.own_text, *(_text_outside_fields(one) for one in node.children if not _is_field(one)))
+    )

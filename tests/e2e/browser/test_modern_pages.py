@@ -154,18 +154,7 @@ async def test_a_page_with_an_endless_answer_opens_and_its_other_answers_are_awa
     assert opening < OPENING_SECONDS
 
 
-BEHIND_A_ROOT = pytest.mark.xfail(
-    raises=AssertionError, reason="typing, hashes and elements stop at shadow roots and frames"
-)
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        "plain",
-        *(pytest.param(name, marks=BEHIND_A_ROOT) for name in ("shadow", "deep", "frame")),
-    ],
-)
+@pytest.mark.parametrize("field", ["plain", "shadow", "deep", "frame"])
 async def test_a_field_is_overwritten_hashed_and_listed_wherever_it_stands(field: str) -> None:
     async with opened({"/": _page("shadow")}) as session:
         before = await session.observe()
@@ -182,7 +171,6 @@ async def test_a_field_is_overwritten_hashed_and_listed_wherever_it_stands(field
     )
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="the reader stops at shadow roots")
 async def test_a_reader_finds_the_label_behind_a_shadow_root() -> None:
     async with opened({"/": _page("shadow")}) as session:
         root = await session.reader.read()
@@ -206,7 +194,6 @@ async def test_an_option_that_can_be_chosen_is_chosen() -> None:
     assert await _choose("fine", "two") == (False, "two", "fine=two ")
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="choosing is an assignment that nothing stops")
 @pytest.mark.parametrize(("name", "option"), [("gone", "sold out"), ("off", "two")])
 async def test_what_no_mouse_can_choose_is_refused_and_changes_nothing(
     name: str, option: str
@@ -214,8 +201,26 @@ async def test_what_no_mouse_can_choose_is_refused_and_changes_nothing(
     assert await _choose(name, option) == (True, "one", "")
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="the first of two options of one name is chosen")
 async def test_of_two_options_of_one_name_none_is_chosen_for_somebody() -> None:
     refused, _, log = await _choose("twice", "Paris")
 
     assert (refused, log) == (True, "")
+
+
+SENDS = """<textarea id=box style="position:absolute;left:0;top:0;width:300px;height:80px"></textarea><ol id=sent></ol>
+<script>box.onkeydown = (event) => {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  sent.innerHTML += '<li>' + box.value.length;
+  box.value = '';
+}</script>"""
+
+
+@pytest.mark.parametrize("length", [399, 401])
+async def test_a_line_break_is_the_enter_key_however_long_the_text_is(length: int) -> None:
+    first = "x" * (length // 2)
+    async with opened({"/": SENDS}) as session:
+        await session.act(TypeText(x=20, y=20, text=f"{first}\n{first}"))
+        said = await session.evaluate("[sent.textContent, box.value.length]")
+
+    assert said == [str(len(first)), len(first)]

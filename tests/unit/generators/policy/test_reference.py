@@ -337,3 +337,29 @@ async def test_keys_through_a_list_have_a_thought_where_its_step_has_one() -> No
     led = "The list of 'size' is open; the keys lead to 'M'."
     marked = "In the list of 'size' 'M' is marked: Enter takes it."
     assert thoughts == ["Size is M.", led, led, marked, None, None, None, None]
+
+
+NAMED_FIELDS = node(
+    "body",
+    "",
+    node("label", "Note", node("input", id="enclosed")),
+    node("p", "Town", id="town"),
+    node("input", id="labelled", aria_labelledby="town"),
+    node("tr", "", node("td", "Weight:"), node("td", "", node("input", id="beside"))),
+    node("input", id="empty", placeholder="Remark"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("Note", "enclosed"), ("Town", "labelled"), ("Weight", "beside"), ("Remark", "empty")],
+)
+def test_a_field_is_found_by_what_a_page_calls_it(name: str, field: str) -> None:
+    found = find(NAMED_FIELDS, step(do="type", on=name, text="x"))
+
+    assert found is not None
+    assert found.attrs["id"] == field
+
+
+def test_words_beside_a_field_name_it_only_as_a_whole() -> None:
+    assert find(NAMED_FIELDS, step(do="type", on="Weigh", text="x")) is None

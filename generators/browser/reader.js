@@ -1,0 +1,122 @@
+// The privileged view of the rendered document: in the isolated world, after page.js. It changes nothing.
+(() => {
+  const {
+    CONTROLS, GOAL_BYTES, LABEL_BYTES, MAX_NODES, TOP, attributesOf, bboxOf, boxOf, childrenOf, cut, documentOf,
+    fullText, inside, isShown, isSvg, nodesOf, ownText, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf,
+    tagOf,
+  } = globalThis.stepmill.parts;
+  const MAX_WORDS = 2000;
+  const UNREAD = new Set(["script", "style", "head"]);
+  const STYLES = ["background-color", "font-size", "overflow-x", "overflow-y", "position"];
+  const PROBES = [
+    [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
+    [0.5, 0.1], [0.5, 0.9], [0.25, 0.25], [0.75, 0.75], [0.25, 0.75], [0.75, 0.25],
+    [0.06, 0.06], [0.94, 0.94], [0.06, 0.94], [0.94, 0.06],
+  ];
+  const VIEW = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  const meetBox = (one, other) => ({
+    left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
+    right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
+  });
+  const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
+  // The first px of the picture that is not before a coordinate.
+  const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
+  const moved = (rect, place) =>
+    new DOMRect(rect.left + place.dx, rect.top + place.dy, rect.width, rect.height);
+  const pointIn = (element, box, clip, place) => {
+    const rects = [...rectsOf(element)].slice(0, 8).map((rect) => moved(rect, place));
+    for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
+      const seen = meetBox(rect, clip);
+      if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
+      for (const [across, down] of PROBES) {
+        const x = onPixel(seen.left + (seen.right - seen.left) * across);
+        const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
+        if (x >= innerWidth || y >= innerHeight) continue;
+        if (reaches(element, x, y)) return [x, y];
+      }
+    }
+    return null;
+  };
+  const wordsOf = (element, count, place) => {
+    const out = [];
+    const range = documentOf(element).createRange();
+    for (const child of nodesOf(element)) {
+      if (child.nodeType !== 3) continue;
+      for (const found of child.data.matchAll(/\S+/g)) {
+        if (count.words >= MAX_WORDS) return out;
+        count.words += 1;
+        range.setStart(child, found.index);
+        range.setEnd(child, found.index + found[0].length);
+        out.push([cut(found[0], LABEL_BYTES), bboxOf(range.getBoundingClientRect(), place)]);
+      }
+    }
+    return out;
+  };
+  // The children as a page shows them: those of a shadow root, those given to its slots, those of a frame.
+  const shownChildren = (element) => {
+    const root = shadowOf(element);
+    if (root) return [...root.children];
+    const given = tagOf(element) === "slot" ? element.assignedElements() : [];
+    return given.length ? given : [...childrenOf(element)];
+  };
+  const read = (element, count, outer, place) => {
+    count.nodes += 1;
+    const box = moved(boxOf(element), place);
+    const style = styleOf(element);
+    // An absolutely positioned element may leave the boxes that clip its neighbours.
+    const clip = style.position === "absolute" || style.position === "fixed" ? VIEW() : outer;
+    const isBody = element === documentOf(element).body;
+    const seen = !isBody && clipsAt(style) ? meetBox(clip, box) : clip;
+    const shown = isShown(style, box) ||
+      isSvg(element) && style.visibility === "visible" &&
+        style.display !== "none";
+    const tag = tagOf(element);
+    const attrs = {};
+    for (const { name, value } of attributesOf(element))
+      attrs[cut(name, LABEL_BYTES)] = cut(value, GOAL_BYTES);
+    // Most elements share their styles with others: each set is sent once, and an element names it.
+    const styles = JSON.stringify(Object.fromEntries(
+      STYLES.map((name) => [name, cut(style.getPropertyValue(name), LABEL_BYTES)])));
+    if (!count.styles.has(styles)) count.styles.set(styles, count.styles.size);
+    const children = [];
+    for (const child of shownChildren(element)) {
+      if (count.nodes >= MAX_NODES) break;
+      if (!UNREAD.has(tagOf(child))) children.push(read(child, count, seen, place));
+    }
+    const frame = tag === "iframe" ? inside(element, place) : null;
+    if (frame && frame.document.documentElement && count.nodes < MAX_NODES)
+      children.push(read(frame.document.documentElement, count, meetBox(seen, box), frame));
+    // What the text of an element leaves out: shadow roots and frames in it.
+    const apart = (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
+    const composed = apart || children.some((one) => one.composed);
+    const text = composed
+      ? [ownText(element, 2000), ...children.map((one) => one.text)].join(" ") : fullText(element);
+    const inner = [px.clientWidth(element), px.clientHeight(element)];
+    const scrolls = px.scrollHeight(element) > inner[1] + 1 ||
+      px.scrollWidth(element) > inner[0] + 1;
+    const checkable = tag === "input" && (element.type === "checkbox" || element.type === "radio");
+    let selected = null;
+    if (tag === "select" && element.selectedIndex >= 0)
+      selected = squeeze(element.options[element.selectedIndex].text);
+    else if (tag === "textarea" || (tag === "input" && element.type === "text"))
+      selected = cut(
+        element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
+    return {
+      tag: cut(tag, LABEL_BYTES), attrs,
+      text: squeeze(text, 4000), composed: Boolean(composed),
+      own_text: ownText(element, 2000), box: bboxOf(box),
+      point: shown ? pointIn(element, box, clip, place) : null, shown, style: count.styles.get(styles),
+      value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
+      checked: checkable ? element.checked : null, selected,
+      scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),
+        px.scrollHeight(element)] : null,
+      inner, focused: rootOf(element).activeElement === element,
+      words: shown ? wordsOf(element, count, place) : [], children,
+    };
+  };
+  globalThis.stepmill.read = () => {
+    const count = { nodes: 0, words: 0, styles: new Map() };
+    const root = read(document.documentElement, count, VIEW(), TOP);
+    return { root, styles: [...count.styles.keys()].map((styles) => JSON.parse(styles)) };
+  };
+})();
