@@ -15,6 +15,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 PORT, *FAULTS = sys.argv[1:]
+SLOW_SECONDS = 1.5
+"""What `adds-slowly` takes."""
 ENTRIES: dict[str, list[str]] = {}
 SEEDS: dict[str, str] = {}
 LARGE_BYTES = 62 * 2**20
@@ -106,6 +108,8 @@ class Ledger(BaseHTTPRequestHandler):
                 sys.stderr.write("the mast broke\n")
                 sys.stderr.flush()
                 os._exit(3)
+            if self.has("adds-slowly"):
+                time.sleep(SLOW_SECONDS)
             if self.has("add-500"):
                 self.answer(500, "no ink")
                 return

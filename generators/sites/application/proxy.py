@@ -6,6 +6,8 @@ request goes to that visit's server, with the visit's own id if the server serve
 gets the origin's name as the host; addresses of its own port in its replies are replaced by the origin.
 """
 
+import asyncio
+from collections.abc import Awaitable
 from http import HTTPStatus
 
 import aiohttp
@@ -23,15 +25,26 @@ _HOP_BY_HOP = frozenset(
         *("trailer", "transfer-encoding", "upgrade", "content-length"),
     }
 )
-_CHUNK_BYTES = 64 * 1024
+CONNECT_SECONDS = 30.0
+"""Time that a server may take to accept a connection, seconds. Its answer may take as long as it likes."""
+
+_LOOK_SECONDS = 5.0
+"""Time between two looks whether the browser still wants a silent answer, seconds."""
 
 
 async def forward(
     request: web.BaseRequest, lease: Lease, application: Application
 ) -> web.StreamResponse:
-    """Forward a request to the visit's server; give up a server that does not answer."""
+    """Forward a request to the visit's server; give up a server that does not answer or breaks off.
+
+    A browser that hangs up, because it has left the page or stopped loading, is nobody's fault.
+    """
     try:
-        return await _forward(request, lease, application)
+        body = await request.read() if request.can_read_body else None
+    except (web.RequestPayloadError, OSError):
+        return web.Response(status=HTTPStatus.BAD_REQUEST, text="the request broke off")
+    try:
+        return await _forward(request, body, lease, application)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         reason = str(error) or type(error).__name__
         lease.server.give_up(f"{request.method} {request.path}: {reason}")
@@ -39,7 +52,7 @@ async def forward(
 
 
 async def _forward(
-    request: web.BaseRequest, lease: Lease, application: Application
+    request: web.BaseRequest, body: bytes | None, lease: Lease, application: Application
 ) -> web.StreamResponse:
     base, origin = lease.server.url, application.origin
     url = URL(base + request.raw_path, encoded=True)
@@ -50,19 +63,51 @@ async def _forward(
         request.method,
         url,
         headers=headers,
-        data=await request.read() if request.can_read_body else None,
+        data=body,
         allow_redirects=False,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
     ) as answer:
         lease.note_answer(request.path, answer.status)
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         for name, value in answer.headers.items():
             if name.lower() not in _HOP_BY_HOP:
                 response.headers.add(name, value.replace(base, origin))
-        await response.prepare(request)
-        async for chunk in answer.content.iter_chunked(_CHUNK_BYTES):
-            await response.write(chunk)
-        await response.write_eof()
+        await _pass_on(answer.content, response, request)
         return response
+
+
+async def _pass_on(
+    body: aiohttp.StreamReader, response: web.StreamResponse, request: web.BaseRequest
+) -> None:
+    """Send an answer to the browser piece by piece, until it ends or the browser has hung up.
+
+    Raises:
+        ClientError, OSError: the server breaks off.
+    """
+    if not await _reaches(response.prepare(request)):
+        return
+    while True:
+        try:
+            async with asyncio.timeout(_LOOK_SECONDS):
+                piece = await body.readany()
+        except TimeoutError:
+            if request.transport is None or request.transport.is_closing():
+                return
+            continue
+        if not piece:
+            break
+        if not await _reaches(response.write(piece)):
+            return
+    await _reaches(response.write_eof())
+
+
+async def _reaches(sending: Awaitable[object]) -> bool:
+    """Send something to the browser, and return whether it still listens."""
+    try:
+        await sending
+    except OSError:
+        return False
+    return True
 
 
 def _request_headers(request: web.BaseRequest, origin: str) -> CIMultiDict[str]:

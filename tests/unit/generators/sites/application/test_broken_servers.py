@@ -127,6 +127,21 @@ async def test_a_state_that_does_not_come_is_not_waited_for(
                 pass
 
 
+async def test_an_answer_to_a_page_may_take_longer_than_this_program_would_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "ASK_SECONDS", 1.0)
+    async with (
+        serving(ledger("adds-slowly")) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (_, problem, hands),
+    ):
+        status, _, _ = await hands.ask("POST", "/add", entry="Rope")
+        outcome = await answered(site, problem, hands)
+
+    assert status == 303
+    assert outcome.reward == 1
+
+
 async def test_a_start_page_that_is_not_there_is_named() -> None:
     async with serving(ledger()) as (site, gateway):
         with pytest.raises(RolloutFailure, match="the start page /attic answered 404"):
