@@ -1,9 +1,10 @@
 """A page's virtual time, advanced in exact portions over DevTools.
 
 Time passes only while `advance` runs and no request is in flight, so a slow machine or a slow
-server uses none of it. The event that ends a portion can get lost in known ways (an endless request,
-an EventSource). After a deadline the clock sends the same portion again without waiting for the
-network; if the page still does not answer, its rollout fails. Only one portion runs at a time.
+server uses none of it. The browser itself waits for requests, but also for streams, which never end
+(`open_requests.py`). While a stream is open, time passes in small portions that wait for nothing, and
+between two of them the clock waits until all other requests have ended. If a portion does not end, its
+rollout fails. Only one portion runs at a time.
 
 A page's process delays each frame until its clock has caught up with real time, so with a stopped clock
 it would soon draw nothing. The clock is therefore set hours ahead before the page is loaded, when no
@@ -11,15 +12,23 @@ timer runs and doing so is free.
 """
 
 import asyncio
+import contextlib
 import time
 
-from generators.browser.channel import Channel, to_failure
+from generators.browser.channel import Channel, DocumentGone, to_failure
 from generators.browser.devtools import PageLost
+from generators.browser.open_requests import NEWS_SECONDS, SILENT_SECONDS, OpenRequests
 from generators.browser.protocol import ClockSpec
 from schemas.errors import FailureKind, RolloutFailure
 
 EXPIRY_SECONDS = 15.0
-"""Real time that a portion may take before it is sent again without waiting for the network."""
+"""Real time that a portion may take while no request is open that time waits for; after it the clock is lost."""
+
+LOOK_SECONDS = 0.02
+"""Real time between two looks at the requests that are open."""
+
+STREAM_STEP_MS = 20
+"""The portions in which time passes while a stream is open."""
 
 NAVIGATION_STEP_MS = 10
 """The portions in which time passes while a new page loads."""
@@ -42,10 +51,19 @@ class VirtualClock:
         self._channel: Channel | None = None
         self._subscribed: set[Channel] = set()
         self._expired: asyncio.Future[PageLost | None] | None = None
-        self._ignores_network = False
+        self._requests: dict[Channel, OpenRequests] = {}
         self._stopped_at = 0.0
         self.elapsed_ms = 0
         """Virtual time since the start, ms."""
+
+    async def watch(self, channel: Channel) -> None:
+        """Wait for the requests of a page that has this clock.
+
+        Raises:
+            RolloutFailure: the browser does not answer.
+        """
+        self._requests[channel] = OpenRequests()
+        await self._requests[channel].follow(channel)
 
     def follow(self, channel: Channel) -> None:
         """Advance the clock through this page from now on."""
@@ -94,7 +112,8 @@ class VirtualClock:
 
     async def _stop_ahead(self, ms: int) -> None:
         await self._stop_at(ms - AHEAD_MS)
-        await self._pass(AHEAD_MS, ("advance",))
+        if not await self._portion(AHEAD_MS, "advance"):
+            raise _lost(AHEAD_MS)
 
     async def _stop_at(self, ms: int) -> None:
         await self._set({"policy": "pause", "initialVirtualTime": ms / 1_000})
@@ -105,17 +124,48 @@ class VirtualClock:
         Raises:
             RolloutFailure: the page's time does not pass (`clock`).
         """
-        await self._pass(
-            ms, ("advance",) if self._ignores_network else (_PAUSE_FOR_NETWORK, "advance")
-        )
+        if self._has_streams or not await self._portion(ms, _PAUSE_FOR_NETWORK):
+            await self._advance_beside_streams(await self._left(ms))
         self.elapsed_ms += ms
 
-    async def _pass(self, ms: int, policies: tuple[str, ...]) -> None:
-        for policy in policies:
-            if await self._portion(ms, policy):
+    async def _advance_beside_streams(self, ms: int) -> None:
+        """Let time pass in small portions, and wait between them for the requests that are no streams."""
+        while ms > 0:
+            while self._awaits:  # noqa: ASYNC110 - which real time decides, too
+                await asyncio.sleep(LOOK_SECONDS)
+            part = min(ms, STREAM_STEP_MS)
+            if not await self._portion(part, "advance"):
+                raise _lost(part)
+            ms -= part
+
+    async def _left(self, ms: int) -> int:
+        """Return how much of a portion of `ms` has not passed yet."""
+        if self._channel is None:
+            raise AssertionError("the clock follows no page yet")
+        with contextlib.suppress(DocumentGone):
+            now = await self._channel.call("Date.now()")
+            passed = int(now) - self._spec.start_ms - self.elapsed_ms
+            return min(max(ms - passed, 0), ms)
+        return ms
+
+    async def hear_news(self) -> None:
+        """Give open streams real time, until none of them has had news for a while."""
+        begun = time.monotonic()
+        while self._has_streams and (gone := time.monotonic() - begun) < NEWS_SECONDS:
+            if min(gone, *(one.silent_seconds for one in self._requests.values())) > SILENT_SECONDS:
                 return
-            self._ignores_network = True
-        raise RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _is_held_by_streams(self, policy: str) -> bool:
+        return policy == _PAUSE_FOR_NETWORK and self._has_streams and not self._awaits
+
+    @property
+    def _has_streams(self) -> bool:
+        return any(one.has_streams for one in self._requests.values())
+
+    @property
+    def _awaits(self) -> bool:
+        return any(one.awaited for one in self._requests.values())
 
     async def settle_to_grid(self) -> None:
         """Let time pass until the next multiple of the grid."""
@@ -124,15 +174,21 @@ class VirtualClock:
             await self.advance(rest)
 
     async def _portion(self, ms: int, policy: str) -> bool:
-        self._expired = asyncio.get_running_loop().create_future()
+        """Let a portion pass, and return whether it has; one that waits for requests does not beside a stream."""
+        self._expired = expired = asyncio.get_running_loop().create_future()
+        idle_since = time.monotonic()
         try:
             await self._set({"policy": policy, "budget": ms})
-            async with asyncio.timeout(EXPIRY_SECONDS):
-                lost = await self._expired
-        except TimeoutError:
-            return False
+            while not expired.done():
+                await asyncio.wait({expired}, timeout=LOOK_SECONDS)
+                if self._awaits:
+                    idle_since = time.monotonic()
+                is_over = time.monotonic() - idle_since > EXPIRY_SECONDS
+                if not expired.done() and (is_over or self._is_held_by_streams(policy)):
+                    return False
         finally:
             self._expired = None
+        lost = expired.result()
         if lost is not None:
             raise to_failure(lost)
         return True
@@ -141,3 +197,7 @@ class VirtualClock:
         if self._channel is None:
             raise AssertionError("the clock follows no page yet")
         await self._channel.send("Emulation.setVirtualTimePolicy", policy)
+
+
+def _lost(ms: int) -> RolloutFailure:
+    return RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")

@@ -180,6 +180,8 @@ class Connection:
             if waiting := self._waiting.pop(message["id"], None):
                 waiting.set_answer(message)
             return
+        if "sessionId" in message:  # a worker's
+            return
         for handler in self._handlers.get(message["method"], ()):
             handler(message["params"])
 

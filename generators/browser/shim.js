@@ -19,7 +19,23 @@
       }
     }
   };
-  performance.now = () => now() - origin;
+  // Time stands while a script runs: a loop that waits for it would never end. After many looks at
+  // one instant each further look is a little later.
+  const PATIENCE = 1000;
+  const TICK_MS = 0.05;
+  const watch = (read) => {
+    let [instant, looks, told] = [-1, 0, 0];
+    return () => {
+      const at = read();
+      if (at !== instant) [instant, looks] = [at, 0];
+      looks += 1;
+      told = Math.max(told, at + Math.max(0, looks - PATIENCE) * TICK_MS);
+      return told;
+    };
+  };
+  performance.now = watch(() => now() - origin);
+  const patient = watch(now);
+  Date.now = () => Math.floor(patient());
   window.requestAnimationFrame = (callback) => {
     lastId += 1;
     if (queue === null) {
@@ -58,8 +74,12 @@
   veil(ShadowRoot.prototype, "mode", (root, mode) => (closed.has(root) ? "closed" : mode));
   // An empty gesture: the hashes of documents that were recorded before have this element. Its sheet
   // is switched off, because animations are moved by the clock (motion.js).
+  const still = document.createElement("style");
+  const swallow = (event) => {
+    if (event.target === still) event.stopImmediatePropagation(); // no act of the page
+  };
+  addEventListener("securitypolicyviolation", swallow, true);
   addEventListener("DOMContentLoaded", () => {
-    const still = document.createElement("style");
     still.textContent =
       "*,*::before,*::after{animation:none!important;transition:none!important;" +
       "caret-color:transparent!important;scroll-behavior:auto!important}";

@@ -59,6 +59,9 @@ MOTION_MS = 2_000
 MOTION_FRAME_MS = 48
 """The shortest time between two frames of a page in motion: three of a screen's."""
 
+WORKER_MS = 2_000
+"""Real time at most that a page's workers get after an action: as much as passes on its clock. Their timers run in both."""
+
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
 
@@ -87,6 +90,7 @@ class PageTab:
         self._loading: set[str] = set()
         self._navigated = False
         self._moved = asyncio.Event()
+        self._workers: set[str] = set()
         self.opened = 0
         """Windows that the page has opened and the session has not adopted yet."""
 
@@ -118,6 +122,13 @@ class PageTab:
         await channel.begin()
         tab.show()
         if clock is not None:
+            await clock.watch(channel)
+            channel.on("Target.attachedToTarget", tab._on_worker)
+            channel.on("Target.detachedFromTarget", tab._on_worker_end)
+            await channel.send(
+                "Target.setAutoAttach",
+                {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True},
+            )
             await channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
         if opener is not None and clock is not None:
             await clock.join(await tab.call("Date.now()"))
@@ -351,6 +362,9 @@ class PageTab:
         if wait_ms:
             await self._pass(self.clock, wait_ms, ends_in)
         await self._follow(self.clock)
+        await self.clock.hear_news()
+        if self._workers:
+            await asyncio.sleep(min(clock.step_ms + wait_ms, WORKER_MS) / 1_000)
         await self.rest()
 
     async def _follow(self, clock: VirtualClock) -> None:
@@ -376,6 +390,13 @@ class PageTab:
 
     def _on_stopped(self, event: dict[str, Any]) -> None:
         self._loading.discard(event["frameId"])
+
+    def _on_worker(self, event: dict[str, Any]) -> None:
+        if event["targetInfo"]["type"] == "worker":
+            self._workers.add(event["sessionId"])
+
+    def _on_worker_end(self, event: dict[str, Any]) -> None:
+        self._workers.discard(event["sessionId"])
 
     def _on_opened(self, _: object) -> None:
         self.opened += 1
