@@ -36,6 +36,9 @@ CALL_SECONDS = 20.0
 FRAME_SECONDS = 1.0
 """Time limit for a drawn frame, seconds; none comes while the page navigates."""
 
+BUSY = -1.0
+"""What `Channel.frame` returns while a page works at what neither its clock nor the network decides."""
+
 WORLD = "stepmill"
 """The name of our isolated world."""
 
@@ -73,6 +76,11 @@ class Channel:
         self.page = page
         self._devtools = devtools
         self._world: int | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the page was closed, as by itself."""
+        return isinstance(self._devtools.lost, PageClosed)
 
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of each DevTools `event`."""
@@ -181,7 +189,8 @@ class Channel:
         """Take animations on by `passed_ms`, wait for a drawn frame, and return in how many ms the first of them ends.
 
         `passed_ms` is None where they move in real time. None is returned then, where nothing moves that has an
-        end, and where no frame came, as while the page is replaced.
+        end, and where no frame came, as while the page is replaced; `BUSY` while the page works at what real time
+        decides, as a database does.
         """
         with contextlib.suppress(DocumentGone, TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):

@@ -124,9 +124,30 @@ class VirtualClock:
         Raises:
             RolloutFailure: the page's time does not pass (`clock`).
         """
-        if self._has_streams or not await self._portion(ms, _PAUSE_FOR_NETWORK):
-            await self._advance_beside_streams(await self._left(ms))
+        shown = self._channel
+        try:
+            await self._advance_beside_streams(await self._advance_with_requests(ms))
+        finally:
+            self._channel = shown
         self.elapsed_ms += ms
+
+    async def _advance_with_requests(self, ms: int) -> int:
+        """Let time pass while no request is in flight, and return how much has not because it waits for what never ends."""
+        left = ms
+        while left and not self._has_streams:
+            if await self._portion(left, _PAUSE_FOR_NETWORK):
+                return 0
+            left = await self._left(ms)
+            other = self._loading_elsewhere()
+            if other is None:
+                break
+            self._channel = other
+        return left
+
+    def _loading_elsewhere(self) -> Channel | None:
+        """Return another page of this clock that loads a document, which it does only while it moves the clock itself."""
+        others = (channel for channel in self._requests if channel is not self._channel)
+        return next((one for one in others if self._requests[one].loads_document), None)
 
     async def _advance_beside_streams(self, ms: int) -> None:
         """Let time pass in small portions, and wait between them for the requests that are no streams."""
@@ -156,8 +177,10 @@ class VirtualClock:
                 return
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _is_held_by_streams(self, policy: str) -> bool:
-        return policy == _PAUSE_FOR_NETWORK and self._has_streams and not self._awaits
+    @property
+    def _is_held(self) -> bool:
+        """Whether what holds time is a stream, or the document of another page."""
+        return (self._has_streams and not self._awaits) or self._loading_elsewhere() is not None
 
     @property
     def _has_streams(self) -> bool:
@@ -167,9 +190,9 @@ class VirtualClock:
     def _awaits(self) -> bool:
         return any(one.awaited for one in self._requests.values())
 
-    async def settle_to_grid(self) -> None:
-        """Let time pass until the next multiple of the grid."""
-        rest = -self.elapsed_ms % NAVIGATION_GRID_MS
+    async def settle_to_grid(self, grid_ms: int = NAVIGATION_GRID_MS) -> None:
+        """Let time pass until the next multiple of a grid."""
+        rest = -self.elapsed_ms % grid_ms
         if rest:
             await self.advance(rest)
 
@@ -184,7 +207,8 @@ class VirtualClock:
                 if self._awaits:
                     idle_since = time.monotonic()
                 is_over = time.monotonic() - idle_since > EXPIRY_SECONDS
-                if not expired.done() and (is_over or self._is_held_by_streams(policy)):
+                is_held = policy == _PAUSE_FOR_NETWORK and self._is_held
+                if not expired.done() and (is_over or is_held):
                     return False
         finally:
             self._expired = None

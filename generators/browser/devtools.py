@@ -125,6 +125,11 @@ class Connection:
                 if connection._alarm is not None:
                     connection._alarm.cancel()
 
+    @property
+    def lost(self) -> PageLost | None:
+        """Why the page is gone; None while it is there."""
+        return self._lost
+
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of each `event`, in the order of arrival."""
         self._handlers[event].append(handler)

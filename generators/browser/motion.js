@@ -77,15 +77,24 @@
     }
     return found.filter(Boolean);
   };
+  // Whether a page still works at what real time decides (shim.js). Its own frame is drawn with ours.
+  const isBusy = () => {
+    let busy = false;
+    for (const { document: page } of places())
+      if (!page.defaultView.dispatchEvent(new Event("stepmill-frame", { cancelable: true }))) busy = true;
+    return busy;
+  };
   // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
-  // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null.
-  globalThis.stepmill.frame = (passed) => {
+  // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
+  // -1 while the page works at what real time decides.
+  globalThis.stepmill.frame = async (passed) => {
     if (passed) for (const one of moving()) one.go(passed);
-    return new Promise((resolve) => {
-      requestAnimationFrame(() => {
-        const left = passed === null ? [] : moving().map((one) => one.left);
-        resolve(left.length ? left.reduce((one, other) => Math.min(one, other)) : null);
-      });
+    await new Promise((resolve) => {
+      requestAnimationFrame(resolve);
     });
+    if (passed === null) return null;
+    if (isBusy()) return -1;
+    const left = moving().map((one) => one.left);
+    return left.length ? left.reduce((one, other) => Math.min(one, other)) : null;
   };
 })();

@@ -97,6 +97,11 @@ class OpenRequests:
         return not all(map(self._is_stream, self._open.values()))
 
     @property
+    def loads_document(self) -> bool:
+        """Whether the page or a frame in it loads a document."""
+        return any(one.kind == "Document" for one in self._open.values())
+
+    @property
     def silent_seconds(self) -> float:
         """Real time since the last news on a stream that is no heartbeat, seconds."""
         return time.monotonic() - self._news_at

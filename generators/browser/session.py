@@ -152,7 +152,17 @@ class ChromiumSession:
 
     @in_slot
     async def observe(self) -> Observation:
-        """Take a picture and read the page."""
+        """Take a picture and read the page; of one that has closed itself meanwhile, its opener."""
+        for _ in self._tabs[1:]:
+            try:
+                return await self._observe()
+            except RolloutFailure:
+                if not self._drop_closed():
+                    raise
+                await self._tab.settle(wait_ms=0)
+        return await self._observe()
+
+    async def _observe(self) -> Observation:
         begun = time.perf_counter()
         tab = self._tab
         shot = await tab.channel.send(
@@ -184,6 +194,8 @@ class ChromiumSession:
 
     async def _act(self, action: Action) -> Effect:
         begun = time.perf_counter()
+        if self._drop_closed():
+            await self._tab.settle(wait_ms=0)
         error: str | None = None
         target: Target | None = None
         self._dialogs.clear()
@@ -196,15 +208,41 @@ class ChromiumSession:
         except (ActionRefused, UnknownKey) as refusal:
             error = truncate(str(refusal), MESSAGE_BYTES)
         if not isinstance(action, Answer | NoAction):
-            await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
-            if any(tab.opened for tab in self._tabs):
-                await self._adopt_popups()
+            await self._settle(action.ms if isinstance(action, Wait) else 0)
         return Effect(
             error=error,
             result_text=untrusted_text.result_text(self._dialogs),
             target=target,
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
+
+    async def _settle(self, wait_ms: int) -> None:
+        """Follow what the page opened, let what is shown settle, and come back from what has closed itself."""
+        await self._adopt_popups()
+        try:
+            await self._tab.settle(wait_ms=wait_ms)
+        except RolloutFailure:
+            if not self._drop_closed():
+                raise
+        await self._adopt_popups()
+        if self._drop_closed():
+            await self._tab.settle(wait_ms=0)
+
+    def _drop_closed(self) -> bool:
+        """Forget the tabs whose pages have closed themselves; return whether the current one has: its opener is shown."""
+        closed = [tab for tab in self._tabs if tab.channel.is_closed]
+        shown = self._tab
+        left = [tab for tab in self._tabs if tab not in closed]
+        if not left:
+            return False
+        self._tabs = left
+        if shown in closed:
+            opener = shown.opener
+            self._current = left.index(opener) if opener in left else len(left) - 1
+            self._tab.show()
+        else:
+            self._current = left.index(shown)
+        return shown in closed
 
     @in_slot
     async def settle(self) -> None:
@@ -263,8 +301,6 @@ class ChromiumSession:
         await self._adopt_popups(at_least=1)
         if len(self._tabs) == known:
             raise ActionRefused("the tab did not open")
-        self._current = len(self._tabs) - 1
-        self._tab.show()
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(untrusted_text.dialog(dialog.message))
@@ -276,10 +312,12 @@ class ChromiumSession:
                 await dialog.dismiss()
 
     async def _adopt_popups(self, *, at_least: int = 0) -> None:
-        """Turn windows that pages opened into tabs; close those beyond `MAX_TABS`."""
+        """Turn windows that pages opened into tabs, and show the last; close those beyond `MAX_TABS`."""
         announced = max(at_least, sum(tab.opened for tab in self._tabs))
         for tab in self._tabs:
             tab.opened = 0
+        if not announced:
+            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POPUP_SECONDS):
                 for _ in range(announced):
@@ -289,6 +327,7 @@ class ChromiumSession:
                         continue
                     page.on("dialog", self._answer_dialog)
                     self._tabs.append(await self._attach(page, opener=self._tab))
+                    self._current = len(self._tabs) - 1
         self._tab.show()
 
 

@@ -7,10 +7,13 @@
   const origin = now();
   const frameMs = 16;
   let queue = null;
+  let flushed = -1;
   let lastId = 0;
   const flush = () => {
+    if (queue === null) return;
     const callbacks = queue;
     queue = null;
+    flushed = now();
     for (const callback of callbacks.values()) {
       try {
         callback(now() - origin);
@@ -39,8 +42,9 @@
   window.requestAnimationFrame = (callback) => {
     lastId += 1;
     if (queue === null) {
-      queue = new Map();
-      later(flush, frameMs - ((now() - origin) % frameMs));
+      const mine = new Map();
+      queue = mine;
+      later(() => queue === mine && flush(), frameMs - ((now() - origin) % frameMs));
     }
     queue.set(lastId, callback);
     return lastId;
@@ -51,6 +55,83 @@
   window.requestIdleCallback = (callback) =>
     later(() => callback({ didTimeout: false, timeRemaining: () => 10 }), frameMs);
   window.cancelIdleCallback = (id) => clearTimeout(id);
+  // What a page waits for that neither its clock nor the network decides: it is given real time.
+  let waits = 0;
+  const wait = () => {
+    let done = false;
+    waits += 1;
+    return () => {
+      if (!done) waits -= 1;
+      done = true;
+    };
+  };
+  const wrap = (owner, names, around) => {
+    for (const name of owner ? names : []) {
+      const method = owner[name];
+      if (typeof method === "function") owner[name] = around(method);
+    }
+  };
+  const promised = (method) =>
+    function promised(...given) {
+      const [end, result] = [wait(), method.apply(this, given)];
+      Promise.resolve(result).then(end, end);
+      return result;
+    };
+  const called = (method) =>
+    function called(...given) {
+      const at = given.findIndex((one) => typeof one === "function");
+      if (at < 0) return method.apply(this, given);
+      const [end, then] = [wait(), given[at]];
+      given[at] = function then_(...told) {
+        end();
+        return then.apply(this, told);
+      };
+      const result = method.apply(this, given);
+      if (result instanceof Promise) result.catch(end);
+      return result;
+    };
+  const told = (...ends) => (method) =>
+    function told(...given) {
+      const result = method.apply(this, given);
+      const source = result instanceof EventTarget ? result : this;
+      const end = wait();
+      for (const name of ends) source.addEventListener(name, end, { once: true });
+      return result;
+    };
+  const prototype = (name) => window[name] && window[name].prototype;
+  const request = told("success", "error", "blocked");
+  wrap(prototype("IDBFactory"), ["open", "deleteDatabase"], request);
+  wrap(prototype("IDBDatabase"), ["transaction"], told("complete", "error", "abort"));
+  wrap(prototype("FileReader"), ["readAsText", "readAsDataURL", "readAsArrayBuffer"], told("loadend"));
+  wrap(prototype("HTMLCanvasElement"), ["toBlob"], called);
+  wrap(prototype("LockManager"), ["request"], called);
+  wrap(prototype("LockManager"), ["query"], promised);
+  wrap(prototype("OffscreenCanvas"), ["convertToBlob"], promised);
+  wrap(prototype("HTMLImageElement"), ["decode"], promised);
+  wrap(prototype("Blob"), ["text", "arrayBuffer", "bytes"], promised);
+  wrap(prototype("SubtleCrypto"), Object.getOwnPropertyNames(prototype("SubtleCrypto") || {}), promised);
+  wrap(prototype("CacheStorage"), ["open", "match", "has", "delete", "keys"], promised);
+  wrap(prototype("Cache"), ["match", "matchAll", "add", "addAll", "put", "delete", "keys"], promised);
+  wrap(window.WebAssembly, ["compile", "instantiate"], promised);
+  wrap(window, ["createImageBitmap"], promised);
+  const playing = new Map();
+  const media = (names, does) => {
+    for (const name of names) addEventListener(name, (event) => does(event.target), true);
+  };
+  const rests = (element) => {
+    if (playing.has(element)) playing.get(element)();
+    playing.delete(element);
+  };
+  media(["loadstart", "seeking"], (element) => {
+    rests(element);
+    playing.set(element, wait());
+  });
+  media(["loadeddata", "seeked", "error", "emptied", "suspend", "abort"], rests);
+  // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait.
+  addEventListener("stepmill-frame", (event) => {
+    if (flushed !== now()) flush();
+    if (waits > 0) event.preventDefault();
+  });
   // A closed shadow root is open to the isolated world, and looks closed to the page: what is in it
   // can be drawn, listed and typed into as anywhere else.
   const closed = new WeakSet();

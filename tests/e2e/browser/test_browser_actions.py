@@ -252,6 +252,8 @@ async def test_tabs_open_switch_and_close() -> None:
     pages = {"/": "<a id=a href=/two target=_blank>two</a>", "/two": "two"}
     async with opened(pages) as session:
         await session.act(Click(x=15, y=15))
+        assert (await session.observe()).page.url == ORIGIN + "/two"
+        await session.act(Tab(operation=TabOperation.SWITCH, index=0))
         assert (await session.observe()).page.url == ORIGIN + "/"
         await session.act(Tab(operation=TabOperation.SWITCH, index=1))
         assert (await session.observe()).page.url == ORIGIN + "/two"
@@ -264,6 +266,18 @@ async def test_tabs_open_switch_and_close() -> None:
         assert (
             await session.act(Tab(operation=TabOperation.CLOSE))
         ).error == "the last tab cannot be closed"
+
+
+async def test_a_window_that_closes_itself_shows_its_opener() -> None:
+    opener = "<button onclick=\"window.open('/two')\">two</button>"
+    closes = "<button onclick=\"setTimeout(() => { opener.document.title = 'said'; window.close() }, 300)\">yes</button>"
+    async with opened({"/": opener, "/two": closes}) as session:
+        await session.act(Click(x=20, y=18))
+        assert (await session.observe()).page.url == ORIGIN + "/two"
+        await session.act(Click(x=20, y=18))
+        seen = await session.observe()
+
+    assert (seen.page.url, seen.page.title) == (ORIGIN + "/", "said")
 
 
 async def test_waiting_passes_exactly_that_much_of_the_pages_time() -> None:
