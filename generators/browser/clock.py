@@ -113,7 +113,7 @@ class VirtualClock:
     async def _stop_ahead(self, ms: int) -> None:
         await self._stop_at(ms - AHEAD_MS)
         if not await self._portion(AHEAD_MS, "advance"):
-            raise _lost(AHEAD_MS)
+            raise _clock_failure(AHEAD_MS)
 
     async def _stop_at(self, ms: int) -> None:
         await self._set({"policy": "pause", "initialVirtualTime": ms / 1_000})
@@ -156,7 +156,7 @@ class VirtualClock:
                 await asyncio.sleep(LOOK_SECONDS)
             part = min(ms, STREAM_STEP_MS)
             if not await self._portion(part, "advance"):
-                raise _lost(part)
+                raise _clock_failure(part)
             ms -= part
 
     async def _left(self, ms: int) -> int:
@@ -223,5 +223,5 @@ class VirtualClock:
         await self._channel.send("Emulation.setVirtualTimePolicy", policy)
 
 
-def _lost(ms: int) -> RolloutFailure:
+def _clock_failure(ms: int) -> RolloutFailure:
     return RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")

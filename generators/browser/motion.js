@@ -37,6 +37,7 @@
     const go = (ms) => { animation.currentTime = ms >= left ? end : at + ms * rate; };
     return { left, go };
   };
+  const MAX_REPEATS = 100;
   const MOVING = "animate,animateTransform,animateMotion,set";
   // An SVG's own animations have one clock for each picture, in seconds.
   const seconds = (text) => {
@@ -44,24 +45,28 @@
     if (!found) return NaN;
     return Number(found[1]) * { ms: 0.001, s: 1, min: 60, h: 3600 }[found[2] || "s"];
   };
-  const endOf = (element) => {
+  // When an element begins, repeats and ends; nothing if it has not begun and may never.
+  const turnsOf = (element) => {
     let start = 0;
     try {
       start = element.getStartTime();
     } catch {
-      return 0; // it has not begun, and may never
+      return [];
     }
-    const repeats = element.getAttribute("repeatCount");
-    if (repeats === "indefinite") return 0;
-    const end = start + seconds(element.getAttribute("dur")) * (Number(repeats) || 1);
-    return Number.isFinite(end) ? end : 0;
+    const [repeats, length] = [element.getAttribute("repeatCount"), seconds(element.getAttribute("dur"))];
+    if (repeats === "indefinite" || !Number.isFinite(length)) return [start];
+    const count = Number(repeats) || 1;
+    const turns = Array.from({ length: Math.min(Math.floor(count), MAX_REPEATS) }, (_, n) => start + n * length);
+    return [...turns, start + count * length];
   };
+  // A picture is taken on to the next of these, because a jump over one tells nobody of it.
   const ofPicture = (svg) => {
-    const ends = [...svg.querySelectorAll(MOVING)].map(endOf);
     const at = svg.getCurrentTime();
-    const left = (Math.max(0, ...ends) - at) * 1000;
-    if (left <= 0) return null;
-    return { left, go: (ms) => svg.setCurrentTime(at + Math.min(ms, left) / 1000) };
+    const turns = [...svg.querySelectorAll(MOVING)].flatMap(turnsOf).filter((one) => one > at);
+    if (!turns.length) return null;
+    const next = Math.min(...turns);
+    const left = (next - at) * 1000;
+    return { left, go: (ms) => svg.setCurrentTime(ms < left ? at + ms / 1000 : next + 0.001) };
   };
   const moving = () => {
     const found = [];

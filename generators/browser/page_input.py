@@ -107,6 +107,9 @@ class PageInput:
                     await self._channel.send("Input.dispatchDragEvent", event)
                 break
         await self._channel.send("Input.setInterceptDrags", {"enabled": False})
+        if self._drag_data is not None:  # what is dropped is not released
+            await self.move(action.to_x, action.to_y)
+            return
         released = self._event(
             "mouseReleased", action.to_x, action.to_y, button=action.button, count=1
         )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin
 
 from generators.browser.protocol import Node
+from generators.policy.element_names import FieldNames, Names, is_active, is_field, words
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import (
@@ -30,28 +31,8 @@ from schemas.episodes.observation import Box
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.reference import Do, ReferenceStep
 
-NAMING = ("aria-label", "placeholder", "title", "alt", "name")
-"""Attributes that name a thing, the more visible ones first."""
-
-ACTIVE = {"a", "button", "input", "select", "textarea", "summary", "option", "label"}
-"""Tags that people act on."""
-
-ACTING_ROLES = {"button", "checkbox", "link", "menuitem", "option", "radio", "switch", "tab"}
-"""Roles of things that people act on, whatever their tag."""
-
-FIELDS = {"input", "select", "textarea"}
-"""Tags that hold a value; a label stands for one of them."""
-
-_EDITABLE = {"", "true", "plaintext-only"}
-"""Values of `contenteditable` with which people write into an element."""
-
-_BUTTONS = {"submit", "button", "reset"}
-
 _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
-
-_BESIDE = 3
-"""The rank of a field whose name is only the words before it."""
 
 _MARKS = {"#": "id", ".": "class"}
 
@@ -201,16 +182,16 @@ class _Page:
     def find(self, step: ReferenceStep) -> Node | None:
         """Return the element that a step names; None if the page does not show it."""
         if step.do is Do.LOOK and step.within is None:
-            return self._nodes_by_name.get(_words(step.on or "")) or find(self._root, step)
+            return self._nodes_by_name.get(words(step.on or "")) or find(self._root, step)
         return find(self._root, step)
 
     @functools.cached_property
     def _nodes_by_name(self) -> dict[str, Node]:
         """The result of `find` for each exact name on the page."""
         root = _front(self._root)
-        names, out = _Names(root), dict[str, tuple[tuple[bool, int], Node]]()
+        names, out = Names(root), dict[str, tuple[tuple[bool, int], Node]]()
         for node in root.walk():
-            key = (not _is_active(node), len(node.text))
+            key = (not is_active(node), len(node.text))
             for name in names.of(node) if node.shown else ():
                 if name not in out or key < out[name][0]:
                     out[name] = (key, node)
@@ -234,13 +215,13 @@ def _keys_to(thing: Node, text: str) -> list[Action]:
     Arrows start at the selected option, or at the first if its name is not unique. Typing a name is the
     second choice, because a list forgets the beginning of a name when the machine is slow.
     """
-    options = [_words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
-    wanted = _words(text).casefold()
+    options = [words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
+    wanted = words(text).casefold()
     places = [place for place, words in enumerate(options) if words.startswith(wanted)]
     if not places or len(options) > MAX_ARROWS:
         return [TypeText(text=text)]
     place = next((one for one in places if options[one] == wanted), places[0])
-    chosen = _words(thing.selected or "").casefold()
+    chosen = words(thing.selected or "").casefold()
     if options.count(chosen) != 1:
         return [Key(key="Home"), *[Key(key="ArrowDown")] * place]
     way = place - options.index(chosen)
@@ -281,20 +262,20 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
     active elements are preferred to plain text. If a modal window is open, only its content is searched.
     """
     root = _front(root)
-    wanted = _words(step.on or "")
+    wanted = words(step.on or "")
     wants_field = step.do in {Do.TYPE, Do.SELECT}
     scopes = _scopes(root, step.within)
     for scope in scopes:
         things = [node for node in scope.walk() if node.shown]
         if wants_field:
-            things = [node for node in things if _is_field(node)]
-        names = _FieldNames(root) if wants_field else _Names(root)
+            things = [node for node in things if is_field(node)]
+        names = FieldNames(root) if wants_field else Names(root)
         if wanted[:1] in _MARKS:
             attribute, name = _MARKS[wanted[:1]], (step.on or "")[1:]
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
             return marked[0] if marked else None
         ranked = [
-            (rank, not _is_active(node), len(node.text), place, node)
+            (rank, not is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
             if (rank := names.rank(wanted, node)) is not None
         ]
@@ -316,105 +297,15 @@ def _scopes(root: Node, within: str | None) -> list[Node]:
     """
     if within is None:
         return [root]
-    wanted = _words(within).casefold()
+    wanted = words(within).casefold()
     paths = list(_smallest(root, wanted, []))
-    return min(paths, key=lambda path: _words(path[0].text).casefold() != wanted, default=[])
+    return min(paths, key=lambda path: words(path[0].text).casefold() != wanted, default=[])
 
 
 def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node]]:
     """Yield each element that contains the words in none of its children, with its ancestors."""
-    if wanted not in _words(node.text).casefold():
+    if wanted not in words(node.text).casefold():
         return
     path = [node, *around]
     inner = [found for child in node.children for found in _smallest(child, wanted, path)]
     yield from inner or [path]
-
-
-def _is_active(node: Node) -> bool:
-    return node.tag in ACTIVE or node.attrs.get("role") in ACTING_ROLES
-
-
-def _is_field(node: Node) -> bool:
-    return node.tag in FIELDS or node.attrs.get("contenteditable") in _EDITABLE
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())
-
-
-class _Names:
-    """The names of a page's elements."""
-
-    def __init__(self, root: Node) -> None:
-        self._labels = {
-            node.attrs["for"]: _words(node.text)
-            for node in root.walk()
-            if node.tag == "label" and "for" in node.attrs
-        }
-
-    def rank(self, wanted: str, node: Node) -> int | None:
-        """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
-        names = list(self.of(node))
-        if wanted in names:
-            return 0
-        small = wanted.casefold()
-        if small in map(str.casefold, names):
-            return 1
-        is_part = _is_active(node) and any(small in name.casefold() for name in names)
-        return 2 if is_part else None
-
-    def of(self, node: Node) -> Iterator[str]:
-        """Yield the names of an element."""
-        if not _is_field(node):
-            yield _words(node.text)
-        if label := self._labels.get(node.attrs.get("id", "")):
-            yield label
-        if node.attrs.get("type") in _BUTTONS and "value" in node.attrs:
-            yield _words(node.attrs["value"])
-        for name in NAMING:
-            if name in node.attrs:
-                yield _words(node.attrs[name])
-
-
-class _FieldNames(_Names):
-    """The names of a page's fields: also what encloses one, what it names as its label, and the words beside it."""
-
-    def __init__(self, root: Node) -> None:
-        super().__init__(root)
-        self._ids = {node.attrs["id"]: node for node in root.walk() if "id" in node.attrs}
-        self._around: dict[int, str] = {}
-        self._beside: dict[int, str] = {}
-        self._walk(root, "", "")
-
-    def _walk(self, node: Node, label: str, before: str) -> str:
-        """Note what names the fields in an element, and return the words that a next one has beside it."""
-        if _is_field(node):
-            self._around[id(node)], self._beside[id(node)] = label, before
-            return ""
-        if node.tag == "label":
-            label = _words(_text_outside_fields(node))
-        before = _words(node.own_text) or before
-        for child in node.children:
-            before = self._walk(child, label, before)
-        return before
-
-    def of(self, node: Node) -> Iterator[str]:
-        yield from super().of(node)
-        for name in node.attrs.get("aria-labelledby", "").split():
-            if name in self._ids:
-                yield _words(self._ids[name].text)
-        if label := self._around.get(id(node)):
-            yield label
-
-    def rank(self, wanted: str, node: Node) -> int | None:
-        rank = super().rank(wanted, node)
-        if rank is not None:
-            return rank
-        beside = self._beside.get(id(node), "").rstrip(" :*").casefold()
-        return _BESIDE if wanted and beside == wanted.rstrip(" :*").casefold() else None
-
-
-def _text_outside_fields(node: Node) -> str:
-    return " ".join(
-        (node.own_text, *(_text_outside_fields(one) for one in node.children if not _is_field(one)))
-    )

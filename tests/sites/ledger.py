@@ -109,7 +109,7 @@ class Ledger(BaseHTTPRequestHandler):
                 sys.stderr.flush()
                 os._exit(3)
             if self.has("adds-slowly"):
-                time.sleep(SLOW_SECONDS)
+                threading.Event().wait(SLOW_SECONDS)
             if self.has("add-500"):
                 self.answer(500, "no ink")
                 return

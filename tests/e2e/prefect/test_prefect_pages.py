@@ -275,9 +275,12 @@ def test_a_schedule_has_the_worker_make_the_run_of_its_day(
     nightly = deployed.deployment("generate/generate-nightly")
     of_nightly = f"deployments/{nightly['id']}"
     few = ["tasks.include=['click-test']", "tasks.seeds=[0,0]", *UNREPLAYED_SETTINGS]
-    parameters = {"config": "configs/smoke.toml", "run": f"{tmp_path}/{{date}}", "settings": few}
-    # A slow machine would leave out each night for the next that is due meanwhile.
-    parameters["missed"] = 20
+    parameters: dict[str, Any] = {
+        "config": "configs/smoke.toml",
+        "run": f"{tmp_path}/{{date}}",
+        "settings": few,
+        "missed": 20,  # a slow machine would leave out each night for the next that is due meanwhile
+    }
     deployed.ask(of_nightly, {"parameters": parameters}, "PATCH")
     deployed.ask(f"{of_nightly}/resume_deployment", {})
     often = {"active": True, "schedule": {"cron": "* * * * * */10"}}

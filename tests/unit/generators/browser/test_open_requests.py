@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from generators.browser import open_requests
 from generators.browser.open_requests import (
     ANSWER_SECONDS,
     BODY_SECONDS,
@@ -53,7 +52,7 @@ class Page:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     made = Page()
-    monkeypatch.setattr(open_requests.time, "monotonic", lambda: made.now)
+    monkeypatch.setattr("generators.browser.open_requests.time.monotonic", lambda: made.now)
     return made
 
 

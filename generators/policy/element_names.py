@@ -1,0 +1,120 @@
+"""The names of a page's elements: the words on them, their labels and attributes, and the words beside fields."""
+
+from collections.abc import Iterator
+
+from generators.browser.protocol import Node
+
+NAMING = ("aria-label", "placeholder", "title", "alt", "name")
+"""Attributes that name a thing, the more visible ones first."""
+
+ACTIVE = {"a", "button", "input", "select", "textarea", "summary", "option", "label"}
+"""Tags that people act on."""
+
+ACTING_ROLES = {"button", "checkbox", "link", "menuitem", "option", "radio", "switch", "tab"}
+"""Roles of things that people act on, whatever their tag."""
+
+FIELDS = {"input", "select", "textarea"}
+"""Tags that hold a value; a label stands for one of them."""
+
+_EDITABLE = {"", "true", "plaintext-only"}
+"""Values of `contenteditable` with which people write into an element."""
+
+_BUTTONS = {"submit", "button", "reset"}
+
+_BESIDE = 3
+"""The rank of a field whose name is only the words before it."""
+
+
+def is_active(node: Node) -> bool:
+    """Return whether people act on an element of this kind."""
+    return node.tag in ACTIVE or node.attrs.get("role") in ACTING_ROLES
+
+
+def is_field(node: Node) -> bool:
+    """Return whether an element holds a value or is written into."""
+    return node.tag in FIELDS or node.attrs.get("contenteditable") in _EDITABLE
+
+
+def words(text: str) -> str:
+    """Return a text with its white space collapsed."""
+    return " ".join(text.split())
+
+
+class Names:
+    """The names of a page's elements."""
+
+    def __init__(self, root: Node) -> None:
+        self._labels = {
+            node.attrs["for"]: words(node.text)
+            for node in root.walk()
+            if node.tag == "label" and "for" in node.attrs
+        }
+
+    def rank(self, wanted: str, node: Node) -> int | None:
+        """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
+        names = list(self.of(node))
+        if wanted in names:
+            return 0
+        small = wanted.casefold()
+        if small in map(str.casefold, names):
+            return 1
+        is_part = is_active(node) and any(small in name.casefold() for name in names)
+        return 2 if is_part else None
+
+    def of(self, node: Node) -> Iterator[str]:
+        """Yield the names of an element."""
+        if not is_field(node):
+            yield words(node.text)
+        if label := self._labels.get(node.attrs.get("id", "")):
+            yield label
+        if node.attrs.get("type") in _BUTTONS and "value" in node.attrs:
+            yield words(node.attrs["value"])
+        for name in NAMING:
+            if name in node.attrs:
+                yield words(node.attrs[name])
+
+
+class FieldNames(Names):
+    """The names of a page's fields: also what encloses one, what it names as its label, and the words beside it."""
+
+    def __init__(self, root: Node) -> None:
+        super().__init__(root)
+        self._ids = {node.attrs["id"]: node for node in root.walk() if "id" in node.attrs}
+        self._around: dict[int, str] = {}
+        self._beside: dict[int, str] = {}
+        self._walk(root, "", "")
+
+    def _walk(self, node: Node, label: str, before: str) -> str:
+        """Note what names the fields in an element, and return the words that a next one has beside it."""
+        if is_field(node):
+            self._around[id(node)], self._beside[id(node)] = label, before
+            return ""
+        if node.tag == "label":
+            label = words(_text_outside_fields(node))
+        before = words(node.own_text) or before
+        for child in node.children:
+            before = self._walk(child, label, before)
+        return before
+
+    def of(self, node: Node) -> Iterator[str]:
+        """Yield the names of an element, and what a field has as its label without saying so to the browser."""
+        yield from super().of(node)
+        for name in node.attrs.get("aria-labelledby", "").split():
+            if name in self._ids:
+                yield words(self._ids[name].text)
+        if label := self._around.get(id(node)):
+            yield label
+
+    def rank(self, wanted: str, node: Node) -> int | None:
+        """Return how well an element has the wanted name, last of all by the words beside it; None: it does not."""
+        rank = super().rank(wanted, node)
+        if rank is not None:
+            return rank
+        beside = self._beside.get(id(node), "").rstrip(" :*").casefold()
+        return _BESIDE if wanted and beside == wanted.rstrip(" :*").casefold() else None
+
+
+def _text_outside_fields(node: Node) -> str:
+    return " ".join(
+        (node.own_text, *(_text_outside_fields(one) for one in node.children if not is_field(one)))
+    )

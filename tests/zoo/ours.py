@@ -1,0 +1,172 @@
+"""Does the steps of a page of the zoo in a session, and says what differs from what was recorded."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from PIL import Image, ImageChops
+from support.browsers.html_site import HOST, ORIGIN, spec
+from support.browsers.one_browser import browser_and_gateway
+
+from generators.browser.page_scripts import to_call
+from generators.browser.session import ChromiumSession
+from schemas.episodes.action import (
+    Action,
+    Back,
+    Button,
+    Click,
+    Direction,
+    Drag,
+    Hover,
+    Key,
+    Scroll,
+    Select,
+    Tab,
+    TabOperation,
+    TypeText,
+    Wait,
+)
+from schemas.episodes.observation import Observation
+from zoo import servers
+from zoo.record import PLACE
+from zoo.zoo import ASPECTS, LOOK, Animal, answer
+
+REST_MS = 460
+"""What a person waits after a step. With what passes at each action it is `record.PACE_SECONDS`."""
+
+CELL, LEVELS, SHARE = 20, 24, 0.01
+"""Two pictures are alike if at most this share of their cells of 20 by 20 pixels differs by more than these levels."""
+
+
+class Seen(NamedTuple):
+    """What a visit saw after a step."""
+
+    look: dict[str, Any]
+    """As `record.py` records it."""
+    observation: Observation
+
+
+class Visit(NamedTuple):
+    """One visit to a page."""
+
+    actions: list[Action]
+    """What was done, one action for each step."""
+    seen: list[Seen]
+    """When it was opened, and after each step."""
+
+
+@asynccontextmanager
+async def opened(animal: Animal) -> AsyncIterator[ChromiumSession]:
+    """Open a session on a page of the zoo."""
+    servers.forget()
+    async with browser_and_gateway() as (chromium, gateway):
+        gateway.mount(HOST, lambda request: answer(animal, request))
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + animal.path)
+            yield session
+
+
+async def visit(animal: Animal, actions: list[Action] | None = None) -> Visit:
+    """Do the steps of a page, or take these actions again."""
+    async with opened(animal) as session:
+        await session.act(Wait(ms=REST_MS))
+        done, seen = list[Action](), [await _look(session)]
+        for number, step in enumerate(animal.steps):
+            action = await _action(session, step) if actions is None else actions[number]
+            await session.act(action)
+            await session.act(Wait(ms=REST_MS))
+            done.append(action)
+            seen.append(await _look(session))
+    return Visit(done, seen)
+
+
+async def _look(session: ChromiumSession) -> Seen:
+    observation = await session.observe()
+    look: Any = await session._tab.channel.evaluate(LOOK)
+    return Seen(look | {"tabs": len(session._tabs), "downloads": []}, observation)
+
+
+async def _point(session: ChromiumSession, place: Any) -> tuple[float, float]:
+    if isinstance(place, list):
+        return place[0], place[1]
+    found: Any = await session._tab.channel.evaluate(to_call(PLACE, place))
+    return found[0], found[1]
+
+
+async def _action(session: ChromiumSession, step: dict[str, Any]) -> Action:
+    """Return the action of a step.
+
+    Raises:
+        NotImplementedError: there is none.
+    """
+    match step:
+        case {"key": key}:
+            return Key(key=key)
+        case {"wait": ms}:
+            return Wait(ms=ms)
+        case {"back": _}:
+            return Back()
+        case {"type": text} if "into" not in step:
+            return TypeText(text=text, overwrite=step.get("over", False))
+        case {"tab": number}:
+            way = TabOperation.CLOSE if step.get("close") else TabOperation.SWITCH
+            return Tab(operation=way, index=number)
+        case _:
+            return await _at_a_place(session, step)
+
+
+async def _at_a_place(session: ChromiumSession, step: dict[str, Any]) -> Action:
+    if "upload" in step or "answer" in step:
+        raise NotImplementedError(f"no action does {step}")
+    named = [step[key] for key in ("click", "hover", "drag", "into", "of") if key in step]
+    x, y = await _point(session, named[0] if named else step.get("over", [250, 200]))
+    match step:
+        case {"click": _}:
+            button = Button(step.get("button", "left"))
+            return Click(x=x, y=y, count=step.get("count", 1), button=button)
+        case {"hover": _}:
+            return Hover(x=x, y=y)
+        case {"type": text}:
+            return TypeText(x=x, y=y, text=text, overwrite=step.get("over", False))
+        case {"drag": _, "to": to}:
+            to_x, to_y = await _point(session, to)
+            return Drag(x=x, y=y, to_x=to_x, to_y=to_y)
+        case {"scroll": ticks}:
+            way = Direction.DOWN if ticks > 0 else Direction.UP
+            return Scroll(direction=way, amount=abs(ticks), x=x, y=y)
+        case _:
+            return Select(x=x, y=y, option=step["choose"])
+
+
+def differences(animal: Animal, seen: list[Seen]) -> list[str]:
+    """Return where a visit differs from what was recorded, a line each."""
+    found = list[str]()
+    for number, (was, now) in enumerate(zip(animal.truth, seen, strict=True)):
+        for aspect in ASPECTS:
+            if aspect in animal.differs or (aspect not in was and aspect != "picture"):
+                continue
+            if aspect == "picture":
+                share = unlike(
+                    animal.picture(number).read_bytes(), now.observation.screenshot.bytes
+                )
+                if share > SHARE:
+                    found.append(f"step {number}: {share:.1%} of the picture differs")
+            elif was[aspect] != now.look.get(aspect):
+                found.append(
+                    f"step {number}: {aspect}: {was[aspect]!r} in Chromium, {now.look.get(aspect)!r} here"
+                )
+    return found
+
+
+def unlike(one: bytes, other: bytes) -> float:
+    """Return the share of the cells of two pictures that differ."""
+    cells = []
+    for picture in (one, other):
+        image = Image.open(BytesIO(picture)).convert("L")
+        width, height = image.size
+        cells.append(image.resize((width // CELL, height // CELL), Image.Resampling.BOX))
+    if cells[0].size != cells[1].size:
+        return 1.0
+    histogram = ImageChops.difference(*cells).histogram()
+    return sum(histogram[LEVELS + 1 :]) / sum(histogram)
