@@ -88,7 +88,7 @@
       children.push(read(frame.document.documentElement, count, meetBox(seen, box), frame));
     // What the text of an element leaves out: shadow roots and frames in it.
     const apart = (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
-    const composed = apart || children.some((one) => one.composed);
+    const composed = apart || children.some((one) => count.composed.has(one));
     const text = composed
       ? [ownText(element, 2000), ...children.map((one) => one.text)].join(" ") : fullText(element);
     const inner = [px.clientWidth(element), px.clientHeight(element)];
@@ -101,9 +101,9 @@
     else if (tag === "textarea" || (tag === "input" && element.type === "text"))
       selected = cut(
         element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
-    return {
+    const node = {
       tag: cut(tag, LABEL_BYTES), attrs,
-      text: squeeze(text, 4000), composed: Boolean(composed),
+      text: squeeze(text, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
       point: shown ? pointIn(element, box, clip, place) : null, shown, style: count.styles.get(styles),
       value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
@@ -113,9 +113,11 @@
       inner, focused: rootOf(element).activeElement === element,
       words: shown ? wordsOf(element, count, place) : [], children,
     };
+    if (composed) count.composed.add(node);
+    return node;
   };
   globalThis.stepmill.read = () => {
-    const count = { nodes: 0, words: 0, styles: new Map() };
+    const count = { nodes: 0, words: 0, styles: new Map(), composed: new WeakSet() };
     const root = read(document.documentElement, count, VIEW(), TOP);
     return { root, styles: [...count.styles.keys()].map((styles) => JSON.parse(styles)) };
   };

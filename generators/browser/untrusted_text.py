@@ -67,7 +67,6 @@ def document(raw: dict[str, Any]) -> Node:
 
 def _node(tree: dict[str, Any], styles: Sequence[dict[str, str]]) -> Node:
     children = [_node(child, styles) for child in tree.pop("children")]
-    tree.pop("composed")
     style = styles[tree.pop("style")]
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
     inner, words = tree.pop("inner"), tree.pop("words")

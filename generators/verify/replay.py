@@ -287,7 +287,7 @@ class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "7"
+    version = "8"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites
