@@ -148,7 +148,7 @@ libfaketime() {
 
 finds_faketime() {
   .venv/bin/python -c '
-from generators.sites.application.frozen_clock import find_faketime
+from generators.sites.application.program_clock import find_faketime
 
 raise SystemExit(find_faketime() is None)'
 }

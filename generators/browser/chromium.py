@@ -18,8 +18,8 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, Error
 
-from generators.browser.channel import CALL_SECONDS
 from generators.browser.enclosure import Confinement
+from generators.browser.page_calls import CALL_SECONDS
 from generators.browser.page_scripts import read_script, to_call
 from generators.browser.process import BrowserProcess
 from generators.browser.protocol import Network, SessionSpec, SignIn

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from generators.browser.channel import Channel
+from generators.browser.page_calls import Channel
 
 BODY_SECONDS = 2.0
 """Real time after which the body of unknown length that a script reads is a stream, from its headers, seconds."""

@@ -10,9 +10,9 @@ import contextlib
 import itertools
 from typing import Any
 
-from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import VirtualClock
 from generators.browser.keyboard import Clipping, Keyboard, key_name, parse_chord
+from generators.browser.page_calls import Channel, DocumentGone
 from schemas.base import canonical_json
 from schemas.episodes.action import Button, Click, Direction, Drag, Scroll, TypeText
 

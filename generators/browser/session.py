@@ -17,9 +17,9 @@ from playwright.async_api import BrowserContext, Dialog, Error, Page
 from pydantic import JsonValue
 
 from generators.browser import untrusted_text
-from generators.browser.channel import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
+from generators.browser.page_calls import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.page_input import Clipboard
 from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot

@@ -10,8 +10,8 @@ import asyncio
 import math
 from typing import Any
 
-from generators.browser.channel import BUSY, Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
+from generators.browser.page_calls import BUSY, Channel, DocumentGone
 from generators.browser.page_input import PageInput
 from generators.browser.protocol import ClockSpec
 from schemas.errors import FailureKind, RolloutFailure, boundary

@@ -8,8 +8,8 @@ import asyncio
 import contextlib
 from typing import Any
 
-from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import VirtualClock
+from generators.browser.page_calls import Channel, DocumentGone
 from generators.browser.page_input import Clipboard, PageInput
 from generators.browser.protocol import SessionSpec
 from generators.browser.settling import Settling

@@ -34,8 +34,8 @@ from generators.verify.changes import (
     loops,
     taken_back,
 )
-from generators.verify.faults import Faults
 from generators.verify.shown import Words
+from generators.verify.step_mistakes import Faults
 from schemas.configuration.sections import AcceptSection
 from schemas.episodes.action import (
     Answer,

@@ -28,7 +28,7 @@ from storage.export.registry import (
     Spelling,
     StepChoice,
 )
-from storage.export.training import Grounding, Preference, TrainingRows
+from storage.export.training_rows import Grounding, Preference, TrainingRows
 from storage.export.verifiers import Verifiers
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.preference import PairMaker

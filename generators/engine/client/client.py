@@ -19,8 +19,8 @@ from generators.engine.client.discovery import discover, merge_cards
 from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
 from generators.engine.client.endpoint_pool import Endpoint, EndpointPool, find_probe_path
 from generators.engine.client.metrics import EngineMetrics, fetch_metrics
-from generators.engine.client.request import Request
 from generators.engine.client.request_body import RequestBody, ServerQuirks
+from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import IncompleteResponse, Transport
 from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling

@@ -20,7 +20,7 @@ from pathlib import Path
 from generators import parent_guard
 from generators.child_environment import SYSTEM, inherit
 from generators.process_folder import process_folder
-from generators.sites.application.frozen_clock import find_faketime, stand_still
+from generators.sites.application.program_clock import find_faketime, stand_still
 from generators.sites.application.values import Values
 from schemas.configuration.application import Application
 from schemas.errors import FailureKind, RolloutFailure

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from generators.sites.application.frozen_clock import FAKETIME, stand_still
+from generators.sites.application.program_clock import FAKETIME, stand_still
 from generators.sites.installable.protocol import Command
 from schemas.base import Record
 from schemas.errors import Refusal

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 from support.browsers.html_site import ORIGIN, opened
 
-from generators.browser.channel import Channel
+from generators.browser.page_calls import Channel
 from generators.sites.gateway import Handler
 from schemas.episodes.action import (
     Answer,

@@ -18,9 +18,9 @@ from support.browsers.ways_out_run import own_network
 from support.runs.commands import GLANCE
 
 from flows.job.provenance import provenance
-from generators.browser.channel import Channel
 from generators.browser.chromium import Chromium
 from generators.browser.enclosure import Confinement, probe
+from generators.browser.page_calls import Channel
 from generators.sites.gateway import Gateway
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import UNPRIVILEGED_USER, Sandbox

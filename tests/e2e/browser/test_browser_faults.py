@@ -21,8 +21,9 @@ from support.browsers.html_site import HOST, ORIGIN, browsing, handler, opened, 
 from support.browsers.one_browser import processes
 from support.runs.commands import until
 
-from generators.browser import channel, clock, devtools, memory
 from generators.browser import chromium as chromium_module
+from generators.browser import clock, devtools, memory
+from generators.browser import page_calls as channel
 from generators.browser import process as process_module
 from generators.browser import session as session_module
 from generators.browser.chromium import Chromium

@@ -23,7 +23,7 @@ from support.browsers.one_browser import processes
 from support.runs.commands import LOOK, SECONDS, UNREPLAYED, start, stepmill, until
 from support.runs.locations import Place
 
-from generators.browser import channel
+from generators.browser import page_calls as channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(0 if THOROUGH else 300)]
 

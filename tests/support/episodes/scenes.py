@@ -11,7 +11,7 @@ from schemas.episodes.action import Click
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import Box, Element, Sight, Target
 from storage.export.protocol import File, Line
-from storage.export.training import Grounding
+from storage.export.training_rows import Grounding
 
 NAMED = {'the button "Save"', 'the "Save" button'}
 """What is said of a button, whatever is known of its page."""

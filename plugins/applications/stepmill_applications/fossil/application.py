@@ -7,7 +7,7 @@ replaced while it runs. It is told its origin, because it writes absolute addres
 import os
 from pathlib import Path
 
-from generators.sites.application.frozen_clock import FAKETIME
+from generators.sites.application.program_clock import FAKETIME
 from generators.sites.installable.protocol import Command
 from stepmill_applications.application import (
     Application,

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from generators.sites.application.frozen_clock import FAKETIME
+from generators.sites.application.program_clock import FAKETIME
 from generators.sites.installable.protocol import Command
 from stepmill_applications.application import (
     Application,

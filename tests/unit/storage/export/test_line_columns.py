@@ -16,7 +16,7 @@ from schemas.configuration.sections import RowKind
 from storage.export.chat import Chat
 from storage.export.protocol import Format
 from storage.export.registry import MessageShape, Pictures, Spelling
-from storage.export.training import TrainingRows
+from storage.export.training_rows import TrainingRows
 from storage.export.verifiers import Verifiers
 from storage.publish.training.rows import RowMaker
 

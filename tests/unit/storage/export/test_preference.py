@@ -18,7 +18,7 @@ from schemas.verdicts.verdict import Status
 from storage.export.export import ExportReport
 from storage.export.format_factory import FormatParts, check_rejected, make_format
 from storage.export.registry import FormatName
-from storage.export.training import Preference
+from storage.export.training_rows import Preference
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.preference import PairMaker
 

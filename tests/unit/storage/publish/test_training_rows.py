@@ -29,7 +29,7 @@ from support.runs.memory_run import (
 from schemas.configuration.sections import RowKind
 from schemas.episodes.episode import Episode
 from schemas.verdicts.step_label import StepQuality
-from storage.export.training import TrainingRows
+from storage.export.training_rows import TrainingRows
 from storage.publish.plan import build as build_module
 from storage.publish.plan.config_columns import TABLE_CONFIGS, config_schema
 from storage.publish.plan.manifest import read_manifest

@@ -9,8 +9,8 @@ from support.servers.engine_servers import prompt
 
 from generators.engine.client.endpoint_health import ProbeTimings
 from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
-from generators.engine.client.request import FailedSend, FailedSends, Request
 from generators.engine.client.request_body import RequestBody
+from generators.engine.client.retried_request import FailedSend, FailedSends, Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import HttpResponse, Transport
 from generators.engine.protocol import EngineCard, Reply, Sampling

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from support.servers.ledger_site import ledger, ledger_task, mounted, serving, visiting
 
-from generators.sites.application import frozen_clock
+from generators.sites.application import program_clock as frozen_clock
 from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
 from schemas.errors import BadConfig

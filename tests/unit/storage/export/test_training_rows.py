@@ -22,7 +22,7 @@ from schemas.episodes.episode import Episode
 from storage.export import output_folder
 from storage.export.output_folder import MANIFEST
 from storage.export.registry import Spelling
-from storage.export.training import TrainingRows
+from storage.export.training_rows import TrainingRows
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.rows import RowMaker
 

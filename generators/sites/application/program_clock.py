@@ -1,4 +1,4 @@
-"""Stops a program's clock with libfaketime, which the program preloads."""
+"""Stops the clock of an application's server with libfaketime, which the program preloads."""
 
 from pathlib import Path
 
