@@ -65,7 +65,11 @@ SIDES = {"holotron": 512, "holo1_5": 504}
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("dialect", "flags"), [("holo1_5", []), ("holotron", ["--dialect=holotron"])]
+    ("dialect", "flags"),
+    [
+        pytest.param("holo1_5", [], marks=pytest.mark.full),
+        ("holotron", ["--dialect=holotron"]),
+    ],
 )
 def test_conversations_are_the_very_messages_that_the_run_recorded(
     run_library: RunLibrary, tmp_path: Path, dialect: str, flags: list[str]

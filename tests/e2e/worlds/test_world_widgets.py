@@ -58,7 +58,7 @@ FIELDS = tuple(
     for widget in WIDGETS[kind]
 )
 
-TWICE = [field for field in FIELDS if THOROUGH or field.kind in {Kind.TAGS, Kind.FLAG}]
+TWICE = [field for field in FIELDS if THOROUGH or field.kind is Kind.TAGS]
 """Those that are given two values in turn, of which the second takes away what the first gave; and all that once more."""
 
 THING = Entity(name="thing", one="Thing", many="Things", fields=FIELDS, rows=1)
