@@ -49,7 +49,6 @@ class VirtualClock:
     def __init__(self, spec: ClockSpec) -> None:
         self._spec = spec
         self._channel: Channel | None = None
-        self._subscribed: set[Channel] = set()
         self._expired: asyncio.Future[PageLost | None] | None = None
         self._requests: dict[Channel, OpenRequests] = {}
         self._stopped_at = 0.0
@@ -57,21 +56,19 @@ class VirtualClock:
         """Virtual time since the start, ms."""
 
     async def watch(self, channel: Channel) -> None:
-        """Wait for the requests of a page that has this clock.
+        """Follow the time and the requests of a page that has this clock.
 
         Raises:
             RolloutFailure: the browser does not answer.
         """
+        channel.on("Emulation.virtualTimeBudgetExpired", lambda _: self._end_portion(None))
+        channel.on_lost(lambda why: self._on_lost(channel, why))
         self._requests[channel] = OpenRequests()
         await self._requests[channel].follow(channel)
 
     def follow(self, channel: Channel) -> None:
         """Advance the clock through this page from now on."""
         self._channel = channel
-        if channel not in self._subscribed:
-            self._subscribed.add(channel)
-            channel.on("Emulation.virtualTimeBudgetExpired", lambda _: self._end_portion(None))
-            channel.on_lost(lambda why: self._on_lost(channel, why))
 
     def _on_lost(self, channel: Channel, why: PageLost) -> None:
         if channel is self._channel:
@@ -161,10 +158,8 @@ class VirtualClock:
 
     async def _left(self, ms: int) -> int:
         """Return how much of a portion of `ms` has not passed yet."""
-        if self._channel is None:
-            raise AssertionError("the clock follows no page yet")
         with contextlib.suppress(DocumentGone):
-            now = await self._channel.call("Date.now()")
+            now = await self._followed.call("Date.now()")
             passed = int(now) - self._spec.start_ms - self.elapsed_ms
             return min(max(ms - passed, 0), ms)
         return ms
@@ -202,13 +197,11 @@ class VirtualClock:
         idle_since = time.monotonic()
         try:
             await self._set({"policy": policy, "budget": ms})
-            while not expired.done():
-                await asyncio.wait({expired}, timeout=LOOK_SECONDS)
+            while not (await asyncio.wait({expired}, timeout=LOOK_SECONDS))[0]:
                 if self._awaits:
                     idle_since = time.monotonic()
                 is_over = time.monotonic() - idle_since > EXPIRY_SECONDS
-                is_held = policy == _PAUSE_FOR_NETWORK and self._is_held
-                if not expired.done() and (is_over or is_held):
+                if is_over or (policy == _PAUSE_FOR_NETWORK and self._is_held):
                     return False
         finally:
             self._expired = None
@@ -217,10 +210,14 @@ class VirtualClock:
             raise to_failure(lost)
         return True
 
-    async def _set(self, policy: dict[str, str | float]) -> None:
+    @property
+    def _followed(self) -> Channel:
         if self._channel is None:
             raise AssertionError("the clock follows no page yet")
-        await self._channel.send("Emulation.setVirtualTimePolicy", policy)
+        return self._channel
+
+    async def _set(self, policy: dict[str, str | float]) -> None:
+        await self._followed.send("Emulation.setVirtualTimePolicy", policy)
 
 
 def _clock_failure(ms: int) -> RolloutFailure:

@@ -7,6 +7,7 @@ kind where that says so, else by how long it takes; an address that took so long
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -110,10 +111,11 @@ class OpenRequests:
         if one.kind in _ENDLESS or one.address in self._long:
             return True
         since, limit = one.begun, LONGEST_SECONDS
-        if one.kind in _OF_SCRIPTS and one.answered is None:
-            limit = ANSWER_SECONDS
-        elif one.kind in _OF_SCRIPTS and one.answered is not None and not one.is_sized:
-            since, limit = one.answered, BODY_SECONDS
+        if one.kind in _OF_SCRIPTS:
+            if one.answered is None:
+                limit = ANSWER_SECONDS
+            elif not one.is_sized:
+                since, limit = one.answered, BODY_SECONDS
         if time.monotonic() - since < limit:
             return False
         self._long.add(one.address)
@@ -164,7 +166,7 @@ class OpenRequests:
     def _on_detached(self, event: dict[str, Any]) -> None:
         self._keep(lambda one: one.frame != event["frameId"])
 
-    def _keep(self, holds: Any) -> None:
+    def _keep(self, holds: Callable[[_Request], bool]) -> None:
         self._open = {name: one for name, one in self._open.items() if holds(one)}
 
 

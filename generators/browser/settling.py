@@ -111,17 +111,15 @@ class Settling:
             ends_in = await self._channel.frame(1)
             if ends_in != BUSY:
                 break
+        before_ms = self._clock.elapsed_ms
         await self._clock.settle_to_grid(BUSY_GRID_MS)
-        ends_in = await self._channel.frame(BUSY_GRID_MS)
+        ends_in = await self._channel.frame(self._clock.elapsed_ms - before_ms)
         return None if ends_in == BUSY else ends_in
 
     async def _pass(self, clock: VirtualClock, ms: int, ends_in: float | None) -> float | None:
         """Let `ms` pass, with a frame wherever an animation ends; `ends_in` and what is returned are as `_frame` says."""
         while ends_in is not None and ms > 0 and not self._loading:
-            part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), ms)
-            await clock.advance(part)
-            ends_in = await self._frame(part)
-            ms -= part
+            ends_in, ms = await self._move(clock, ms, ends_in)
         while self._workers and ms > 0:
             part = min(ms, WORKER_MS)
             await clock.advance(part)
@@ -131,6 +129,14 @@ class Settling:
             await clock.advance(ms)
         return ends_in
 
+    async def _move(
+        self, clock: VirtualClock, left_ms: int, ends_in: float
+    ) -> tuple[float | None, int]:
+        """Let time pass until the first animation ends, and draw a frame; return what it says, and what is left."""
+        part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), left_ms)
+        await clock.advance(part)
+        return await self._frame(part), left_ms - part
+
     async def _end_motion(self, left_ms: int) -> int:
         """Draw a frame, and let time pass until nothing that has an end still moves.
 
@@ -138,9 +144,7 @@ class Settling:
         """
         ends_in = await self._frame()
         while self._clock is not None and ends_in is not None and left_ms > 0 and not self._loading:
-            part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), left_ms)
-            ends_in = await self._pass(self._clock, part, ends_in)
-            left_ms -= part
+            ends_in, left_ms = await self._move(self._clock, left_ms, ends_in)
         return left_ms
 
     async def _wait_loaded(self) -> None:

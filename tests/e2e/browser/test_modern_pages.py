@@ -1,8 +1,4 @@
-"""What pages of today do that the browser's part does not do justice to yet.
-
-Each test says what is right. One that is marked as an expected failure shows a fault that is known;
-whoever mends the fault takes the mark away, because a marked test that passes fails the suite.
-"""
+"""What pages of today do: they move, stream, leave their opener's group, and have fields behind shadow roots and frames."""
 
 import asyncio
 import time
@@ -12,6 +8,7 @@ from aiohttp import web
 from pydantic import JsonValue
 from source_tree import ROOT
 from support.browsers.html_site import CLOCK, opened
+from zoo.servers import stream
 
 from generators.browser import clock
 from generators.browser.session import ChromiumSession
@@ -118,19 +115,6 @@ async def test_a_page_that_leaves_its_opener_s_group_keeps_the_clock_and_is_draw
     assert seen.page.title == "Apart"
 
 
-async def _stream(request: web.BaseRequest) -> web.StreamResponse:
-    """Give news once, and go on for ever."""
-    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await answer.prepare(request)
-    await answer.write(b"data: first news\n\n")
-    try:
-        while True:
-            await asyncio.sleep(1)
-            await answer.write(b": beat\n\n")
-    except (OSError, asyncio.CancelledError):
-        return answer
-
-
 async def _rows(request: web.BaseRequest) -> web.StreamResponse:
     await asyncio.sleep(0.3)
     return web.Response(text="row " + request.query_string)
@@ -142,7 +126,7 @@ async def test_a_page_with_an_endless_answer_opens_and_its_other_answers_are_awa
     monkeypatch.setattr(clock, "EXPIRY_SECONDS", OPENING_SECONDS + 1)
     begun = time.monotonic()
     newest: list[list[str]] = []
-    async with opened({"/": STREAM, "/stream": _stream, "/list": _rows}) as session:
+    async with opened({"/": STREAM, "/stream": stream, "/list": _rows}) as session:
         opening = time.monotonic() - begun
         for _ in range(CLICKS):
             await session.act(Click(x=30, y=18))
