@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
+from flows.job.min_reward_warnings import warn_of_stored_thresholds
 from flows.job.report_lines import unjudged_lines
 from flows.job.stored_run import StoredRun, open_stored_run
-from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from generators.policy.dialects.registry import DEFAULT
 from generators.training.dialect_renderer import make_renderer

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.judging import by_episode
+from flows.job.min_reward_warnings import warn_of_stored_thresholds
 from flows.job.pass_rates import TaskAttempts, compare_runs, count_attempts, pass_rates
 from flows.job.report_lines import (
     SHOWN,
@@ -22,7 +23,6 @@ from flows.job.report_lines import (
 )
 from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, read_episodes, read_task_kinds, summarise
-from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.base import Record
 from schemas.errors import BadConfig

@@ -13,6 +13,7 @@ from flows.job.config_loader import Sources
 from flows.job.context import JobContext, StopSignal
 from flows.job.job import GenerateJob, JudgeJob, worker_count
 from flows.job.judging import UnitJudge
+from flows.job.min_reward_warnings import warn_of_stored_thresholds
 from flows.job.plan import plan_units
 from flows.job.progress import ProgressCounter
 from flows.job.provenance import provenance
@@ -20,7 +21,6 @@ from flows.job.publish_job import Publisher, check_destination
 from flows.job.resume_state import count_work, read_resume_state
 from flows.job.stored_run import open_stored_run
 from flows.job.summary import read_task_kinds
-from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
 from flows.job.validate import ValidConfig, check_dialects, check_stored_probes

@@ -9,8 +9,8 @@ from os import environ
 from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
+from flows.job.min_reward_warnings import warn_of_stored_thresholds
 from flows.job.stored_run import open_stored_run
-from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.used_keys import check_settings
 from generators.training.dialect_renderer import make_renderer
 from schemas.configuration.config import RunConfig

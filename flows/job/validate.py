@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyarrow.dataset import Dataset
 
-from flows.job.thresholds import warn_of_thresholds
+from flows.job.min_reward_warnings import warn_of_thresholds
 from flows.resources.engine_config_check import check_engine
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import dialect_of

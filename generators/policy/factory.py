@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from generators.policy.model.answer_validator import ROLE as VALIDATOR
 from generators.policy.model.localizer import ROLE as LOCALIZER
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.setup import EngineSet, ModelConfigs, PolicyModels, dialect_of
 from generators.policy.model.try_account import Account
-from generators.policy.model.validator import ROLE as VALIDATOR
 from generators.policy.protocol import Policy
 from generators.policy.registry import POLICIES, PolicyParts, read_policy_options
 from generators.policy.scripted import load_script

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from generators.policy.dialects.protocol import InexpressibleAction, Rationale
+from generators.policy.model import answer_validator as validator
 from generators.policy.model import localizer as localizer_module
-from generators.policy.model import validator
+from generators.policy.model.answer_validator import Assessment, format_assessment
 from generators.policy.model.localizer import (
     element_name,
     element_to_locate,
@@ -22,7 +23,6 @@ from generators.policy.model.localizer import (
 )
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.surfer import Roles, role_session
-from generators.policy.model.validator import Assessment, format_assessment
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from schemas.episodes.action import Action, Answer, target_point
 from schemas.errors import FailureKind, RolloutFailure

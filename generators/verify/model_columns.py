@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from generators.policy.dialects.stored import EarlierPrompt
-from generators.policy.model import conversation, localizer, repair, validator
+from generators.policy.model import answer_validator as validator
+from generators.policy.model import conversation, localizer, repair
 from generators.verify.differences import quote
 from generators.verify.rebuilt_messages import message_defects
 from generators.verify.replies import (

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from generators.policy.dialects.protocol import Dialect, InexpressibleAction, ParsedAction
-from generators.policy.model import conversation, localizer, repair, surfer, validator
+from generators.policy.model import answer_validator as validator
+from generators.policy.model import conversation, localizer, repair, surfer
 from generators.verify.replies import Question, decided_action
 from schemas.base import JsonObject
 from schemas.episodes.action import Answer

@@ -18,9 +18,10 @@ from generators.policy.dialects.stored import (
     deciding_dialect,
     stored_dialect,
 )
-from generators.policy.model import conversation, localizer, policy, repair, surfer, validator
+from generators.policy.model import answer_validator as validator
+from generators.policy.model import conversation, localizer, policy, repair, surfer
+from generators.policy.model.answer_validator import Assessment
 from generators.policy.model.localizer import Point, element_to_locate, move_action
-from generators.policy.model.validator import Assessment
 from generators.verify.derived_columns import missing_keys
 from generators.verify.differences import differences
 from schemas.episodes.action import Action, Answer, NoAction

@@ -32,7 +32,6 @@ from PIL import ImageColor
 from pydantic import JsonValue
 
 from generators.sites.judging.answers import answer_matches
-from generators.verify.free_texts import asks_for_none, needs_of_address, needs_of_report
 from generators.verify.shown import Basis, Need, Picture, Shown, Words, split_words
 from generators.verify.thoughts import (
     MAX_OPERANDS,
@@ -42,6 +41,7 @@ from generators.verify.thoughts import (
     quote,
     quotes,
 )
+from generators.verify.unsupported_claims import asks_for_none, needs_of_address, needs_of_report
 from schemas.episodes.action import (
     Answer,
     Click,

@@ -127,7 +127,7 @@ class DataField(Record):
     kind: Kind
     """Its type."""
     content: str = ""
-    """The recipe that generates its values (`generators/worlds/drawing/recipes.py`); empty: the kind's default."""
+    """The recipe that generates its values (`generators/worlds/drawing/text_recipes.py`); empty: the kind's default."""
     choices: tuple[Label, ...] = ()
     """The allowed values of a choice or of tags, in display order; empty for other kinds."""
     target: Name | None = None

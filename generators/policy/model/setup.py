@@ -17,8 +17,8 @@ from generators.engine.protocol import Engine, EnginePrompt, Message, Picture, R
 from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DEFAULT, make_dialect
+from generators.policy.model import answer_validator as validator_module
 from generators.policy.model import localizer as localizer_module
-from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget, text_tokens
 from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.seen_prefixes import SeenPrefixes

@@ -14,15 +14,15 @@ replies are in `calls`.
 from dataclasses import dataclass
 
 from generators.policy.dialects.protocol import InexpressibleAction, ParsedAction, UnreadableReply
+from generators.policy.model import answer_validator as validator_module
 from generators.policy.model import localizer as localizer_module
-from generators.policy.model import validator as validator_module
+from generators.policy.model.answer_validator import DEFAULT_OBJECTION, Validator
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Conversation, make_decision, model_card
 from generators.policy.model.localizer import Localizer, element_to_locate, move_action
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.try_account import Account
-from generators.policy.model.validator import DEFAULT_OBJECTION, Validator
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.episodes.action import Action, Answer
 from schemas.episodes.observation import Observation

@@ -16,8 +16,8 @@ from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
+from generators.tasks.worlds.references.solution_styles import Style, apply_style, draw_style
 from generators.tasks.worlds.references.steps import Steps, around_noise
-from generators.tasks.worlds.references.styles import Style, apply_style, draw_style
 from generators.tasks.worlds.references.thoughts import think
 from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
 from generators.worlds.state.database import Rows

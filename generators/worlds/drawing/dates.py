@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from generators.worlds.drawing.draft import WorldDraft
-from generators.worlds.drawing.recipes import MISSING, field_seed
+from generators.worlds.drawing.text_recipes import MISSING, field_seed
 from generators.worlds.state.database import Row, Rows
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, World

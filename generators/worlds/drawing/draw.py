@@ -27,9 +27,9 @@ from generators.worlds.drawing.histories import draw_history
 from generators.worlds.drawing.locales import LOCALES
 from generators.worlds.drawing.look import draw_font, draw_look
 from generators.worlds.drawing.procedures import draw_manual
-from generators.worlds.drawing.recipes import draw_text, make_faker, parse_recipe
 from generators.worlds.drawing.roles import draw_roles
 from generators.worlds.drawing.rows import content_problems, draw_rows
+from generators.worlds.drawing.text_recipes import draw_text, make_faker, parse_recipe
 from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
 from generators.worlds.kits.kit import kit_packages

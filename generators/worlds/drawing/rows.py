@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from generators.worlds.drawing.dates import check_dates, fill_dates
 from generators.worlds.drawing.histories import fill_history
 from generators.worlds.drawing.procedures import procedure_text
-from generators.worlds.drawing.recipes import (
+from generators.worlds.drawing.text_recipes import (
     MISSING,
     SLUG,
     TEXTS,

@@ -21,7 +21,7 @@ from generators.worlds.rendering.overlays import ANSWERS, frame_of, remember, ta
 from generators.worlds.rendering.pages import Pages
 from generators.worlds.serving.assets import KEPT, own_file, package_file
 from generators.worlds.serving.cart import change_cart, count_things
-from generators.worlds.serving.grid import CELLS, edit_cell
+from generators.worlds.serving.grid_cells import CELLS, edit_cell
 from generators.worlds.serving.patterns import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
 from generators.worlds.serving.reserved_acts import ask, may_not
 from generators.worlds.serving.visit import (

@@ -16,8 +16,8 @@ from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_o
 from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
+from generators.tasks.worlds.references.solution_styles import Style, apply_style
 from generators.tasks.worlds.references.steps import answer, choose, click, fill, read_on, to_row
-from generators.tasks.worlds.references.styles import Style, apply_style
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose

@@ -4,9 +4,9 @@ import pytest
 from pydantic import JsonValue
 from support.episodes.factories import make_step
 
-from generators.verify.free_texts import needs_of_address
 from generators.verify.seen import needs
 from generators.verify.shown import Shown, Words
+from generators.verify.unsupported_claims import needs_of_address
 from schemas.episodes.action import Action, Answer, Click, Goto, Tab, TabOperation
 from schemas.tasks.expectation import Expectation, parse_expectation
 
