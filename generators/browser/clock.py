@@ -193,14 +193,15 @@ class VirtualClock:
 
     async def _portion(self, ms: int, policy: str) -> bool:
         """Let a portion pass, and return whether it has; one that waits for requests does not beside a stream."""
+        patience = self._followed.patience
         self._expired = expired = asyncio.get_running_loop().create_future()
-        idle_since = time.monotonic()
+        idle_since = patience.time()
         try:
             await self._set({"policy": policy, "budget": ms})
             while not (await asyncio.wait({expired}, timeout=LOOK_SECONDS))[0]:
                 if self._awaits:
-                    idle_since = time.monotonic()
-                is_over = time.monotonic() - idle_since > EXPIRY_SECONDS
+                    idle_since = patience.time()
+                is_over = patience.time() - idle_since > EXPIRY_SECONDS
                 if is_over or (policy == _PAUSE_FOR_NETWORK and self._is_held):
                     return False
         finally:

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
+from generators.browser.patience import Patience
 from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
@@ -30,7 +31,7 @@ PORT_FILE = "DevToolsActivePort"
 """The file in the browser's profile that holds the port and, on the next line, a path, once it listens."""
 
 POLL_SECONDS = 0.02
-"""Pause between two looks for that file while a browser starts, seconds."""
+"""Pause between two looks for that file while a browser starts, and the shortest alarm, seconds."""
 
 ANSWER_SECONDS = 3.0
 """Time limit of a browser's answer to a check, seconds."""
@@ -88,7 +89,8 @@ async def answers(endpoint: Endpoint) -> bool:
 class Connection:
     """Commands to one page and events from it. Made by `open_page`."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, patience: Patience) -> None:
+        self._patience = patience
         self.endpoint = endpoint
         """The address at which the page's browser listens."""
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
@@ -106,13 +108,17 @@ class Connection:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open_page(cls, endpoint: Endpoint, target: str) -> AsyncIterator[Self]:
+    async def open_page(
+        cls, endpoint: Endpoint, target: str, patience: Patience
+    ) -> AsyncIterator[Self]:
         """Connect to the page with this target id, in the browser that listens there.
+
+        `patience` holds the limits of its commands.
 
         Raises:
             OSError: the browser refuses the connection.
         """
-        connection = cls(endpoint)
+        connection = cls(endpoint, patience)
         async with WebSocket.open(
             endpoint,
             f"/devtools/page/{target}",
@@ -165,7 +171,7 @@ class Connection:
         if self._socket is None:
             raise PageLost("there is no connection to the page yet")
         loop = asyncio.get_running_loop()
-        due = loop.time() + seconds
+        due = self._patience.time() + seconds
         sent: dict[int, _Waiting] = {}
         for each in parameters:
             self._last_id += 1
@@ -212,15 +218,17 @@ class Connection:
 
     def _set_alarm(self, due: float) -> None:
         """Check deadlines at `due` at the latest: all commands share one timer."""
-        if self._alarm is None or due < self._alarm.when():
+        loop = asyncio.get_running_loop()
+        at = loop.time() + max(due - self._patience.time(), POLL_SECONDS)
+        if self._alarm is None or at < self._alarm.when():
             if self._alarm is not None:
                 self._alarm.cancel()
-            self._alarm = asyncio.get_running_loop().call_at(due, self._check_deadlines)
+            self._alarm = loop.call_at(at, self._check_deadlines)
 
     def _check_deadlines(self) -> None:
         """Fail the overdue commands, and set the timer for the next deadline."""
         self._alarm = None
-        now = asyncio.get_running_loop().time()
+        now = self._patience.time()
         for waiting in self._waiting.values():
             if waiting.due <= now:
                 waiting.set_answer(TimeoutError())

@@ -6,7 +6,6 @@ world: they see the document but none of the page's variables, and the page cann
 channel creates the world again after each navigation.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,6 +26,7 @@ from generators.browser.devtools import (
     read_json,
 )
 from generators.browser.page_scripts import read_script
+from generators.browser.patience import Patience
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
@@ -72,8 +72,10 @@ def to_failure(error: DevToolsError, doing: str = "") -> RolloutFailure:
 class Channel:
     """DevTools calls to one page."""
 
-    def __init__(self, page: Page, devtools: Connection) -> None:
+    def __init__(self, page: Page, devtools: Connection, patience: Patience) -> None:
         self.page = page
+        self.patience = patience
+        """The limits of real time of its session."""
         self._devtools = devtools
         self._world: int | None = None
 
@@ -193,7 +195,7 @@ class Channel:
         decides, as a database does.
         """
         with contextlib.suppress(DocumentGone, TimeoutError):
-            async with asyncio.timeout(FRAME_SECONDS):
+            async with self.patience.limit(FRAME_SECONDS):
                 left: float | None = await self._evaluate_in_world(
                     f"stepmill.frame({canonical_json(passed_ms)})", wait=True, seconds=None
                 )

@@ -10,18 +10,21 @@ import asyncio
 import base64
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
-from playwright.async_api import BrowserContext, Dialog, Error, Page
+from playwright.async_api import BrowserContext, Page
 from pydantic import JsonValue
 
 from generators.browser import untrusted_text
 from generators.browser.devtools import Connection
+from generators.browser.dialogs import DialogRefusal, Dialogs
+from generators.browser.document_reader import DocumentReader
 from generators.browser.keyboard import UnknownKey
 from generators.browser.page_calls import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.page_input import Clipboard
-from generators.browser.protocol import Entrance, Node, PageReader, SessionSpec
+from generators.browser.patience import Patience
+from generators.browser.protocol import Entrance, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
 from generators.browser.websocket import Endpoint
@@ -29,6 +32,7 @@ from schemas.base import canonical_json, sha256_hex
 from schemas.episodes.action import (
     Action,
     Answer,
+    AnswerDialog,
     Drag,
     NoAction,
     Tab,
@@ -78,14 +82,17 @@ class ChromiumSession:
         self._start_url = ""
         self._tabs: list[PageTab] = []
         self._current = 0
-        self._dialogs: list[str] = []
+        self._patience = Patience()
+        self._dialogs = Dialogs(spec, self._patience)
+        self._done = _Done()
+        self._last: Observation | None = None
         self._clipboard = Clipboard()
         self._new_pages: asyncio.Queue[Page] = asyncio.Queue()
 
     @property
     def reader(self) -> PageReader:
         """The privileged view of the current tab."""
-        return _DocumentReader(self._tab.channel, slot=self.slot)
+        return DocumentReader(self._tab.channel, slot=self.slot)
 
     @property
     def browser_version(self) -> str:
@@ -121,49 +128,66 @@ class ChromiumSession:
         Raises:
             RolloutFailure: the browser opens none.
         """
+        self._context.on("dialog", self._dialogs.on_dialog)
         with boundary(FailureKind.BROWSER, "opening a page"):
             async with asyncio.timeout(CALL_SECONDS):
                 page = await self._context.new_page()
         self._tabs = [await self._attach(page, opener=None)]
-        page.on("dialog", self._answer_dialog)
         self._context.on("page", self._new_pages.put_nowait)
 
     @in_slot
     async def open(self, url: str) -> None:
-        """Load the start page under the session's clock and wait until it is complete."""
+        """Load the start page under the session's clock and wait until it is complete, or asks something."""
         self._start_url = url
-        await self._tab.load(url)
+        await self._dialogs.watch(self._tab.load(url))
 
     async def _attach(self, page: Page, *, opener: PageTab | None) -> PageTab:
         with boundary(FailureKind.BROWSER, "attaching to a page"):
-            async with asyncio.timeout(CALL_SECONDS):
+            async with self._patience.limit(CALL_SECONDS):
                 cdp = await self._context.new_cdp_session(page)
                 target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
                 connection = await self._connections.enter_async_context(
-                    Connection.open_page(self._endpoint, target)
+                    Connection.open_page(self._endpoint, target, self._patience)
                 )
         return await PageTab.attach(
-            Channel(page, connection), spec=self._spec, opener=opener, clipboard=self._clipboard
+            Channel(page, connection, self._patience),
+            spec=self._spec,
+            opener=opener,
+            clipboard=self._clipboard,
         )
 
     async def close(self) -> None:
         """Close the connections to the pages. The owner closes the context before this."""
+        await self._dialogs.end()
         await self._connections.aclose()
 
     @in_slot
     async def observe(self) -> Observation:
-        """Take a picture and read the page; of one that has closed itself meanwhile, its opener."""
+        """Take a picture and read the page; of one that has closed itself meanwhile, its opener.
+
+        While a dialog is open, the observation shows it over the page as it was last seen.
+        """
+        begun = time.perf_counter()
+        if self._dialogs.open is None:
+            await self._dialogs.watch(self._observe(begun))
+        if self._dialogs.open is not None:
+            return self._dialogs.show(self._last, begun=begun)
+        assert self._last is not None  # noqa: S101 - it was just taken
+        return self._last
+
+    async def _observe(self, begun: float) -> None:
         for _ in self._tabs[1:]:
             try:
-                return await self._observe()
+                self._last = await self._look(begun)
             except RolloutFailure:
                 if not self._drop_closed():
                     raise
                 await self._tab.settle(wait_ms=0)
-        return await self._observe()
+            else:
+                return
+        self._last = await self._look(begun)
 
-    async def _observe(self) -> Observation:
-        begun = time.perf_counter()
+    async def _look(self, begun: float) -> Observation:
         tab = self._tab
         shot = await tab.channel.send(
             "Page.captureScreenshot", {"format": "jpeg", "quality": JPEG_QUALITY}
@@ -174,13 +198,16 @@ class ChromiumSession:
             raise RolloutFailure(
                 FailureKind.PAGE, "the page was replaced twice during the call"
             ) from error
+        titles = [await one.title() for one in self._tabs] if self._tabs[1:] else []
         picture = base64.b64decode(shot["data"])
         with boundary(FailureKind.PAGE, "reading the page"):
             return Observation(
                 screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
                 width=self._spec.viewport.picture[0],
                 height=self._spec.viewport.picture[1],
-                page=untrusted_text.page_state(state, self._spec.masks),
+                page=untrusted_text.page_state(
+                    state, self._spec.masks, tab=self._current, tabs=titles
+                ),
                 elements=untrusted_text.elements(state["elements"]),
                 sights=untrusted_text.sights(state["sights"]),
                 observe_ms=(time.perf_counter() - begun) * 1_000,
@@ -194,27 +221,40 @@ class ChromiumSession:
 
     async def _act(self, action: Action) -> Effect:
         begun = time.perf_counter()
+        if isinstance(action, Answer):
+            await self._dialogs.answer_by_default()
+        if self._dialogs.open is None:
+            self._done = _Done()
+            await self._dialogs.watch(self._carry_out(action, self._done))
+        else:
+            self._done.error, self._done.target = None, self._dialogs.aimed_at(action)
+            try:
+                await self._dialogs.answer(action)
+            except DialogRefusal as refusal:
+                self._done.error = truncate(str(refusal), MESSAGE_BYTES)
+        return Effect(
+            error=self._done.error,
+            result_text=self._dialogs.take_told(),
+            target=self._done.target,
+            act_ms=(time.perf_counter() - begun) * 1_000,
+        )
+
+    async def _carry_out(self, action: Action, done: "_Done") -> None:
+        """Carry out an action, and note in `done` what is known of it as soon as it is."""
         if self._drop_closed():
             await self._tab.settle(wait_ms=0)
-        error: str | None = None
-        target: Target | None = None
-        self._dialogs.clear()
         try:
-            target = await self._aim(action)
-            if isinstance(action, Tab):
+            done.target = await self._aim(action)
+            if isinstance(action, AnswerDialog):
+                done.error = "there is no dialog to answer"
+            elif isinstance(action, Tab):
                 await self._change_tabs(action)
             else:
                 await self._tab.perform(action, start_url=self._start_url)
         except (ActionRefused, UnknownKey) as refusal:
-            error = truncate(str(refusal), MESSAGE_BYTES)
+            done.error = truncate(str(refusal), MESSAGE_BYTES)
         if not isinstance(action, Answer | NoAction):
             await self._settle(action.ms if isinstance(action, Wait) else 0)
-        return Effect(
-            error=error,
-            result_text=untrusted_text.result_text(self._dialogs),
-            target=target,
-            act_ms=(time.perf_counter() - begun) * 1_000,
-        )
 
     async def _settle(self, wait_ms: int) -> None:
         """Follow what the page opened, let what is shown settle, and come back from what has closed itself."""
@@ -247,11 +287,16 @@ class ChromiumSession:
     @in_slot
     async def settle(self) -> None:
         """Draw what a script has just changed, and wait until the page's images have loaded."""
-        await self._tab.rest()
+        if self._dialogs.open is None:
+            await self._dialogs.watch(self._tab.rest())
 
     @in_slot
     async def evaluate(self, expression: str) -> JsonValue:
-        """Evaluate JavaScript in the main world of the first tab, the task's own page."""
+        """Evaluate JavaScript in the main world of the first tab, the task's own page.
+
+        A dialog that is open gets its default answer first, because the page stands still until then.
+        """
+        await self._dialogs.answer_by_default()
         return await self._tabs[0].channel.evaluate(expression)
 
     async def _aim(self, action: Action) -> Target | None:
@@ -302,15 +347,6 @@ class ChromiumSession:
         if len(self._tabs) == known:
             raise ActionRefused("the tab did not open")
 
-    async def _answer_dialog(self, dialog: Dialog) -> None:
-        self._dialogs.append(untrusted_text.dialog(dialog.message))
-        # The page may be gone before the answer, and an error in a listener would hit another session.
-        with contextlib.suppress(Error):
-            if dialog.type in {"alert", "beforeunload"}:
-                await dialog.accept()
-            else:
-                await dialog.dismiss()
-
     async def _adopt_popups(self, *, at_least: int = 0) -> None:
         """Turn windows that pages opened into tabs, and show the last; close those beyond `MAX_TABS`."""
         announced = max(at_least, sum(tab.opened for tab in self._tabs))
@@ -319,39 +355,22 @@ class ChromiumSession:
         if not announced:
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(POPUP_SECONDS):
+            async with self._patience.limit(POPUP_SECONDS):
                 for _ in range(announced):
                     page = await self._new_pages.get()
                     if len(self._tabs) >= MAX_TABS:
                         await page.close()
                         continue
-                    page.on("dialog", self._answer_dialog)
                     self._tabs.append(await self._attach(page, opener=self._tab))
                     self._current = len(self._tabs) - 1
         self._tab.show()
 
 
-class _DocumentReader:
-    """A `PageReader`: reads the rendered document of a tab as a tree, in one call.
+@dataclass(slots=True)
+class _Done:
+    """What is known of an action that may still wait for the answer to a dialog."""
 
-    Our script runs in the isolated world, where it cannot reach the page's variables and functions, and
-    it changes nothing: it reads geometry, computed styles, attributes and the state of form controls.
-    """
-
-    def __init__(
-        self, channel: Channel, *, slot: Callable[[], AbstractAsyncContextManager[None]]
-    ) -> None:
-        """`slot` holds one of the session's page slots."""
-        self._channel = channel
-        self._slot = slot
-
-    async def read(self) -> Node:
-        async with self._slot():
-            try:
-                tree = await self._channel.call("stepmill.read()")
-            except DocumentGone as error:
-                raise RolloutFailure(
-                    FailureKind.PAGE, "the page was replaced twice during the call"
-                ) from error
-        with boundary(FailureKind.PAGE, "reading the page"):
-            return untrusted_text.document(tree)
+    target: Target | None = None
+    """The element under its point; None for an action without one."""
+    error: str | None = None
+    """Why it could not be carried out; None if it was."""

@@ -149,7 +149,8 @@ class Settling:
 
     async def _wait_loaded(self) -> None:
         with boundary(FailureKind.PAGE, "loading"):
-            await self._channel.page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1_000)
+            async with self._channel.patience.limit(LOAD_SECONDS):
+                await self._channel.page.wait_for_load_state("load", timeout=0)
 
     async def rest(self) -> None:
         """Draw a frame, which requests the images on it, let a little time pass, and draw another.

@@ -4,7 +4,6 @@ How it settles is in `settling.py`. A tab that a page opened shares its opener's
 the current tab moves the clock for all of them.
 """
 
-import asyncio
 import contextlib
 from typing import Any
 
@@ -221,7 +220,7 @@ class PageTab:
         moved.clear()
         await self.call(f"void ({expression})")
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(NAVIGATION_START_SECONDS):
+            async with self.channel.patience.limit(NAVIGATION_START_SECONDS):
                 await moved.wait()
 
     async def travel(self, by: int) -> bool:
@@ -233,6 +232,15 @@ class PageTab:
             return False
         await self.navigate(f"history.go({by})")
         return True
+
+    async def title(self) -> str:
+        """Return the title of its page.
+
+        Raises:
+            RolloutFailure: the browser does not answer.
+        """
+        history = await self.channel.send("Page.getNavigationHistory")
+        return str(history["entries"][history["currentIndex"]]["title"])
 
     async def rest(self) -> None:
         """As `Settling.rest`."""

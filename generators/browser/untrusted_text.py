@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from generators.browser.protocol import Node
 from schemas.base import sha256_hex
 from schemas.configuration.masks import Masks
-from schemas.episodes.observation import Element, PageState, Sight, Target
+from schemas.episodes.observation import DialogKind, Element, OpenDialog, PageState, Sight, Target
 from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,
@@ -23,13 +23,17 @@ from schemas.truncation import (
     truncate,
 )
 
-_DIALOG_PREFIX = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
 _SIGHTS = TypeAdapter(tuple[Sight, ...])
 
 
-def page_state(state: dict[str, Any], masks: Masks | None = None) -> PageState:
-    """Return the state of a page from the result of `stepmill.observe`; its hashes exclude masked parts."""
+def page_state(
+    state: dict[str, Any], masks: Masks | None = None, *, tab: int, tabs: Sequence[str]
+) -> PageState:
+    """Return the state of a page from the result of `stepmill.observe`; its hashes exclude masked parts.
+
+    It is the tab `tab`; `tabs` are the titles of all, empty where there is only one.
+    """
     hide = masks.hide if masks is not None else str
     return PageState(
         url=truncate(state["url"], URL_BYTES),
@@ -39,7 +43,14 @@ def page_state(state: dict[str, Any], masks: Masks | None = None) -> PageState:
         scroll_x=state["scrollX"],
         scroll_y=state["scrollY"],
         dom_sha256=_hash(hide(state["dom"])),
+        tab=tab,
+        tabs=tuple(truncate(title, TITLE_BYTES) for title in tabs),
     )
+
+
+def empty_page(url: str) -> PageState:
+    """Return the state of a page at `url` that shows nothing yet."""
+    return PageState(url=truncate(url, URL_BYTES), title="", scroll_x=0, scroll_y=0, tab=0, tabs=())
 
 
 def elements(raw: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
@@ -84,15 +95,19 @@ def _node(tree: dict[str, Any], styles: Sequence[dict[str, str]]) -> Node:
     )
 
 
-def dialog(message: str) -> str:
-    """Return the text of a dialog as it is kept until the action is over."""
-    return truncate(message, DIALOG_BYTES - len(_DIALOG_PREFIX))
+def dialog(kind: DialogKind, *, title: str, message: str, text: str | None) -> OpenDialog:
+    """Return an open dialog; `text` is what its field holds, None where it has none."""
+    return OpenDialog(
+        kind=kind,
+        title=truncate(title, TITLE_BYTES),
+        message=truncate(message, DIALOG_BYTES),
+        text=None if text is None else truncate(text, DIALOG_BYTES),
+    )
 
 
-def result_text(dialogs: Sequence[str]) -> str | None:
-    """Return the text of an action's dialogs for the policy; None if they have no text."""
-    text = "; ".join(dialogs)
-    return truncate(_DIALOG_PREFIX + text, DIALOG_BYTES) if text else None
+def result_text(told: Sequence[str]) -> str | None:
+    """Return what pages said during an action, for the policy; None if they said nothing."""
+    return truncate("; ".join(told), DIALOG_BYTES) if told else None
 
 
 def _labels(raw: dict[str, Any]) -> dict[str, Any]:

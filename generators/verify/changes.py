@@ -54,7 +54,12 @@ class Edit:
 
 
 def edits(before: Step, after: Step) -> tuple[Edit, ...]:
-    """Return the fields whose values differ after a step; empty if the page then has another URL or other fields."""
+    """Return the fields whose values differ after a step; empty if the page then has another URL or other fields.
+
+    Those of a page and of a dialog over it are others.
+    """
+    if (before.page.dialog is None) != (after.page.dialog is None):
+        return ()
     old, new = _values(before), _values(after)
     if before.page.url != after.page.url or old.keys() != new.keys():
         return ()

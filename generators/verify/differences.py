@@ -20,6 +20,9 @@ ADDED_KEYS: Mapping[str, frozenset[str]] = {
 }
 """Keys of each part of a capsule that capsules of earlier versions lack."""
 
+ADDED_COLUMNS = frozenset({"tab", "tabs"})
+"""Columns of a page's state that are null where an earlier version recorded it."""
+
 Parts = Mapping[str, tuple[JsonObject, Record]]
 """The recorded part of a capsule and the record that it should equal, by the capsule's key."""
 

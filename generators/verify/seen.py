@@ -44,6 +44,7 @@ from generators.verify.thoughts import (
 from generators.verify.unsupported_claims import asks_for_none, needs_of_address, needs_of_report
 from schemas.episodes.action import (
     Answer,
+    AnswerDialog,
     Click,
     Drag,
     Hover,
@@ -162,7 +163,7 @@ def needs(
     if step.action_error is not None:
         return
     action = step.action
-    text = action.text if isinstance(action, TypeText | Answer) else spelled
+    text = (action.text or "") if isinstance(action, TypeText | Answer | AnswerDialog) else spelled
     if isinstance(action, Answer) and expectation is not None and expectation.looked:
         yield _need_of_looking(step, expectation, shown)
     if isinstance(action, Answer) and _follows(action, expectation):
@@ -175,6 +176,10 @@ def needs(
         yield _need_of_target(step, shown)
     if isinstance(action, Select):
         yield _need_of_option(step, action.option, shown)
+    if isinstance(action, AnswerDialog):
+        yield Need(
+            step.step, "an open dialog", Basis(None) if step.page.dialog is not None else None
+        )
     if step.thought and step.thought_source is not ThoughtSource.POLICY:
         yield from _needs_of_thought(step, text, shown)
 

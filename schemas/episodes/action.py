@@ -203,6 +203,16 @@ class Tab(Record):
     """What an opened tab shows; None: a blank page."""
 
 
+class AnswerDialog(Record):
+    """Answer the dialog that the page has opened; an error where none is open."""
+
+    type: Literal["dialog"] = "dialog"
+    accept: bool
+    """True: OK, or the button in its place; false: Cancel."""
+    text: str | None = Field(default=None, max_length=20_000)
+    """What the field of a prompt holds, in place of what was in it; None: it stays as it is."""
+
+
 class Wait(Record):
     """Let the page's time pass, by `ms` milliseconds."""
 
@@ -246,6 +256,7 @@ Action = Annotated[
     | Forward
     | Reload
     | Tab
+    | AnswerDialog
     | Wait
     | Answer
     | Restart
@@ -274,13 +285,15 @@ class ActionColumns(Record):
     count: int | None = None
     """Clicks."""
     text: str | None = None
-    """Text typed, option chosen, answer given, or URL opened."""
+    """Text typed, into a dialog too, option chosen, answer given, or URL opened."""
     key: str | None = None
     """A chord."""
     direction: str | None = None
     """Of a scroll."""
     amount: int | None = None
     """CSS px of a scroll, ms of a wait, index of a tab."""
+    accept: bool | None = None
+    """Whether a dialog was accepted; null where an earlier version recorded it, too."""
 
 
 _COLUMN = {"option": "text", "url": "text", "ms": "amount", "index": "amount"}

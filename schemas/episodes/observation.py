@@ -6,11 +6,13 @@ call records that size.
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated, Protocol
 
 from pydantic import Field
 
 from schemas.base import Record
+from schemas.columns import AsJson, Int32
 
 Box = tuple[float, float, float, float]
 """x, y, width, height in CSS pixels of the viewport."""
@@ -100,6 +102,32 @@ class Target(Record):
     """URL of the frame that it is in, at most 8 kB; None for the page itself."""
 
 
+class DialogKind(StrEnum):
+    """What a page asks with a dialog."""
+
+    ALERT = "alert"
+    """It tells something, and waits until it was read."""
+    CONFIRM = "confirm"
+    """Yes or no."""
+    PROMPT = "prompt"
+    """A text."""
+    BEFOREUNLOAD = "beforeunload"
+    """Whether to leave the page and lose what was changed."""
+
+
+class OpenDialog(Record):
+    """A dialog that a page has opened and that waits for its answer, as the picture shows it."""
+
+    kind: DialogKind
+    """What it asks."""
+    title: str
+    """The line above its message, which names who asks, at most 1 kB."""
+    message: str
+    """What it says, at most 2 kB."""
+    text: str | None = None
+    """What its field holds; None: it has no field."""
+
+
 class PageState(Record):
     """The state of a page, as far as a replay must reproduce it."""
 
@@ -117,6 +145,13 @@ class PageState(Record):
     """CSS px."""
     dom_sha256: str | None = None
     """Hash of the serialised document; None if it was not read."""
+    dialog: Annotated[OpenDialog | None, AsJson()] = None
+    """The dialog that is open: the page stands still, and its other fields are those of before; None: none is."""
+    tab: Annotated[int | None, Int32] = None
+    """Which tab is shown, from 0; None where an earlier version recorded it."""
+    tabs: tuple[str, ...] | None = None
+    """The titles of the tabs, each at most 1 kB; empty where there is only one, None where an earlier version
+    recorded it."""
 
 
 class Observation(Record):

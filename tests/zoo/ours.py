@@ -13,6 +13,7 @@ from generators.browser.page_scripts import to_call
 from generators.browser.session import ChromiumSession
 from schemas.episodes.action import (
     Action,
+    AnswerDialog,
     Back,
     Button,
     Click,
@@ -27,7 +28,7 @@ from schemas.episodes.action import (
     TypeText,
     Wait,
 )
-from schemas.episodes.observation import Observation
+from schemas.episodes.observation import DialogKind, Observation
 from zoo import servers
 from zoo.record import PLACE
 from zoo.zoo import ASPECTS, LOOK, Animal, answer
@@ -83,6 +84,10 @@ async def visit(animal: Animal, actions: list[Action] | None = None) -> Visit:
 
 async def _look(session: ChromiumSession) -> Seen:
     observation = await session.observe()
+    if (dialog := observation.page.dialog) is not None:
+        # The words of this one are the browser's own, and DevTools does not tell them.
+        message = "" if dialog.kind is DialogKind.BEFOREUNLOAD else dialog.message
+        return Seen({"dialog": [dialog.kind.value, message]}, observation)
     look: Any = await session._tab.channel.evaluate(LOOK)
     return Seen(look | {"tabs": len(session._tabs), "downloads": []}, observation)
 
@@ -100,24 +105,30 @@ async def _action(session: ChromiumSession, step: dict[str, Any]) -> Action:
     Raises:
         NotImplementedError: there is none.
     """
+    action: Action
     match step:
         case {"key": key}:
-            return Key(key=key)
+            action = Key(key=key)
         case {"wait": ms}:
-            return Wait(ms=ms)
+            action = Wait(ms=ms)
+        case {"answer": "accept" | "dismiss" as said}:
+            action = AnswerDialog(accept=said == "accept")
+        case {"answer": text}:
+            action = AnswerDialog(accept=True, text=text)
         case {"back": _}:
-            return Back()
+            action = Back()
         case {"type": text} if "into" not in step:
-            return TypeText(text=text, overwrite=step.get("over", False))
+            action = TypeText(text=text, overwrite=step.get("over", False))
         case {"tab": number}:
             way = TabOperation.CLOSE if step.get("close") else TabOperation.SWITCH
-            return Tab(operation=way, index=number)
+            action = Tab(operation=way, index=number)
         case _:
-            return await _at_a_place(session, step)
+            action = await _at_a_place(session, step)
+    return action
 
 
 async def _at_a_place(session: ChromiumSession, step: dict[str, Any]) -> Action:
-    if "upload" in step or "answer" in step:
+    if "upload" in step:
         raise NotImplementedError(f"no action does {step}")
     named = [step[key] for key in ("click", "hover", "drag", "into", "of") if key in step]
     x, y = await _point(session, named[0] if named else step.get("over", [250, 200]))
@@ -143,6 +154,10 @@ def differences(animal: Animal, seen: list[Seen]) -> list[str]:
     """Return where a visit differs from what was recorded, a line each."""
     found = list[str]()
     for number, (was, now) in enumerate(zip(animal.truth, seen, strict=True)):
+        if "dialog" in was or "dialog" in now.look:
+            if was != now.look:
+                found.append(f"step {number}: {was} in Chromium, {now.look} here")
+            continue
         for aspect in ASPECTS:
             if aspect in animal.differs or (aspect not in was and aspect != "picture"):
                 continue

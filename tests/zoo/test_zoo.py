@@ -14,17 +14,6 @@ ANIMALS = zoo()
 
 NOT_YET = {
     **dict.fromkeys(
-        (
-            "ask-thrice",
-            "asks-early",
-            "confirm-delete",
-            "prompt-name",
-            "two-alerts",
-            "unsaved-draft",
-        ),
-        "no action answers what a page asks",
-    ),
-    **dict.fromkeys(
         ("chained-ends", "smil-chain", "view-change"), "some events of motion come in another order"
     ),
     **dict.fromkeys(

@@ -33,6 +33,7 @@ from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     TextDialect,
+    as_keys,
     build_action,
     format_point,
     parse_point,
@@ -112,7 +113,7 @@ class Claude(TextDialect):
             if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
                 raise InexpressibleAction("claude cannot give this text as its answer")
             return text
-        return _format(plain_thought(rationale.thought), _input(action, scale))
+        return _format(plain_thought(rationale.thought), _input(as_keys(action), scale))
 
 
 def _format(thought: str | None, given: JsonObject) -> str:

@@ -39,6 +39,7 @@ from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     TextDialect,
+    as_keys,
     build_action,
     format_point,
     parse_point,
@@ -96,7 +97,9 @@ class ComputerUse(TextDialect):
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        return _format(plain_thought(rationale.thought), _calls(action, self._scale(frame)))
+        return _format(
+            plain_thought(rationale.thought), _calls(as_keys(action), self._scale(frame))
+        )
 
 
 def _arguments_of(call: JsonObject) -> JsonObject:

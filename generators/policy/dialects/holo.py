@@ -44,6 +44,7 @@ from generators.policy.dialects.shared.tools import (
     Tool,
     ToolArguments,
     WaitWholeSeconds,
+    tools_left,
 )
 from schemas.episodes.action import Action, Button, Click
 
@@ -84,6 +85,7 @@ ADDED: tuple[Tool, ...] = (
     *browser_tools.KEYS,
     browser_tools.GO_FORWARD,
     *browser_tools.TABS,
+    browser_tools.ANSWER_DIALOG,
     browser_tools.wait("wait_exactly"),
 )
 """What the cookbook's actions cannot express."""
@@ -144,7 +146,7 @@ def holo2(settings: HoloSettings) -> JsonDialect:
 def _navigator(
     name: str, convention: Convention, processor: Patched, settings: HoloSettings
 ) -> JsonDialect:
-    tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
+    tools = tools_left((*PUBLISHED, *ADDED) if settings.extended else PUBLISHED, settings.leave_out)
     max_pixels = max(settings.max_pixels or processor.max_pixels, processor.min_pixels)
 
     def system(scale: Scale) -> str:

@@ -15,7 +15,7 @@ from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.policy.dialects.shared.json_dialect import JsonDialect, JsonDialectSpec, ReplyKeys
 from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
-from generators.policy.dialects.shared.tools import Tool
+from generators.policy.dialects.shared.tools import Tool, tools_left
 from schemas.errors import BadConfig
 
 NAME = "holotron"
@@ -59,7 +59,7 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
     Raises:
         BadConfig: two keys of the reply share a name, or a tool left out does not exist.
     """
-    tools, tag = _tools_left(settings), settings.observation_tag
+    tools, tag = tools_left(EVERYTHING, settings.leave_out), settings.observation_tag
     keys = ReplyKeys(settings.note_key, settings.thought_key, settings.call_key, settings.name_key)
     if len({keys.note, keys.thought, keys.call}) < 3:  # noqa: PLR2004 - three keys
         raise BadConfig(
@@ -83,20 +83,6 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
         failed=partial(_result, settings.error_tag),
     )
     return JsonDialect(spec, settings)
-
-
-def _tools_left(settings: HolotronSettings) -> tuple[Tool, ...]:
-    known = [tool.name for tool in EVERYTHING]
-    for name in settings.leave_out:
-        if name not in known:
-            raise BadConfig(
-                f"policy.dialect_options.leave_out: there is no tool '{name}'; "
-                f"there are {', '.join(known)}"
-            )
-    kept = tuple(tool for tool in EVERYTHING if tool.name not in settings.leave_out)
-    if not kept:
-        raise BadConfig("policy.dialect_options.leave_out: a tool must be left")
-    return kept
 
 
 def _system(settings: HolotronSettings, tools: tuple[Tool, ...], scale: Scale) -> str:

@@ -38,6 +38,8 @@ class Settings(Record):
     text_limit: _LIMIT | None = None
     """The longest text in a reply, held by a pattern in its schema; None: `policy.max_tokens` alone
     bounds it."""
+    leave_out: tuple[str, ...] = ()
+    """Tools that are not offered, as `["goto", "open_tab"]`."""
 
 
 class HolotronSettings(Settings):
@@ -59,8 +61,6 @@ class HolotronSettings(Settings):
     """Tag around the reason why a tool failed."""
     done: str = Field(default="done", min_length=1)
     """Result of a tool that returns nothing."""
-    leave_out: tuple[str, ...] = ()
-    """Tools that are not offered, as `["goto", "open_tab"]`."""
     tiles: int = Field(default=12, ge=1, le=12)
     """The most tiles of a screenshot, as the server's `max_num_tiles`."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.holo import ADDED, PUBLISHED
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import PARTS, make_dialect, settings_of
 from generators.policy.dialects.settings import HoloSettings, HolotronSettings, Settings
@@ -148,7 +149,10 @@ def _options(prompt: Prompt, schema: JsonObject) -> Iterator[tuple[str, JsonValu
     bound = _LIMIT.search(str(properties[thought].get("pattern", "")))
     yield "text_limit", int(bound[1]) if bound else None
     if prompt.dialect != "holotron":
-        yield "extended", "click_element_with" in offered
+        extended = "click_element_with" in offered
+        yield "extended", extended
+        known = (*PUBLISHED, *ADDED) if extended else PUBLISHED
+        yield "leave_out", [tool.name for tool in known if tool.name not in offered]
         return
     yield from zip(("note_key", "thought_key", "call_key"), (note, thought, call), strict=True)
     yield "name_key", name

@@ -32,6 +32,7 @@ from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     TextDialect,
+    as_keys,
     build_action,
     format_point,
     parse_point,
@@ -121,7 +122,10 @@ class UITars(TextDialect):
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        return _format(plain_thought(rationale.thought), _call(action, self._scale(frame)))
+        keys = as_keys(action)
+        if isinstance(keys, TypeText) and keys is not action:
+            keys = keys.model_copy(update={"text": keys.text.removesuffix("\n"), "enter": True})
+        return _format(plain_thought(rationale.thought), _call(keys, self._scale(frame)))
 
 
 def _format(thought: str | None, call: str) -> str:

@@ -150,6 +150,8 @@ def action_words(action: Action) -> str:
         words.append({2: "twice", 3: "three times"}[parts.count or 0])
     if parts.button not in (None, "left"):
         words.append(f"with the {parts.button} button")
+    if parts.accept is not None:
+        words.append("accepted" if parts.accept else "dismissed")
     words += [word for word in (parts.key, parts.direction) if word is not None]
     if parts.amount is not None:
         words.append(f"{parts.amount}{_UNITS.get(action.type, '')}")

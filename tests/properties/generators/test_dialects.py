@@ -25,10 +25,12 @@ from generators.policy.dialects.protocol import (
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.keys import NAMED_KEYS
 from generators.policy.dialects.shared.sanitize import TAG_OPENING
+from generators.policy.dialects.shared.text_dialect import as_keys
 from generators.policy.dialects.shared.tools import page_px
 from schemas.episodes.action import (
     Action,
     Answer,
+    AnswerDialog,
     Back,
     Button,
     Click,
@@ -103,6 +105,7 @@ def on_picture(frame: Frame) -> SearchStrategy[Action]:
             scrolled,
             st.builds(Goto, url=words.filter(bool)),
             tabs,
+            st.builds(AnswerDialog, accept=st.booleans(), text=st.none() | words),
             st.builds(Wait, ms=st.integers(1, 600_000)),
             st.builds(Answer, text=words),
             st.sampled_from((Back(), Forward(), Reload(), Restart())),
@@ -130,8 +133,13 @@ def off_by(
 ) -> None:
     """Assert that two actions are the same but for half a unit of the convention.
 
-    Of a scroll, Claude counts clicks of the wheel, one at least, and UI-TARS says the direction alone.
+    Of a scroll, Claude counts clicks of the wheel, one at least, and UI-TARS says the direction alone. Families
+    of keyboards answer a dialog by its keys.
     """
+    if family in ("claude", "computer_use", "ui_tars") and isinstance(said, AnswerDialog):
+        said = as_keys(said)
+        if family == "ui_tars" and isinstance(said, TypeText):
+            said = TypeText(text=said.text.removesuffix("\n"), enter=True)
     across, down = frame.span(convention)
     digits = 4 if convention is Convention.UNIT else 0
     sides = {"x": (frame.viewport_width, across), "y": (frame.viewport_height, down)}

@@ -31,7 +31,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from schemas.episodes.action import Action, Answer, TypeText
 from schemas.episodes.episode import Episode, PolicyKind, StopReason, ThoughtSource
-from schemas.episodes.observation import Effect, Observation
+from schemas.episodes.observation import DialogKind, Effect, Observation, OpenDialog
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tables.tables import Row, arrow_schema, episode_from_rows
 from schemas.truncation import (
@@ -106,6 +106,14 @@ SAID = st.builds(
 )
 
 
+def asked(said: Said) -> list[OpenDialog]:
+    """Return the dialogs of a page, as a browser's session makes them."""
+    return [
+        untrusted_text.dialog(DialogKind.PROMPT, title=words, message=words, text=words)
+        for words in said.dialogs
+    ]
+
+
 class TalkativeSession(ScriptedSession):
     """A session whose page says what it likes; it enters by the functions that Chromium's uses."""
 
@@ -136,7 +144,9 @@ class TalkativeSession(ScriptedSession):
         more = {"value": said.label, "interactive": True, "covered": False}
         return Observation(
             **{name: value for name, value in seen if name not in ("page", "elements")},
-            page=untrusted_text.page_state(state),
+            page=untrusted_text.page_state(state, tab=1, tabs=[said.title, said.label]).model_copy(
+                update={"dialog": next(iter(asked(said)), None)}
+            ),
             elements=untrusted_text.elements([self._element | more]),
         )
 
@@ -145,9 +155,7 @@ class TalkativeSession(ScriptedSession):
         said = self._said
         return Effect(
             error=None if said.refusal is None else truncate(said.refusal, MESSAGE_BYTES),
-            result_text=untrusted_text.result_text(
-                [untrusted_text.dialog(words) for words in said.dialogs]
-            ),
+            result_text=untrusted_text.result_text(said.dialogs),
             target=untrusted_text.target(self._element),
             act_ms=0.0,
         )
@@ -263,7 +271,10 @@ def test_whatever_a_page_says_becomes_rows_within_their_bounds(said: Said) -> No
     assert episode.stop_reason is (
         StopReason.ANSWERED if said.thrown is None else StopReason.FAILED
     )
-    assert all(len(untrusted_text.dialog(words).encode()) < DIALOG_BYTES for words in said.dialogs)
+    for dialog in asked(said):
+        assert len(dialog.message.encode()) <= DIALOG_BYTES
+        assert len((dialog.text or "").encode()) <= DIALOG_BYTES
+        assert len(dialog.title.encode()) <= TITLE_BYTES
     read = episode_from_rows(
         rows["episodes"][0],
         rows["steps"],

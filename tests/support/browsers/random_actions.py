@@ -13,6 +13,7 @@ from generators.sites.protocol import Outcome, Problem, Site
 from schemas.episodes.action import (
     Action,
     Answer,
+    AnswerDialog,
     Back,
     Button,
     Click,
@@ -166,6 +167,7 @@ ON_THE_PAGE: tuple[tuple[int, Drawn], ...] = (
     (6, lambda draw, _: Key(key=draw.choice(KEYS))),
     (1, lambda draw, _: KeyDown(key=draw.choice(("Shift", "Control", "Enter", "a")))),
     (1, lambda draw, _: KeyUp(key=draw.choice(("Shift", "Control", "Enter", "a")))),
+    (1, lambda draw, _: AnswerDialog(accept=draw.random() < 0.5)),
     (2, lambda draw, _: Wait(ms=draw.choice((1, 500, 5_000, 60_000)))),
 )
 """What is done to a page, each with how often."""

@@ -109,6 +109,13 @@ class TabArguments(ToolArguments):
     index: _Index = None
 
 
+class DialogArguments(ToolArguments):
+    """The answer to a dialog."""
+
+    accept: _Switch
+    text: Annotated[str | None, Text()] = None
+
+
 class AnswerArguments(ToolArguments):
     """The final answer."""
 
@@ -188,6 +195,14 @@ TABS = (
     ),
 )
 """Opening, switching and closing tabs."""
+ANSWER_DIALOG = Tool(
+    "answer_dialog",
+    "answer the dialog that the page has opened: accept true presses OK and false Cancel; "
+    "text is what its field is to hold, null to leave it",
+    "dialog",
+    DialogArguments,
+)
+"""Answering a dialog."""
 GOTO = Tool("goto", "open an address, starting with http:// or https://", "goto", UrlArguments)
 """Opening an address."""
 GO_BACK = Tool("go_back", "go back to the previous page", "back")
@@ -214,6 +229,7 @@ EVERYTHING: tuple[Tool, ...] = (
     GO_FORWARD,
     REFRESH,
     *TABS,
+    ANSWER_DIALOG,
     wait(),
     RESTART,
     ANSWER,

@@ -29,6 +29,7 @@ from generators.policy.dialects.shared.json_schema import (
     text_schema,
 )
 from generators.policy.dialects.shared.keys import key_schema
+from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
 from generators.policy.dialects.shared.sanitize import (
     escape_markup,
     one_line,
@@ -175,7 +176,7 @@ class JsonDialect(Dialect):
         words = ""
         if self._settings.page_line:
             words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
-        return self._spec.observation(step, words)
+        return self._spec.observation(step, words + tabs_and_dialog(page))
 
     @override
     def result_text(self, step: Step) -> str:

@@ -12,15 +12,16 @@ from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
-from generators.policy.dialects.protocol import Dialect, UnreadableReply
+from generators.policy.dialects.protocol import Dialect, InexpressibleAction, UnreadableReply
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quote
+from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
 from generators.policy.dialects.shared.sanitize import (
     escape_markup,
     one_line,
     replace_control_chars,
 )
-from schemas.episodes.action import ACTION, Action
+from schemas.episodes.action import ACTION, Action, AnswerDialog, Key, TypeText
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import PageState
 
@@ -64,9 +65,9 @@ class TextDialect(Dialect):
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
-        """Return the page's address before the picture, and nothing after it."""
+        """Return the page's address, tabs and dialog before the picture, and nothing after it."""
         del step
-        return f"URL: {one_line(page.url, 500)}\n", ""
+        return f"URL: {one_line(page.url, 500)}\n{tabs_and_dialog(page)}", ""
 
     @override
     def result_text(self, step: Step) -> str:
@@ -136,3 +137,24 @@ def plain_thought(thought: str | None) -> str | None:
 
 
 _PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")"})  # noqa: RUF001 - look-alikes on purpose
+
+
+def as_keys(action: Action) -> Action:
+    """Return what a keyboard does for the answer to a dialog, and any other action as it is.
+
+    Enter accepts, Escape dismisses; a text is typed first, and its line end presses Enter.
+
+    Raises:
+        InexpressibleAction: a keyboard cannot do it in one action.
+    """
+    match action:
+        case AnswerDialog(accept=False):
+            return Key(key="Escape")
+        case AnswerDialog(text=None):
+            return Key(key="Enter")
+        case AnswerDialog(text=str(text)) if text and "\n" not in text:
+            return TypeText(text=text + "\n")
+        case AnswerDialog():
+            raise InexpressibleAction("no key empties a dialog's field and accepts it at once")
+        case _:
+            return action

@@ -26,6 +26,7 @@ from generators.policy.dialects.shared.arguments import (
 from generators.policy.dialects.shared.json_schema import nullable, object_schema
 from schemas.base import JsonObject
 from schemas.episodes.action import ACTION, Action, Direction
+from schemas.errors import BadConfig
 
 Element = Annotated[str, Text(repairs=True)]
 """A description of the target, for readers; it has no effect."""
@@ -240,6 +241,25 @@ def find_tool(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
     raise UnreadableReply(
         f"there is no tool {quote(name)}; use one of {', '.join(tool.name for tool in tools)}"
     )
+
+
+def tools_left(tools: tuple[Tool, ...], leave_out: tuple[str, ...]) -> tuple[Tool, ...]:
+    """Return the tools without those that a configuration leaves out.
+
+    Raises:
+        BadConfig: there is no such tool, or none is left.
+    """
+    known = [tool.name for tool in tools]
+    for name in leave_out:
+        if name not in known:
+            raise BadConfig(
+                f"policy.dialect_options.leave_out: there is no tool '{name}'; "
+                f"there are {', '.join(known)}"
+            )
+    kept = tuple(tool for tool in tools if tool.name not in leave_out)
+    if not kept:
+        raise BadConfig("policy.dialect_options.leave_out: a tool must be left")
+    return kept
 
 
 def choose_tool(

@@ -18,6 +18,7 @@ from generators.browser.devtools import (
     read_json,
     read_port,
 )
+from generators.browser.patience import Patience
 from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
@@ -48,7 +49,7 @@ async def playing(part: Part) -> AsyncIterator[Endpoint]:
 async def connected(part: Part) -> AsyncIterator[Connection]:
     async with (
         playing(part) as port,
-        Connection.open_page(port, "T") as connection,
+        Connection.open_page(port, "T", Patience()) as connection,
     ):
         yield connection
 
@@ -299,7 +300,7 @@ async def test_a_ping_is_answered_with_what_it_held() -> None:
 
 async def test_a_page_that_is_not_there_is_said_so() -> None:
     async def connect(port: Endpoint) -> None:
-        async with Connection.open_page(port, "other"):
+        async with Connection.open_page(port, "other", Patience()):
             pass
 
     async with playing(silent) as port:
@@ -317,7 +318,7 @@ async def test_the_end_of_the_block_hangs_up() -> None:
         gone.set()
 
     async with playing(waiting) as port:
-        async with Connection.open_page(port, "T") as page:
+        async with Connection.open_page(port, "T", Patience()) as page:
             pass
         with pytest.raises(PageLost):
             await page.send("A.b", seconds=5)

@@ -168,7 +168,7 @@ def test_a_short_context_makes_segments_as_it_did() -> None:
     speaker = WrittenEngine()
     counted, plain = (
         [speaker.reply_of(text).model_copy(update={"prompt_tokens": count}) for text in CLICKS]
-        for count in (5_000, None)
+        for count in (5_100, None)
     )
     episode, engine, config = asyncio.run(acted(section, counted, 8))
     other, _, _ = asyncio.run(acted(section, plain, 8))
