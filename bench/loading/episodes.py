@@ -30,7 +30,7 @@ STEPS, MAX_STEPS = 38, 201
 
 TEN_TOOLS = (
     *("select_option", "move_mouse", "drag", "key_down", "key_up"),
-    *("go_forward", "open_tab", "close_tab", "answer_dialog", "restart"),
+    *("go_forward", "open_tab", "close_tab", "answer_dialog", "drop_file", "restart"),
 )
 """What is left out of Holotron's tools so that ten are left."""
 

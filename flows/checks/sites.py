@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from flows.checks.tasks import attempt_watched
 from flows.resources.browsers import Browsers
+from generators.browser.protocol import SessionSpec
 from generators.policy.reference import ReferencePolicy
 from generators.sites.protocol import Problem, Site, Visit
 from generators.sites.state import ServerState, StateChange
@@ -107,7 +108,7 @@ class SiteTrial:
 
     async def _look(self, site: Site, task: Task) -> _Look:
         async with site.open(task) as visit:
-            spec = visit.session_spec(**self._size(site, task))
+            spec = self._spec(visit, site, task)
             async with self.browsers.sessions.session(spec) as session:
                 await session.open(visit.start_url)
                 problem = await site.begin(visit, session)
@@ -176,14 +177,16 @@ class SiteTrial:
 
     async def _state_of(self, site: Site, task: Task, visit: Visit) -> ServerState:
         """Return the state of an open visit, read in its own session."""
-        spec = visit.session_spec(**self._size(site, task))
+        spec = self._spec(visit, site, task)
         async with self.browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)
             return await _state(site, await site.begin(visit, session))
 
-    def _size(self, site: Site, task: Task) -> dict[str, int]:
+    def _spec(self, visit: Visit, site: Site, task: Task) -> SessionSpec:
         drawn: Viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
-        return {"viewport_width": drawn.width, "viewport_height": drawn.height}
+        return visit.session_spec(
+            viewport_width=drawn.width, viewport_height=drawn.height, files=task.files
+        )
 
 
 async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]]:

@@ -219,7 +219,9 @@ class GateKeeper:
         site = self.browsers.sites[task.site]
         size = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         async with site.open(task) as visit:
-            spec = visit.session_spec(viewport_width=size.width, viewport_height=size.height)
+            spec = visit.session_spec(
+                viewport_width=size.width, viewport_height=size.height, files=task.files
+            )
             async with self.browsers.sessions.session(spec) as session:
                 await session.open(visit.start_url)
                 problem = await site.begin(visit, session)

@@ -24,6 +24,7 @@ from generators.browser.page_scripts import read_script, to_call
 from generators.browser.process import BrowserProcess
 from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
+from generators.browser.session_files import SessionFiles
 from generators.browser.slots import Slots, page_slots
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
@@ -259,6 +260,7 @@ class Chromium:
             endpoint=process.endpoint,
             version=process.browser.version,
             slots=self._slots,
+            files=SessionFiles(spec, process.new_folder()),
         )
         opened.resources.push_async_callback(session.close)
         await session.start()

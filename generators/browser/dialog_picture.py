@@ -28,6 +28,7 @@ BUTTONS = {
     DialogKind.CONFIRM: ("OK", "Cancel"),
     DialogKind.PROMPT: ("OK", "Cancel"),
     DialogKind.BEFOREUNLOAD: ("Leave", "Cancel"),
+    DialogKind.FILE: ("Open", "Cancel"),
 }
 """The words on the buttons that accept and dismiss; None: there is no such button."""
 
@@ -51,7 +52,7 @@ def lay_out(dialog: OpenDialog, width: int, height: int) -> DrawnDialog:
     """Return where the parts of a dialog are in a viewport of that size, CSS px."""
     wide = min(WIDTH, max(width - 2 * GAP, 2 * BUTTON_WIDTH + GAP))
     left, inner = max(0, (width - wide) // 2), wide - 2 * PAD
-    field = FIELD + GAP if dialog.kind is DialogKind.PROMPT else 0
+    field = FIELD + GAP if dialog.text is not None else 0
     room = max(1, (height - TOP - 2 * PAD - LINE - 3 * GAP - field - BUTTON) // LINE)
     title = _wrap(dialog.title, inner, size=TITLE_SIZE)[:1]
     words = [*title, *_shorten(_wrap(dialog.message, inner, size=TEXT_SIZE), room)]

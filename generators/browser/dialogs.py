@@ -1,23 +1,23 @@
-"""What the pages of a session ask: a dialog stops a page until somebody answers it.
+"""What the pages of a session ask: a question stands until somebody answers it.
 
-While one is open, the browser's process for the page stands still: nothing is evaluated, no time passes and
+While a dialog of a script is open, the browser's process for the page stands still: nothing is evaluated, no time passes and
 no picture is taken. What the session was doing then waits in a task of its own, within an action, a load or a
 window's opening; the limits of real time wait with it (`patience.py`). The answer lets it go on where it
-stood. So a page behaves as one that a person answers, while it loads too.
+stood. So a page behaves as one that a person answers, while it loads too. A field that wants a file asks in
+the same way, but its page does not stand still.
 """
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
-from urllib.parse import urlsplit
 
-from playwright.async_api import Dialog, Error
+from playwright.async_api import Dialog
 
 from generators.browser import dialog_picture, untrusted_text
 from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
+from generators.browser.questions import BadAnswer, FileChooser, Question, ScriptDialog
 from schemas.base import sha256_hex
 from schemas.episodes.action import (
     Action,
@@ -32,7 +32,6 @@ from schemas.episodes.action import (
 )
 from schemas.episodes.observation import (
     Box,
-    DialogKind,
     Observation,
     OpenDialog,
     Screenshot,
@@ -41,17 +40,11 @@ from schemas.episodes.observation import (
     holds,
 )
 
-ANSWER_SECONDS = 20.0
-"""Time limit of the browser for taking an answer, seconds."""
-
 MAX_IGNORED = 3
 """Actions that leave a dialog open; the last of them gives it its default answer."""
 
 MAX_IN_A_ROW = 10
 """Dialogs that a page may open between two looks at it without one; each further one gets its default at once."""
-
-_ACCEPTED_BY_DEFAULT = (DialogKind.ALERT, DialogKind.BEFOREUNLOAD)
-_LEAVE = "Changes you made may not be saved."
 
 
 class DialogRefusal(Exception):
@@ -61,10 +54,14 @@ class DialogRefusal(Exception):
 class Dialogs:
     """The dialogs of a session's pages, and the work that waits for their answers."""
 
-    def __init__(self, spec: SessionSpec, patience: Patience) -> None:
+    def __init__(
+        self, spec: SessionSpec, patience: Patience, settle: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
+        """`settle` lets the page settle after an answer for which nothing has waited."""
         self._spec = spec
         self._patience = patience
-        self._waiting: list[Dialog] = []
+        self._settle = settle
+        self._waiting: list[Question] = []
         self._asked = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
         self._typed: str | None = None
@@ -75,35 +72,35 @@ class Dialogs:
 
     def on_dialog(self, dialog: Dialog) -> None:
         """Take a dialog that a page has just opened."""
-        self._waiting.append(dialog)
+        question = ScriptDialog(dialog)
         self._in_a_row += 1
         if self._in_a_row <= MAX_IN_A_ROW:
-            self._told.append(f"The page said: {_message(dialog)}")
-        if len(self._waiting) == 1:
-            self._typed, self._ignored = None, 0
-            self._patience.hold()
+            self._told.append(f"The page said: {question.look(None).message}")
+        self._patience.hold()
         self._asked.set()
+        self._waiting.insert(sum(one.blocks for one in self._waiting), question)
+
+    def on_chooser(self, chooser: FileChooser) -> None:
+        """Take the file chooser that a field has just opened; a page has one at most."""
+        if not self._waiting:
+            self._told.append("The page wants a file")
+            self._waiting.append(chooser)
 
     @property
     def open(self) -> OpenDialog | None:
-        """The dialog that waits for an answer; None: there is none."""
-        self._drop_gone()
-        if not self._waiting:
-            return None
-        first = self._waiting[0]
-        kind = DialogKind(first.type)
-        text = None
-        if kind is DialogKind.PROMPT:
-            text = first.default_value if self._typed is None else self._typed
-        return untrusted_text.dialog(kind, title=_title(first), message=_message(first), text=text)
+        """The question that waits for an answer; None: there is none."""
+        for one in self._waiting[:]:
+            if one.is_gone:
+                self._forget(one)
+        return self._waiting[0].look(self._typed) if self._waiting else None
 
-    def take_told(self) -> str | None:
-        """Return what pages said since the last call, for the policy; None: nothing."""
+    def take_told(self) -> list[str]:
+        """Return what pages said since the last call, for the policy."""
         told, self._told = self._told, []
         if self._closed_at_once:
             told.append(f"{self._closed_at_once} more dialogs in a row got their default answers")
             self._closed_at_once = 0
-        return untrusted_text.result_text(told)
+        return told
 
     async def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do work until it is done or a page asks something; then it waits for `go_on`.
@@ -140,7 +137,7 @@ class Dialogs:
             if self._in_a_row <= MAX_IN_A_ROW:
                 return
             self._closed_at_once += 1
-            await self._close(accept=DialogKind(self._waiting[0].type) in _ACCEPTED_BY_DEFAULT)
+            await self._close(accept=self._waiting[0].by_default)
 
     def aimed_at(self, action: Action) -> Target | None:
         """Return the part of the open dialog at an action's point; None: the action has no point, or misses it."""
@@ -177,9 +174,15 @@ class Dialogs:
             raise
         if accept is not None:
             await self._close(accept=accept)
-            await self.go_on()
+            await self._resume()
         elif isinstance(action, Wait | NoAction):
             await self._ignore()
+
+    async def _resume(self) -> None:
+        if self._work is None:
+            await self.watch(self._settle())
+        else:
+            await self.go_on()
 
     def _read(self, action: Action, dialog: OpenDialog) -> bool | None:
         """Return whether `action` accepts or dismisses the dialog; None: it leaves it open, with what it typed."""
@@ -188,13 +191,16 @@ class Dialogs:
             case AnswerDialog():
                 if action.text is not None and dialog.text is None:
                     raise DialogRefusal(f"this dialog takes no text: {_quote(dialog)}")
-                self._typed = self._typed if action.text is None else action.text
-                accept = action.accept
+                typed = self._typed if action.text is None else action.text
+                if action.accept:
+                    self._check(typed)
+                self._typed, accept = typed, action.accept
             case Click(button=Button.LEFT):
                 accept = self._read_click((action.x, action.y), dialog)
             case Key(key="Escape"):
                 accept = False
             case Key(key="Enter" | "NumpadEnter"):
+                self._check(self._typed)
                 accept = True
             case Key(key=" " | "Space") if dialog.text is None:
                 accept = True
@@ -209,6 +215,7 @@ class Dialogs:
     def _read_click(self, point: tuple[float, float], dialog: OpenDialog) -> bool | None:
         parts = self._laid_out(dialog)
         if holds(parts.accept, point):
+            self._check(self._typed)
             return True
         if parts.dismiss is not None and holds(parts.dismiss, point):
             return False
@@ -230,7 +237,15 @@ class Dialogs:
         if line or action.overwrite:
             held = "" if action.overwrite or self._typed is None else self._typed
             self._typed = held + line
+        if enters:
+            self._check(self._typed)
         return True if enters else None
+
+    def _check(self, typed: str | None) -> None:
+        try:
+            self._waiting[0].check(typed)
+        except BadAnswer as error:
+            raise DialogRefusal(str(error)) from error
 
     def _laid_out(self, dialog: OpenDialog) -> dialog_picture.DrawnDialog:
         return dialog_picture.lay_out(dialog, self._spec.viewport_width, self._spec.viewport_height)
@@ -239,43 +254,29 @@ class Dialogs:
         self._ignored += 1
         if self._ignored >= MAX_IGNORED:
             await self._close_by_default(f"left open for {MAX_IGNORED} actions")
-            await self.go_on()
+            await self._resume()
 
     async def _close_by_default(self, why: str) -> None:
         dialog = self.open
         assert dialog is not None  # noqa: S101 - whoever closes has looked
-        accept = dialog.kind in _ACCEPTED_BY_DEFAULT
+        accept = self._waiting[0].by_default
         done = "accepted" if accept else "dismissed"
         self._told.append(f"The dialog {_quote(dialog)} was {done} by default: {why}")
         self._typed = None
         await self._close(accept=accept)
 
     async def _close(self, *, accept: bool) -> None:
-        """Answer the dialog that has been open for longest."""
-        first, text = self._waiting[0], self._typed
-        if text is None and first.type == DialogKind.PROMPT:
-            text = first.default_value
+        """Answer the question that has been open for longest."""
+        first, typed = self._waiting[0], self._typed
         self._forget(first)
-        # The page may be gone before the answer.
-        with contextlib.suppress(Error, TimeoutError):
-            async with asyncio.timeout(ANSWER_SECONDS):
-                if accept:
-                    await (first.accept(text) if text is not None else first.accept())
-                else:
-                    await first.dismiss()
+        await first.answer(accept=accept, typed=typed)
 
-    def _drop_gone(self) -> None:
-        """Forget the dialogs of pages that are gone."""
-        for one in self._waiting[:]:
-            if one.page is not None and one.page.is_closed():
-                self._forget(one)
-
-    def _forget(self, dialog: Dialog) -> None:
-        self._waiting.remove(dialog)
+    def _forget(self, question: Question) -> None:
+        self._waiting.remove(question)
         self._typed, self._ignored = None, 0
-        if not self._waiting:
-            self._asked.clear()
+        if not any(one.blocks for one in self._waiting):
             self._patience.release()
+            self._asked.clear()
 
     async def answer_by_default(self) -> None:
         """Give every open dialog its default answer, and let what waited for it end.
@@ -285,7 +286,7 @@ class Dialogs:
         """
         while self._waiting:
             await self._close_by_default("open at the end")
-            await self.go_on()
+            await self._resume()
 
     async def end(self) -> None:
         """Give up the work that waits for an answer."""
@@ -308,7 +309,7 @@ class Dialogs:
         under = None if last is None else last.screenshot.bytes
         picture = dialog_picture.draw(under, dialog, size, self._spec.device_scale_factor)
         sights = () if last is None else (last.sights or ())
-        page = untrusted_text.empty_page(_url(self._waiting[0])) if last is None else last.page
+        page = untrusted_text.empty_page(self._waiting[0].url) if last is None else last.page
         return Observation(
             screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
             width=self._spec.viewport.picture[0],
@@ -321,21 +322,6 @@ class Dialogs:
             ),
             observe_ms=(time.perf_counter() - begun) * 1_000,
         )
-
-
-def _message(dialog: Dialog) -> str:
-    return _LEAVE if dialog.type == DialogKind.BEFOREUNLOAD else dialog.message
-
-
-def _url(dialog: Dialog) -> str:
-    return "" if dialog.page is None else dialog.page.url
-
-
-def _title(dialog: Dialog) -> str:
-    if dialog.type == DialogKind.BEFOREUNLOAD:
-        return "Leave site?"
-    host = urlsplit(_url(dialog)).netloc
-    return f"{host or 'This page'} says"
 
 
 def _quote(dialog: OpenDialog) -> str:

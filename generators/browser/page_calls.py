@@ -6,6 +6,7 @@ world: they see the document but none of the page's variables, and the page cann
 channel creates the world again after each navigation.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,6 +36,8 @@ CALL_SECONDS = 20.0
 
 FRAME_SECONDS = 1.0
 """Time limit for a drawn frame, seconds; none comes while the page navigates."""
+
+_LOOK_SECONDS = 0.01
 
 BUSY = -1.0
 """What `Channel.frame` returns while a page works at what neither its clock nor the network decides."""
@@ -83,6 +86,13 @@ class Channel:
     def is_closed(self) -> bool:
         """Whether the page was closed, as by itself."""
         return isinstance(self._devtools.lost, PageClosed)
+
+    async def wait_closed(self, seconds: float) -> None:
+        """Wait until the page is closed, for some seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            async with self.patience.limit(seconds):
+                while not self.is_closed:  # noqa: ASYNC110 - an event would be one more thing to undo
+                    await asyncio.sleep(_LOOK_SECONDS)
 
     def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of each DevTools `event`."""

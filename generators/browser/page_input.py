@@ -115,6 +115,14 @@ class PageInput:
         )
         await self._mouse([released])
 
+    async def drop_file(self, x: float, y: float, path: str) -> None:
+        """Drag a file of the machine to a point and drop it there."""
+        data = {"items": [], "files": [path], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            event = {"type": kind, "x": x, "y": y, "data": data}
+            await self._channel.send("Input.dispatchDragEvent", event)
+        await self.move(x, y)
+
     def _on_drag_intercepted(self, event: dict[str, Any]) -> None:
         self._drag_data = event["data"]
 

@@ -146,6 +146,10 @@ class BrowserProcess:
         """
         return self._enclosure.make_socket()
 
+    def new_folder(self) -> Path:
+        """Return a folder in the browser's profile that does not exist yet."""
+        return self._profile / f"stepmill-{uuid.uuid4().hex}"
+
     @property
     def usable(self) -> bool:
         """Whether it can open a new session."""

@@ -19,8 +19,9 @@ from schemas.base import Record
 from schemas.configuration.masks import Masks
 from schemas.episodes.action import Action
 from schemas.episodes.episode import BlockedRequests
-from schemas.episodes.observation import Box, Effect, Observation
+from schemas.episodes.observation import Box, Download, Effect, Observation
 from schemas.episodes.viewport import Viewport
+from schemas.tasks.task_file import TaskFile
 
 PRODUCT = "chromium"
 """The name of the browser in episodes."""
@@ -85,6 +86,8 @@ class SessionSpec(Record):
     """Parts left out of the hashes of pages; recorded with the visit. None: there are none."""
     sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
     """The cookies and storage that log the session in; never recorded. None: no login."""
+    files: tuple[TaskFile, ...] = Field(default=(), exclude=True, repr=False)
+    """The files of the task, which alone its pages may be given; recorded with the task."""
 
     @property
     def viewport(self) -> Viewport:
@@ -192,6 +195,11 @@ class Session(Protocol):
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return the requests to unserved hosts so far, by host name."""
+        ...
+
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """What its pages have downloaded so far, in order."""
         ...
 
     async def open(self, url: str) -> None:

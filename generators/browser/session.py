@@ -13,20 +13,20 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext
 from pydantic import JsonValue
 
 from generators.browser import untrusted_text
-from generators.browser.devtools import Connection
 from generators.browser.dialogs import DialogRefusal, Dialogs
 from generators.browser.document_reader import DocumentReader
 from generators.browser.keyboard import UnknownKey
-from generators.browser.page_calls import CALL_SECONDS, Channel, DocumentGone
-from generators.browser.page_input import Clipboard
+from generators.browser.page_calls import DocumentGone
 from generators.browser.patience import Patience
 from generators.browser.protocol import Entrance, PageReader, SessionSpec
+from generators.browser.session_files import SessionFiles, download_text
 from generators.browser.slots import Slots, in_slot
-from generators.browser.tab import BLANK, ActionRefused, PageTab
+from generators.browser.tab import ActionRefused, PageTab
+from generators.browser.tabs import Tabs
 from generators.browser.websocket import Endpoint
 from schemas.base import canonical_json, sha256_hex
 from schemas.episodes.action import (
@@ -34,14 +34,14 @@ from schemas.episodes.action import (
     Answer,
     AnswerDialog,
     Drag,
+    DropFile,
     NoAction,
     Tab,
-    TabOperation,
     Wait,
     target_point,
 )
 from schemas.episodes.episode import BlockedRequests
-from schemas.episodes.observation import Effect, Observation, Screenshot, Target
+from schemas.episodes.observation import Download, Effect, Observation, Screenshot, Target
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.truncation import MESSAGE_BYTES, truncate
 
@@ -50,12 +50,6 @@ JPEG_QUALITY = 80
 
 USE_SECONDS = 40.0
 """Time limit of one use of a page, from its first call to the last: to open, act and settle, or look; seconds."""
-
-POPUP_SECONDS = 5.0
-"""Time that the session waits for a window that a page announced, seconds."""
-
-MAX_TABS = 8
-"""The most open tabs; any further one that a page opens is closed."""
 
 
 class ChromiumSession:
@@ -70,24 +64,28 @@ class ChromiumSession:
         endpoint: Endpoint,
         version: str,
         slots: Slots,
+        files: SessionFiles,
     ) -> None:
         self._entrance = entrance
         self._slots = slots
         self._context = context
-        self._endpoint = endpoint
-        self._connections = contextlib.AsyncExitStack()
         self._spec = spec
         self._masked_fields = canonical_json(list(spec.masks.fields) if spec.masks else [])
         self._version = version
         self._start_url = ""
-        self._tabs: list[PageTab] = []
-        self._current = 0
-        self._patience = Patience()
-        self._dialogs = Dialogs(spec, self._patience)
+        self._files = files
+        patience = Patience()
+        self._dialogs = Dialogs(spec, patience, lambda: self._settle(0))
+        self._tabs = Tabs(
+            context,
+            spec,
+            endpoint=endpoint,
+            patience=patience,
+            dialogs=self._dialogs,
+            files=files,
+        )
         self._done = _Done()
         self._last: Observation | None = None
-        self._clipboard = Clipboard()
-        self._new_pages: asyncio.Queue[Page] = asyncio.Queue()
 
     @property
     def reader(self) -> PageReader:
@@ -103,6 +101,11 @@ class ChromiumSession:
         """Return the requests to unserved hosts so far, by host name."""
         return self._entrance.blocked_requests()
 
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """What its pages have downloaded so far, in order."""
+        return self._files.downloads
+
     @contextlib.asynccontextmanager
     async def slot(self, *, waiting_ms: int = 0) -> AsyncIterator[None]:
         """Hold a page slot, and use the page for a limited time and `waiting_ms`.
@@ -116,11 +119,11 @@ class ChromiumSession:
                     yield
             except TimeoutError as error:
                 busy = f"the page was still busy after {USE_SECONDS:g} s"
-                raise await self._tabs[0].channel.silence(busy) from error
+                raise await self._tabs.first.channel.silence(busy) from error
 
     @property
     def _tab(self) -> PageTab:
-        return self._tabs[self._current]
+        return self._tabs.shown
 
     async def start(self) -> None:
         """Open an empty page, before anything from a site is in the context.
@@ -129,11 +132,7 @@ class ChromiumSession:
             RolloutFailure: the browser opens none.
         """
         self._context.on("dialog", self._dialogs.on_dialog)
-        with boundary(FailureKind.BROWSER, "opening a page"):
-            async with asyncio.timeout(CALL_SECONDS):
-                page = await self._context.new_page()
-        self._tabs = [await self._attach(page, opener=None)]
-        self._context.on("page", self._new_pages.put_nowait)
+        await self._tabs.start()
 
     @in_slot
     async def open(self, url: str) -> None:
@@ -141,25 +140,11 @@ class ChromiumSession:
         self._start_url = url
         await self._dialogs.watch(self._tab.load(url))
 
-    async def _attach(self, page: Page, *, opener: PageTab | None) -> PageTab:
-        with boundary(FailureKind.BROWSER, "attaching to a page"):
-            async with self._patience.limit(CALL_SECONDS):
-                cdp = await self._context.new_cdp_session(page)
-                target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
-                connection = await self._connections.enter_async_context(
-                    Connection.open_page(self._endpoint, target, self._patience)
-                )
-        return await PageTab.attach(
-            Channel(page, connection, self._patience),
-            spec=self._spec,
-            opener=opener,
-            clipboard=self._clipboard,
-        )
-
     async def close(self) -> None:
         """Close the connections to the pages. The owner closes the context before this."""
         await self._dialogs.end()
-        await self._connections.aclose()
+        await self._tabs.close()
+        await self._files.remove()
 
     @in_slot
     async def observe(self) -> Observation:
@@ -176,11 +161,11 @@ class ChromiumSession:
         return self._last
 
     async def _observe(self, begun: float) -> None:
-        for _ in self._tabs[1:]:
+        for _ in range(len(self._tabs) - 1):
             try:
                 self._last = await self._look(begun)
             except RolloutFailure:
-                if not self._drop_closed():
+                if not self._tabs.drop_closed():
                     raise
                 await self._tab.settle(wait_ms=0)
             else:
@@ -198,7 +183,7 @@ class ChromiumSession:
             raise RolloutFailure(
                 FailureKind.PAGE, "the page was replaced twice during the call"
             ) from error
-        titles = [await one.title() for one in self._tabs] if self._tabs[1:] else []
+        titles = await self._tabs.titles()
         picture = base64.b64decode(shot["data"])
         with boundary(FailureKind.PAGE, "reading the page"):
             return Observation(
@@ -206,7 +191,7 @@ class ChromiumSession:
                 width=self._spec.viewport.picture[0],
                 height=self._spec.viewport.picture[1],
                 page=untrusted_text.page_state(
-                    state, self._spec.masks, tab=self._current, tabs=titles
+                    state, self._spec.masks, tab=self._tabs.current, tabs=titles
                 ),
                 elements=untrusted_text.elements(state["elements"]),
                 sights=untrusted_text.sights(state["sights"]),
@@ -232,23 +217,28 @@ class ChromiumSession:
                 await self._dialogs.answer(action)
             except DialogRefusal as refusal:
                 self._done.error = truncate(str(refusal), MESSAGE_BYTES)
+        new = self._files.take()
+        told = [*self._dialogs.take_told(), *map(download_text, new)]
         return Effect(
             error=self._done.error,
-            result_text=self._dialogs.take_told(),
+            result_text=untrusted_text.result_text(told),
+            downloads=new,
             target=self._done.target,
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
 
     async def _carry_out(self, action: Action, done: "_Done") -> None:
         """Carry out an action, and note in `done` what is known of it as soon as it is."""
-        if self._drop_closed():
+        if self._tabs.drop_closed():
             await self._tab.settle(wait_ms=0)
         try:
             done.target = await self._aim(action)
             if isinstance(action, AnswerDialog):
                 done.error = "there is no dialog to answer"
+            elif isinstance(action, DropFile):
+                await self._drop(action)
             elif isinstance(action, Tab):
-                await self._change_tabs(action)
+                await self._tabs.change(action)
             else:
                 await self._tab.perform(action, start_url=self._start_url)
         except (ActionRefused, UnknownKey) as refusal:
@@ -258,31 +248,28 @@ class ChromiumSession:
 
     async def _settle(self, wait_ms: int) -> None:
         """Follow what the page opened, let what is shown settle, and come back from what has closed itself."""
-        await self._adopt_popups()
+        await self._tabs.adopt_popups()
         try:
             await self._tab.settle(wait_ms=wait_ms)
         except RolloutFailure:
-            if not self._drop_closed():
+            if not self._tabs.drop_closed():
                 raise
-        await self._adopt_popups()
-        if self._drop_closed():
+        await self._tabs.adopt_popups()
+        await self._files.wait()
+        await self._tabs.close_empty()
+        if self._tabs.drop_closed():
             await self._tab.settle(wait_ms=0)
 
-    def _drop_closed(self) -> bool:
-        """Forget the tabs whose pages have closed themselves; return whether the current one has: its opener is shown."""
-        closed = [tab for tab in self._tabs if tab.channel.is_closed]
-        shown = self._tab
-        left = [tab for tab in self._tabs if tab not in closed]
-        if not left:
-            return False
-        self._tabs = left
-        if shown in closed:
-            opener = shown.opener
-            self._current = left.index(opener) if opener in left else len(left) - 1
-            self._tab.show()
-        else:
-            self._current = left.index(shown)
-        return shown in closed
+    async def _drop(self, action: DropFile) -> None:
+        """Drop a file of the task.
+
+        Raises:
+            ActionRefused: the task has no such file.
+        """
+        if action.name not in self._files.names:
+            there = ", ".join(self._files.names) or "none"
+            raise ActionRefused(f"there is no file '{action.name}'; there are: {there}")
+        await self._tab.input.drop_file(action.x, action.y, self._files.place(action.name))
 
     @in_slot
     async def settle(self) -> None:
@@ -297,7 +284,7 @@ class ChromiumSession:
         A dialog that is open gets its default answer first, because the page stands still until then.
         """
         await self._dialogs.answer_by_default()
-        return await self._tabs[0].channel.evaluate(expression)
+        return await self._tabs.first.channel.evaluate(expression)
 
     async def _aim(self, action: Action) -> Target | None:
         """Return the element under the action's point, and refuse points outside the viewport."""
@@ -316,54 +303,6 @@ class ChromiumSession:
         found = await self._tab.call(f"stepmill.target({x},{y})")
         with boundary(FailureKind.PAGE, "reading the page"):
             return untrusted_text.target(found)
-
-    async def _change_tabs(self, action: Tab) -> None:
-        index = self._current if action.index is None else action.index
-        if action.operation is TabOperation.OPEN:
-            if len(self._tabs) >= MAX_TABS:
-                raise ActionRefused(f"there are {MAX_TABS} tabs already")
-            if action.url is not None:
-                self._tab.check_origin(action.url)
-            await self._open_tab(action.url or BLANK)
-            return
-        if index >= len(self._tabs):
-            raise ActionRefused(f"there is no tab {index}; there are {len(self._tabs)}")
-        if action.operation is TabOperation.SWITCH:
-            self._current = index
-        elif len(self._tabs) == 1:
-            raise ActionRefused("the last tab cannot be closed")
-        else:
-            closed = self._tabs.pop(index)
-            await closed.channel.send("Page.close")
-            self._current = min(self._current, len(self._tabs) - 1)
-        self._tab.show()
-        await self._tab.channel.send("Page.bringToFront")
-
-    async def _open_tab(self, url: str) -> None:
-        """Have the page open a tab, as a middle click does, and show it."""
-        await self._tab.call(f"void window.open({canonical_json(url)})")
-        known = len(self._tabs)
-        await self._adopt_popups(at_least=1)
-        if len(self._tabs) == known:
-            raise ActionRefused("the tab did not open")
-
-    async def _adopt_popups(self, *, at_least: int = 0) -> None:
-        """Turn windows that pages opened into tabs, and show the last; close those beyond `MAX_TABS`."""
-        announced = max(at_least, sum(tab.opened for tab in self._tabs))
-        for tab in self._tabs:
-            tab.opened = 0
-        if not announced:
-            return
-        with contextlib.suppress(TimeoutError):
-            async with self._patience.limit(POPUP_SECONDS):
-                for _ in range(announced):
-                    page = await self._new_pages.get()
-                    if len(self._tabs) >= MAX_TABS:
-                        await page.close()
-                        continue
-                    self._tabs.append(await self._attach(page, opener=self._tab))
-                    self._current = len(self._tabs) - 1
-        self._tab.show()
 
 
 @dataclass(slots=True)

@@ -64,6 +64,8 @@ class PageTab:
         """The virtual clock, shared with the tabs that the page opened; None: real time."""
         self._spec = spec
         self._settling = Settling(channel, self.input, clock, spec.clock)
+        self.target = self.browser_context = ""
+        """The browser's ids of its page and of the context that it is in."""
         self.opener: PageTab | None = None
         """The tab whose page opened it; None: the session did."""
         self.opened = 0
@@ -91,6 +93,7 @@ class PageTab:
         channel.on("Page.windowOpen", tab._on_opened)
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
+        await channel.send("Page.setInterceptFileChooserDialog", {"enabled": True})
         await channel.begin()
         tab.show()
         if clock is not None:

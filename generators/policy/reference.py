@@ -16,9 +16,11 @@ from generators.policy.window import Window, is_within
 from schemas.episodes.action import (
     Action,
     Answer,
+    AnswerDialog,
     Click,
     Direction,
     Drag,
+    DropFile,
     Goto,
     Hover,
     Key,
@@ -27,7 +29,7 @@ from schemas.episodes.action import (
     TypeText,
 )
 from schemas.episodes.episode import PolicyKind, ThoughtSource
-from schemas.episodes.observation import Box
+from schemas.episodes.observation import Box, PageState
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.reference import Do, ReferenceStep
 
@@ -76,6 +78,7 @@ class ReferencePolicy:
         page: _Page | None = None
         while self._taken < len(self._steps):
             step = self._steps[self._taken]
+            self._check_dialog(step, turn.observation.page)
             if step.on is None:
                 self._take()
                 return _decide(_act_on_nothing(step, turn.observation.page.url), step.why)
@@ -95,6 +98,21 @@ class ReferencePolicy:
             if step.do is not Do.LOOK:
                 return self._act(step, ends)
         return Decision(action=Answer())
+
+    def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
+        """Check that a step answers what the page asks, if and only if it asks.
+
+        Raises:
+            RolloutFailure: it does not.
+        """
+        answers = step.do in (Do.ACCEPT, Do.DISMISS)
+        if answers is (page.dialog is not None):
+            return
+        asked = "nothing" if page.dialog is None else f'"{page.dialog.message}"'
+        raise RolloutFailure(
+            FailureKind.POLICY,
+            f"step {self._taken + 1} of the reference: '{step.do.value}' while the page asks {asked}",
+        )
 
     def _take(self) -> None:
         self._taken, self._scrolls, self._came_to = self._taken + 1, 0, None
@@ -235,6 +253,8 @@ def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
             return Key(key=text)
         case Do.OPEN:
             return Goto(url=urljoin(url, text))
+        case Do.ACCEPT | Do.DISMISS:
+            return AnswerDialog(accept=step.do is Do.ACCEPT, text=step.text)
         case _:
             return Answer(text=text)
 
@@ -251,6 +271,8 @@ def _act_on(
             return TypeText(x=x, y=y, text=step.text or "", overwrite=True)
         case Do.SELECT:
             return Select(x=x, y=y, option=step.text or "")
+        case Do.DROP:
+            return DropFile(x=x, y=y, name=step.text or "")
         case _:
             return Click(x=x, y=y)
 

@@ -147,6 +147,7 @@ class Recorder:
                 "injected_mistake": decision.injected_mistake,
                 "action_error": effect.error,
                 "result_text": effect.result_text,
+                "downloads": effect.downloads or None,
                 "reward": outcome.reward,
                 "terminated": outcome.done,
                 "think_ms": think_ms,

@@ -157,7 +157,11 @@ class JudgedSite(ABC, Generic[V]):
         after = await self.state(problem)
         with boundary(FailureKind.SITE, f"{self.name}: judging"):
             judgement = await judge_states(
-                visit.task, before=visit.before, after=after, answer=answer
+                visit.task,
+                before=visit.before,
+                after=after,
+                answer=answer,
+                downloads=session.downloads,
             )
         visit.outcome = Outcome(
             reward=judgement.reward, done=True, because="; ".join(judgement.reasons)

@@ -5,6 +5,7 @@ about, the site reads and judges that state and ignores the page's claims. The p
 sites without such a server.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Protocol
@@ -16,6 +17,7 @@ from generators.sites.state import ServerState
 from schemas.base import JsonObject, Record
 from schemas.configuration.masks import Masks
 from schemas.tasks.task import Task
+from schemas.tasks.task_file import TaskFile
 
 
 class Judge(StrEnum):
@@ -56,9 +58,14 @@ class Visit(Record):
     """Identifies the visit to its site while it is open; never recorded. Empty: the site needs none."""
 
     def session_spec(
-        self, *, viewport_width: int, viewport_height: int, device_scale_factor: float = 1.0
+        self,
+        *,
+        viewport_width: int,
+        viewport_height: int,
+        device_scale_factor: float = 1.0,
+        files: Sequence[TaskFile] | None = None,
     ) -> SessionSpec:
-        """Return the settings of a session for this visit; sizes in CSS px."""
+        """Return the settings of a session for this visit; sizes in CSS px, `files` those of its task."""
         return SessionSpec(
             viewport_width=viewport_width,
             viewport_height=viewport_height,
@@ -68,6 +75,7 @@ class Visit(Record):
             clock=self.clock,
             masks=self.masks,
             sign_in=self.sign_in,
+            files=tuple(files or ()),
         )
 
 

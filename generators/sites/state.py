@@ -15,6 +15,7 @@ from generators.sites.judging.probes import ask_probe
 from generators.sites.judging.protocol import Judgement, ProbeInput
 from generators.sites.judging.state import state_digest
 from schemas.base import Record
+from schemas.episodes.observation import Download
 from schemas.episodes.state_delta import Delta
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 from schemas.tasks.task import Task
@@ -56,7 +57,12 @@ class StateChange(Record):
 
 
 async def judge_states(
-    task: Task, *, before: ServerState, after: ServerState, answer: str | None
+    task: Task,
+    *,
+    before: ServerState,
+    after: ServerState,
+    answer: str | None,
+    downloads: tuple[Download, ...] = (),
 ) -> Judgement:
     """Return the judgement of an attempt's end by its task's expectation.
 
@@ -89,6 +95,7 @@ async def judge_states(
             options=expectation.options,
             seed=task.seed,
             parameters=task.parameters,
+            downloads=downloads,
         )
 
     found = await asyncio.to_thread(compare_and_judge)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AwareDatetime, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from generators.tasks.site_offers import MAX_STEPS, SiteOffer, make_template_task
@@ -23,8 +23,9 @@ from schemas.nearest import did_you_mean
 from schemas.tasks.expectation import Expectation, parse_expectation
 from schemas.tasks.reference import Reference
 from schemas.tasks.task import MAX_SEED, Task, task_id
+from schemas.tasks.task_file import TaskFile, check_files
 
-JSON_COLUMNS = ("parameters", "rubric", "expect", "reference")
+JSON_COLUMNS = ("parameters", "rubric", "expect", "files", "reference")
 """Columns that may be JSON values or, as in tables, strings of JSON."""
 
 FREE_COLUMNS = (
@@ -43,6 +44,11 @@ RawRow = bytes | Mapping[str, object]
 
 class BadRow(Exception):
     """A row without a valid task; each argument is one mistake."""
+
+
+def _check_files(files: tuple[TaskFile, ...]) -> tuple[TaskFile, ...]:
+    check_files(files)
+    return files
 
 
 class TaskRow(Record):
@@ -75,6 +81,8 @@ class TaskRow(Record):
     expect: JsonObject | None = None
     """The required state of the server and the answer, or the probe that judges them; only for sites that judge by
     it."""
+    files: Annotated[tuple[TaskFile, ...], AfterValidator(_check_files)] | None = None
+    """What an action may give to a page: names, each with `text` or `base64`."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
@@ -174,6 +182,8 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
         raise BadRow(f"expect is missing: {offer.name} is judged by its state and the answer")
     if row.expect is not None and not offer.judges_state:
         raise BadRow(f"expect: {offer.name} judges its tasks itself")
+    if row.files and offer.templates:
+        raise BadRow(f"files: pages of {offer.name} take none")
     make = _make_template_task if offer.templates else _make_instruction_task
     task = make(row, offer, source)
     computed: dict[str, tuple[str | None, str | None]] = {
@@ -221,6 +231,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         instruction=row.instruction,
         parameters=parameters,
         expect=expect,
+        files=row.files or (),
     )
     template_id = row.template_id or identity
     return Task(
@@ -235,6 +246,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         seed=row.seed or 0,
         max_steps=MAX_STEPS,
         expect=expect,
+        files=row.files or None,
     )
 
 

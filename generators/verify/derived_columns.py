@@ -102,6 +102,7 @@ def _task_ids(task: Task) -> list[str]:
             instruction=instruction,
             parameters=task.parameters,
             expect=task.expect,
+            files=task.files or (),
         )
         for template_id, instruction in ((task.template_id, None), (None, task.instruction))
     ]

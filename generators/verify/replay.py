@@ -7,7 +7,7 @@ no policy and does not adapt. It runs in a fresh context and compares with the r
   action;
 * before each action and in the final row, which must exist: URL, title, form state, focus, scroll and, on
   repeatable sites, the whole DOM; the elements and sights; the picture;
-* after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the next
+* after each action: its error, its target, the text of dialogs, the downloads, the reward and `done`, and whether the next
   observation differs;
 * at the end: the episode's reward, `done` and answer, and, for sites with a server's state, its hashes
   before and after and the changes.
@@ -126,6 +126,7 @@ async def _replay_visit(
         viewport_width=episode.viewport_width,
         viewport_height=episode.viewport_height,
         device_scale_factor=episode.device_scale_factor,
+        files=task.files,
     )
     parts: Parts = {"visit": (visited, visit), "session": (opened, spec)}
     start = [*compare_way(task, episode, visit), *compare_capsule(task, episode, parts)]
@@ -225,6 +226,7 @@ class _Execution:
         differs += compare("action_error", step.action_error, effect.error)
         differs += compare_targets(step, self.rows[-1].seen, effect.target, self.masks)
         differs += compare("result_text", step.result_text, effect.result_text, self.masks)
+        differs += compare("downloads", list(step.downloads or ()), list(effect.downloads))
         differs += compare("reward", step.reward, outcome.reward)
         differs += compare("terminated", step.terminated, outcome.done)
         final = len(self.rows) == len(self.episode.steps)

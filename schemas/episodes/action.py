@@ -210,7 +210,20 @@ class AnswerDialog(Record):
     accept: bool
     """True: OK, or the button in its place; false: Cancel."""
     text: str | None = Field(default=None, max_length=20_000)
-    """What the field of a prompt holds, in place of what was in it; None: it stays as it is."""
+    """What its field holds, in place of what was in it: a prompt's text, or the names of the task's files, a line
+    each; None: it stays as it is."""
+
+
+class DropFile(Record):
+    """Drop one of the task's files on what is at a point."""
+
+    type: Literal["drop_file"] = "drop_file"
+    x: Coordinate
+    """CSS px from the left."""
+    y: Coordinate
+    """CSS px from the top."""
+    name: str = Field(min_length=1, max_length=1_000)
+    """The file's name; a task says which it has."""
 
 
 class Wait(Record):
@@ -257,6 +270,7 @@ Action = Annotated[
     | Reload
     | Tab
     | AnswerDialog
+    | DropFile
     | Wait
     | Answer
     | Restart
@@ -285,7 +299,7 @@ class ActionColumns(Record):
     count: int | None = None
     """Clicks."""
     text: str | None = None
-    """Text typed, into a dialog too, option chosen, answer given, or URL opened."""
+    """Text typed, into a dialog too, option chosen, file dropped, answer given, or URL opened."""
     key: str | None = None
     """A chord."""
     direction: str | None = None
@@ -296,7 +310,7 @@ class ActionColumns(Record):
     """Whether a dialog was accepted; null where an earlier version recorded it, too."""
 
 
-_COLUMN = {"option": "text", "url": "text", "ms": "amount", "index": "amount"}
+_COLUMN = {"option": "text", "name": "text", "url": "text", "ms": "amount", "index": "amount"}
 """Fields that share a column with a similar one."""
 
 

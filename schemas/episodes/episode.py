@@ -15,7 +15,7 @@ from schemas.columns import AsJson, Int32, OtherTable, Spread
 from schemas.episodes.action import Action
 from schemas.episodes.call import Call, Prompt
 from schemas.episodes.mistake import InjectedMistake
-from schemas.episodes.observation import Element, PageState, Screenshot, Sight, Target
+from schemas.episodes.observation import Download, Element, PageState, Screenshot, Sight, Target
 from schemas.episodes.state_delta import Delta
 from schemas.errors import FailureKind
 
@@ -135,8 +135,10 @@ class Step(Record):
     action_error: str | None = None
     """Why the action could not be carried out, at most 2 kB; None if it was carried out."""
     result_text: str | None = None
-    """Text of the page's dialogs that the policy is shown beside the next picture, at most 2 kB; None if
-    there was none."""
+    """What the page said in dialogs and gave to download, which the policy is shown beside the next picture, at
+    most 2 kB; None: nothing."""
+    downloads: Annotated[tuple[Download, ...] | None, AsJson()] = None
+    """What the page gave to download; None: nothing, or an earlier version recorded it."""
     state_changed: bool | None = None
     """Whether the next observation differs; None if there is none."""
     reward: float | None = None

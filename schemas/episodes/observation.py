@@ -113,6 +113,8 @@ class DialogKind(StrEnum):
     """A text."""
     BEFOREUNLOAD = "beforeunload"
     """Whether to leave the page and lose what was changed."""
+    FILE = "file"
+    """Which of the task's files the page gets; the page does not stand still."""
 
 
 class OpenDialog(Record):
@@ -125,7 +127,7 @@ class OpenDialog(Record):
     message: str
     """What it says, at most 2 kB."""
     text: str | None = None
-    """What its field holds; None: it has no field."""
+    """What its field holds, as the names of files, a line each; None: it has no field."""
 
 
 class PageState(Record):
@@ -173,14 +175,33 @@ class Observation(Record):
     """Duration of taking the observation, wall ms."""
 
 
+class Download(Record):
+    """A file that a page gave to the browser to keep."""
+
+    name: str
+    """The name that the page or the server suggests, without a folder, at most 255 bytes."""
+    media_type: str
+    """As the name says it, as `text/csv`; `application/octet-stream` where it says nothing."""
+    size: int | None = Field(default=None, ge=0)
+    """Bytes; None: it was not kept."""
+    sha256: str | None = None
+    """Of the contents; None: it was not kept."""
+    base64: str | None = None
+    """The contents in base64; None: it was not kept, or is larger than what rows hold."""
+    problem: str | None = None
+    """Why it was not kept; None: it was."""
+
+
 class Effect(Record):
     """The effect of an action."""
 
     error: str | None = None
     """Why it could not be carried out, in a sentence for the policy; None if it was."""
     result_text: str | None = None
-    """Text of the page's dialogs, shown to the policy beside the next picture, at most 2 kB; None without a
-    dialog."""
+    """What the page said in dialogs and gave to download, shown to the policy beside the next picture, at most
+    2 kB; None: nothing."""
+    downloads: tuple[Download, ...] = ()
+    """What was downloaded meanwhile."""
     target: Target | None = None
     """The element under the pointer; None for an action without a point."""
     act_ms: float

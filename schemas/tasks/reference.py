@@ -27,6 +27,12 @@ class Do(StrEnum):
     """Press the key or chord `text`, as `Enter`."""
     DRAG = "drag"
     """Drag the element `on` to the middle of the element named `text`, and drop it there."""
+    DROP = "drop"
+    """Drop the task's file `text` on the element `on`."""
+    ACCEPT = "accept"
+    """Answer what the page asks with OK; `text` is what its field is to hold, as a file's name."""
+    DISMISS = "dismiss"
+    """Answer what the page asks with Cancel."""
     LOOK = "look"
     """Scroll until the element `on` is fully visible; does nothing if it already is."""
     OPEN = "open"
@@ -130,8 +136,9 @@ class Purpose(StrEnum):
     ANSWER = "answer"
 
 
-_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.LOOK}
-_HAS_NO_TEXT = {Do.CLICK, Do.LOOK}
+_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK}
+_HAS_NO_TEXT = {Do.CLICK, Do.LOOK, Do.DISMISS}
+_MAY_HAVE_TEXT = {Do.ACCEPT}
 
 
 class ReferenceStep(Record):
@@ -146,7 +153,8 @@ class ReferenceStep(Record):
     """Words in the same row, item, form or section, where several elements have the same name; None: the first such
     element of the page."""
     text: str | None = None
-    """The text to type, choose, press, open or answer, or the target of a drag; None for a click and a look."""
+    """The text to type, choose, press, open or answer, the target of a drag, or the file to drop; None for a click,
+    a look and a dismissal."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """The thought before the action: the visible evidence and the reason for the action; None: no thought is stated."""
 
@@ -158,7 +166,7 @@ class ReferenceStep(Record):
         if (self.on is None) is (self.do in _NAMES_A_THING):
             needs = "needs 'on', the name of a thing" if self.on is None else "is on nothing"
             raise ValueError(f"'{self.do.value}' {needs}")
-        if (self.text is None) is not (self.do in _HAS_NO_TEXT):
+        if self.do not in _MAY_HAVE_TEXT and (self.text is None) is not (self.do in _HAS_NO_TEXT):
             raise ValueError(
                 f"'{self.do.value}' " + ("needs 'text'" if self.text is None else "has no 'text'")
             )

@@ -5,6 +5,7 @@ same task in every run, on every machine. Where a site has templates, the page i
 once it is seeded, and the identity does not include `instruction`.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from schemas.base import JsonObject, Moment, Record, content_hash
 from schemas.columns import AsJson, Int32
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import Reference
+from schemas.tasks.task_file import TaskFile, files_hash
 
 MAX_SEED = 2**63 - 1
 """The largest seed: the maximum of a signed 64-bit column."""
@@ -55,6 +57,9 @@ class Task(Record):
     expect: Annotated[Expectation | None, AsJson()] = None
     """What the server's state and the answer are to be in the end, or the probe that judges them, for tasks
     that their site judges by it; a part of the task's identity. None: the site has another way to tell."""
+    files: Annotated[tuple[TaskFile, ...] | None, AsJson()] = None
+    """The files that an action may give to a page, by name; a part of the task's identity. None: there are
+    none."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None
@@ -74,11 +79,12 @@ def task_id(
     instruction: str | None,
     parameters: JsonObject,
     expect: Expectation | None = None,
+    files: Sequence[TaskFile] = (),
 ) -> str:
     """Return the identity of a task: the hash of everything that decides the page and the goal.
 
     `template_id` is None for a task that is an instruction and a start URL; `instruction` is None where the template
-    states the goal. `expect` counts where it is stated.
+    states the goal. `expect` and `files` count where they are stated.
     """
     content: JsonObject = {
         "site": site,
@@ -91,6 +97,8 @@ def task_id(
     }
     if expect is not None:
         content["expect"] = expect.model_dump(mode="json", exclude_defaults=True)
+    if files:
+        content["files"] = files_hash(files)
     return content_hash(content)
 
 

@@ -29,6 +29,7 @@ from schemas.episodes.action import (
     Wait,
 )
 from schemas.episodes.observation import DialogKind, Observation
+from schemas.tasks.task_file import TaskFile
 from zoo import servers
 from zoo.record import PLACE
 from zoo.zoo import ASPECTS, LOOK, Animal, answer
@@ -51,8 +52,8 @@ class Seen(NamedTuple):
 class Visit(NamedTuple):
     """One visit to a page."""
 
-    actions: list[Action]
-    """What was done, one action for each step."""
+    actions: list[list[Action]]
+    """What was done at each step."""
     seen: list[Seen]
     """When it was opened, and after each step."""
 
@@ -61,23 +62,24 @@ class Visit(NamedTuple):
 async def opened(animal: Animal) -> AsyncIterator[ChromiumSession]:
     """Open a session on a page of the zoo."""
     servers.forget()
+    given = tuple(TaskFile(name=name, text=body) for name, body in animal.uploads.items())
     async with browser_and_gateway() as (chromium, gateway):
         gateway.mount(HOST, lambda request: answer(animal, request))
-        async with chromium.session(spec()) as session:
+        async with chromium.session(spec(files=given)) as session:
             await session.open(ORIGIN + animal.path)
             yield session
 
 
-async def visit(animal: Animal, actions: list[Action] | None = None) -> Visit:
+async def visit(animal: Animal, actions: list[list[Action]] | None = None) -> Visit:
     """Do the steps of a page, or take these actions again."""
     async with opened(animal) as session:
         await session.act(Wait(ms=REST_MS))
-        done, seen = list[Action](), [await _look(session)]
+        done, seen = list[list[Action]](), [await _look(session)]
         for number, step in enumerate(animal.steps):
-            action = await _action(session, step) if actions is None else actions[number]
-            await session.act(action)
+            done.append(await _actions(session, step) if actions is None else actions[number])
+            for action in done[-1]:
+                await session.act(action)
             await session.act(Wait(ms=REST_MS))
-            done.append(action)
             seen.append(await _look(session))
     return Visit(done, seen)
 
@@ -89,7 +91,8 @@ async def _look(session: ChromiumSession) -> Seen:
         message = "" if dialog.kind is DialogKind.BEFOREUNLOAD else dialog.message
         return Seen({"dialog": [dialog.kind.value, message]}, observation)
     look: Any = await session._tab.channel.evaluate(LOOK)
-    return Seen(look | {"tabs": len(session._tabs), "downloads": []}, observation)
+    names = [one.name for one in session.downloads]
+    return Seen(look | {"tabs": len(session._tabs), "downloads": names}, observation)
 
 
 async def _point(session: ChromiumSession, place: Any) -> tuple[float, float]:
@@ -99,12 +102,15 @@ async def _point(session: ChromiumSession, place: Any) -> tuple[float, float]:
     return found[0], found[1]
 
 
-async def _action(session: ChromiumSession, step: dict[str, Any]) -> Action:
-    """Return the action of a step.
+async def _actions(session: ChromiumSession, step: dict[str, Any]) -> list[Action]:
+    """Return what is done at a step."""
+    if "upload" in step:
+        x, y = await _point(session, step["into"])
+        return [Click(x=x, y=y), AnswerDialog(accept=True, text=step["upload"])]
+    return [await _action(session, step)]
 
-    Raises:
-        NotImplementedError: there is none.
-    """
+
+async def _action(session: ChromiumSession, step: dict[str, Any]) -> Action:
     action: Action
     match step:
         case {"key": key}:
@@ -128,8 +134,6 @@ async def _action(session: ChromiumSession, step: dict[str, Any]) -> Action:
 
 
 async def _at_a_place(session: ChromiumSession, step: dict[str, Any]) -> Action:
-    if "upload" in step:
-        raise NotImplementedError(f"no action does {step}")
     named = [step[key] for key in ("click", "hover", "drag", "into", "of") if key in step]
     x, y = await _point(session, named[0] if named else step.get("over", [250, 200]))
     match step:

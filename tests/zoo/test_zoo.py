@@ -17,14 +17,13 @@ NOT_YET = {
         ("chained-ends", "smil-chain", "view-change"), "some events of motion come in another order"
     ),
     **dict.fromkeys(
-        ("checked-form", "modal-form"), "the browser's word on a wrong field is not always drawn"
+        ("checked-form", "file-claim", "modal-form"),
+        "the browser's word on a wrong field is not always drawn",
     ),
     "animate-finished": "a reversed animation that fills nothing is not found before it begins",
     "code-boxes": "a disabled field loses the focus with the next frame, and timers may come before",
-    "file-claim": "no action gives a file",
     "lock-queue": "locks are granted in another order than in real time",
     "overwrite-fields": "what selects a field is told of after what is typed",
-    "saved-files": "downloads are not kept",
 }
 """Pages that are not right yet, with what is wrong; one that passes fails the suite."""
 
@@ -44,8 +43,7 @@ def _marked(animal: Animal) -> object:
     reason = NOT_YET.get(animal.name) or by_chance
     if reason is None:
         return pytest.param(animal, id=animal.name)
-    wrong = (AssertionError, NotImplementedError)
-    failing = pytest.mark.xfail(reason=reason, raises=wrong, strict=by_chance is None)
+    failing = pytest.mark.xfail(reason=reason, raises=AssertionError, strict=by_chance is None)
     return pytest.param(animal, id=animal.name, marks=failing)
 
 

@@ -86,6 +86,7 @@ ADDED: tuple[Tool, ...] = (
     browser_tools.GO_FORWARD,
     *browser_tools.TABS,
     browser_tools.ANSWER_DIALOG,
+    browser_tools.DROP_FILE,
     browser_tools.wait("wait_exactly"),
 )
 """What the cookbook's actions cannot express."""

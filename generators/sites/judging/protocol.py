@@ -7,6 +7,7 @@ plug-in that judges in its own way.
 from pydantic import Field, JsonValue
 
 from schemas.base import JsonObject, Record
+from schemas.episodes.observation import Download
 from schemas.episodes.state_delta import Delta
 
 REASON_BYTES = 500
@@ -30,6 +31,8 @@ class ProbeInput(Record):
     """The task's seed."""
     parameters: JsonObject
     """The task's parameters."""
+    downloads: tuple[Download, ...] = ()
+    """What the pages gave to download, in order."""
 
 
 class Judgement(Record):

@@ -227,6 +227,20 @@ async def test_a_page_that_is_left_with_changes_asks_first(*, accept: bool) -> N
         assert await said(session) == ("two" if accept else "one")
 
 
+@pytest.mark.parametrize("accept", [True, False])
+async def test_a_tab_that_is_closed_with_changes_asks_first(*, accept: bool) -> None:
+    other = "<script>onbeforeunload = event => { event.preventDefault(); return 'x' }</script><input autofocus>"
+    async with opened({"/": "<p>one</p>", "/two": other}) as session:
+        await session.act(Tab(operation=TabOperation.OPEN, url=ORIGIN + "/two"))
+        await session.act(TypeText(text="draft"))
+        await session.act(Tab(operation=TabOperation.CLOSE))
+        assert dialog_in(await session.observe()).kind is DialogKind.BEFOREUNLOAD
+        effect = await session.act(AnswerDialog(accept=accept))
+
+        assert (effect.error is None) == accept
+        assert (await session.observe()).page.tab == (0 if accept else 1)
+
+
 async def test_a_frame_and_a_window_may_ask() -> None:
     window = "<script>window.answer = confirm('In a window?')</script><p>opened</p>"
     frame = "<body onclick=\"document.body.append(String(confirm('In a frame?')))\">frame: "

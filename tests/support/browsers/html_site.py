@@ -10,15 +10,20 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway, Handler
+from schemas.tasks.task_file import TaskFile
 
 HOST = "pages.localhost"
 CLOCK = ClockSpec()
 ORIGIN = f"http://{HOST}"
 
 
-def spec(*, clock: ClockSpec | None = CLOCK) -> SessionSpec:
+def spec(*, clock: ClockSpec | None = CLOCK, files: tuple[TaskFile, ...] = ()) -> SessionSpec:
     return SessionSpec(
-        viewport_width=500, viewport_height=400, allowed_origins=(ORIGIN,), clock=clock
+        viewport_width=500,
+        viewport_height=400,
+        allowed_origins=(ORIGIN,),
+        clock=clock,
+        files=files,
     )
 
 
@@ -48,9 +53,16 @@ async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Ch
 
 @contextlib.asynccontextmanager
 async def opened(
-    pages: Mapping[str, str | Handler], path: str = "/", *, clock: ClockSpec | None = CLOCK
+    pages: Mapping[str, str | Handler],
+    path: str = "/",
+    *,
+    clock: ClockSpec | None = CLOCK,
+    files: tuple[TaskFile, ...] = (),
 ) -> AsyncIterator[ChromiumSession]:
-    """A session on one of `pages`."""
-    async with browsing(pages) as (chromium, _), chromium.session(spec(clock=clock)) as session:
+    """A session on one of `pages`, with the files of a task."""
+    async with (
+        browsing(pages) as (chromium, _),
+        chromium.session(spec(clock=clock, files=files)) as session,
+    ):
         await session.open(ORIGIN + path)
         yield session

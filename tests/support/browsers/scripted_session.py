@@ -26,7 +26,15 @@ from schemas.episodes.action import (
     target_point,
 )
 from schemas.episodes.episode import BlockedRequests
-from schemas.episodes.observation import Effect, Observation, PageState, Screenshot, Sight, Target
+from schemas.episodes.observation import (
+    Download,
+    Effect,
+    Observation,
+    PageState,
+    Screenshot,
+    Sight,
+    Target,
+)
 from schemas.errors import FailureKind, RolloutFailure
 
 MARK = (0, 0, 15, 15)
@@ -71,6 +79,11 @@ class ScriptedSession:
 
     def blocked_requests(self) -> tuple[BlockedRequests, ...]:
         """Return nothing: pages of a list ask for nothing."""
+        return ()
+
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """Nothing: pages of a list give nothing to keep."""
         return ()
 
     async def open(self, url: str) -> None:

@@ -5,6 +5,7 @@ most likely to go wrong: empty and exotic text, the ends of each range, None.
 """
 
 import types
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
@@ -32,6 +33,7 @@ from schemas.tasks.expectation import (
     RowRule,
 )
 from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.task_file import TaskFile
 
 R = TypeVar("R", bound=Record)
 
@@ -200,19 +202,29 @@ def reference_steps(draw: st.DrawFn) -> ReferenceStep:
     """Draw a step of a reference: what it has depends on what it does."""
     do = draw(st.sampled_from(Do))
     names = texts.filter(bool)
-    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.LOOK}
+    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK}
     return ReferenceStep(
         do=do,
         on=draw(names) if is_on else None,
         within=draw(st.none() | names) if is_on else None,
-        text=None if do in {Do.CLICK, Do.LOOK} else draw(texts),
+        text=None if do in {Do.CLICK, Do.LOOK, Do.DISMISS} else draw(texts),
         why=draw(st.none() | names),
     )
+
+
+@st.composite
+def task_files(draw: st.DrawFn) -> TaskFile:
+    """Draw a file of a task, its contents in either form."""
+    name = draw(st.from_regex(r"[a-zA-Z0-9é_-]{1,20}(\.[a-z]{1,4})?", fullmatch=True))
+    if draw(st.booleans()):
+        return TaskFile(name=name, text=draw(texts))
+    return TaskFile(name=name, base64=b64encode(draw(st.binary(max_size=20))).decode())
 
 
 OF_ANY_SHAPE: Mapping[object, Callable[[], SearchStrategy[Any]]] = {
     Expectation: expectations,
     ReferenceStep: reference_steps,
+    TaskFile: task_files,
 }
 """Records whose fields depend on one another so much that few combinations are any."""
 

@@ -14,7 +14,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Problem, Visit
 from schemas.configuration.application import Application
 from schemas.episodes.action import Action
-from schemas.episodes.observation import Effect
+from schemas.episodes.observation import Download, Effect
 from schemas.tasks.expectation import parse_expectation
 from schemas.tasks.task import Task
 
@@ -63,6 +63,8 @@ def ledger_task(
 
 class Hands:
     """What a session does to a site: requests with the cookies of its visit. Waiting takes no time."""
+
+    downloads: tuple[Download, ...] = ()
 
     def __init__(self, gateway: Gateway, visit: Visit, host: str = "ledger.localhost") -> None:
         assert visit.sign_in is not None

@@ -116,6 +116,12 @@ class DialogArguments(ToolArguments):
     text: Annotated[str | None, Text()] = None
 
 
+class DropArguments(AtElement):
+    """Dropping a file of the task."""
+
+    name: Annotated[str, Text(min_length=1)] = Field(alias="file")
+
+
 class AnswerArguments(ToolArguments):
     """The final answer."""
 
@@ -198,11 +204,15 @@ TABS = (
 ANSWER_DIALOG = Tool(
     "answer_dialog",
     "answer the dialog that the page has opened: accept true presses OK and false Cancel; "
-    "text is what its field is to hold, null to leave it",
+    "text is what its field is to hold, as a file's name, null to leave it",
     "dialog",
     DialogArguments,
 )
 """Answering a dialog."""
+DROP_FILE = Tool(
+    "drop_file", "drop a file of the task, by its name, at x, y", "drop_file", DropArguments
+)
+"""Dropping a file."""
 GOTO = Tool("goto", "open an address, starting with http:// or https://", "goto", UrlArguments)
 """Opening an address."""
 GO_BACK = Tool("go_back", "go back to the previous page", "back")
@@ -230,6 +240,7 @@ EVERYTHING: tuple[Tool, ...] = (
     REFRESH,
     *TABS,
     ANSWER_DIALOG,
+    DROP_FILE,
     wait(),
     RESTART,
     ANSWER,

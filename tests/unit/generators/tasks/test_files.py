@@ -73,6 +73,35 @@ def test_an_instruction_and_a_start_are_a_task_where_there_are_no_templates(
     assert other.task_id != task.task_id
 
 
+def test_files_of_a_row_are_the_task_s_and_decide_who_it_is(tmp_path: Path) -> None:
+    files = [{"name": "bill.txt", "text": "12"}, {"name": "logo.png", "base64": "MQ=="}]
+    plain, given = from_lines(tmp_path, TOLD, TOLD | {"files": files})
+
+    assert plain.files is None
+    assert [one.contents for one in given.files or ()] == [b"12", b"1"]
+    assert given.task_id != plain.task_id
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([{"name": "../x", "text": "1"}], "files.0.name = '../x': a file's name is a name alone"),
+        ([{"name": "/etc/passwd", "text": "1"}], "a file's name is a name alone"),
+        ([{"name": "a"}], "a file has either text or base64"),
+        ([{"name": "a", "path": "a"}], "unknown column 'files.0.path'"),
+        ([{"name": "a", "text": "1"}, {"name": "a", "text": "2"}], "two files are called 'a'"),
+        ("bill.txt", "files: is not a row of JSON values"),
+    ],
+)
+def test_files_that_are_none_are_named(tmp_path: Path, files: object, said: str) -> None:
+    assert said in refusal(tmp_path, TOLD | {"files": files})
+
+
+def test_templates_take_no_files(tmp_path: Path) -> None:
+    files = [{"name": "a", "text": "1"}]
+    assert "files: pages of miniwob take none" in refusal(tmp_path, GOOD | {"files": files})
+
+
 def test_what_a_row_states_freely_is_taken_and_leaves_the_identity_alone(tmp_path: Path) -> None:
     stated = {
         "max_steps": 12,

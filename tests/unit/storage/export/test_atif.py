@@ -163,7 +163,7 @@ def test_an_episode_that_broke_before_its_first_look_is_a_document_too() -> None
 def test_every_action_but_none_is_a_tool() -> None:
     names = [tool["function"]["name"] for tool in TOOLS if isinstance(tool["function"], dict)]
 
-    assert len(names) == len(set(names)) == 18
+    assert len(names) == len(set(names)) == 19
     assert {"click", "type", "answer"} < set(names)
     assert "none" not in names
 

@@ -68,7 +68,7 @@ def test_a_dialog_and_several_tabs_are_told_beside_the_picture(name: str) -> Non
 @pytest.mark.parametrize("name", ["holotron", "holo1_5", "holo2"])
 def test_a_prompt_without_a_tool_is_read_back_as_one_that_leaves_it_out(name: str) -> None:
     """As those are that were written before there was the tool."""
-    written = make_dialect(name, {"leave_out": ["answer_dialog"]})
+    written = make_dialect(name, {"leave_out": ["answer_dialog", "drop_file"]})
     frame = framed(written)
     prompt = Prompt(
         prompt_sha256="",

@@ -119,7 +119,8 @@ def test_holotrons_tools_are_listed_by_name() -> None:
     assert [tool.name for tool in holotron(HolotronSettings()).tools] == [
         *("click", "write", "select_option", "scroll", "move_mouse", "drag"),
         *("press_keys", "key_down", "key_up", "goto", "go_back", "go_forward", "refresh"),
-        *("switch_tab", "open_tab", "close_tab", "answer_dialog", "wait", "restart", "answer"),
+        *("switch_tab", "open_tab", "close_tab", "answer_dialog", "drop_file"),
+        *("wait", "restart", "answer"),
     ]
 
 
