@@ -185,7 +185,7 @@ class SiteTrial:
     def _spec(self, visit: Visit, site: Site, task: Task) -> SessionSpec:
         drawn: Viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         return visit.session_spec(
-            viewport_width=drawn.width, viewport_height=drawn.height, files=task.files
+            viewport_width=drawn.width, viewport_height=drawn.height, task=task
         )
 
 

@@ -220,7 +220,7 @@ class GateKeeper:
         size = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         async with site.open(task) as visit:
             spec = visit.session_spec(
-                viewport_width=size.width, viewport_height=size.height, files=task.files
+                viewport_width=size.width, viewport_height=size.height, task=task
             )
             async with self.browsers.sessions.session(spec) as session:
                 await session.open(visit.start_url)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from playwright.async_api import BrowserContext, Error
+from playwright.async_api import BrowserContext, Error, Geolocation
 
 from generators.browser.enclosure import Confinement
 from generators.browser.page_calls import CALL_SECONDS
@@ -27,6 +27,7 @@ from generators.browser.session import ChromiumSession
 from generators.browser.session_files import SessionFiles
 from generators.browser.slots import Slots, page_slots
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
+from schemas.page_facts import PageFacts
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 """The environment variable that names the browser to use; without it `find_chromium` searches for one."""
@@ -233,7 +234,7 @@ class Chromium:
         Raises:
             RolloutFailure: the browser does not.
         """
-        process = opened.process
+        process, facts = opened.process, spec.page
         entrance = await opened.resources.enter_async_context(
             self._network.enter(process.make_socket())
         )
@@ -243,9 +244,13 @@ class Chromium:
                     proxy={"server": f"socks5://{process.proxy}:{entrance.port}"},
                     viewport={"width": spec.viewport_width, "height": spec.viewport_height},
                     device_scale_factor=spec.device_scale_factor,
-                    locale="en-US",
-                    timezone_id="UTC",
-                    reduced_motion="reduce",
+                    locale=facts.locale or "en-US",
+                    timezone_id=facts.time_zone or "UTC",
+                    color_scheme=facts.colour_scheme or "light",
+                    reduced_motion="no-preference" if facts.reduced_motion is False else "reduce",
+                    has_touch=facts.touch is True,
+                    geolocation=_place(facts),
+                    permissions=[] if facts.latitude is None else ["geolocation"],
                     accept_downloads=False,
                     service_workers="block",
                 )
@@ -320,6 +325,13 @@ class Chromium:
                     path, flags, proxy=proxy, wanted=self._wanted
                 )
             return self._process
+
+
+def _place(facts: PageFacts) -> Geolocation | None:
+    """Return where the user of a page is, for Playwright; None: it is not told."""
+    if facts.latitude is None or facts.longitude is None:
+        return None
+    return {"latitude": facts.latitude, "longitude": facts.longitude}
 
 
 async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:

@@ -4,6 +4,7 @@ globalThis.stepmill = (() => {
   const MAX_ELEMENTS = 400;
   const MAX_TEXT = 200;
   const MAX_NODES = 20000;
+  const MAX_BOXES = 200000;
   const MAX_FRAMES = 20;
   // Cuts as `truncate` in schemas/truncation.py does, with the same bounds and the same mark, so that
   // text which would be cut anyway is not sent.
@@ -196,23 +197,24 @@ globalThis.stepmill = (() => {
     const { hit } = meet(x, y);
     return hit !== null && (hit === element || contains(element, hit));
   };
-  const describe = (element, place) => {
+  // Whether an element is one to list, by its tag, text and style; its box is not empty.
+  const isListed = (element, box, style, interactive) => {
     const tag = tagOf(element);
-    if (tag === "script" || tag === "style") return null;
+    if (tag === "script" || tag === "style") return false;
+    if (!interactive && tag !== "img" && tag !== "canvas" && !ownText(element) && !isSvg(element)) return false;
+    return isShown(style, box);
+  };
+  const describe = (element, place) => {
     const box = boxOf(element);
-    if (box.width <= 0 || box.height <= 0) return null;
-    const text = ownText(element);
     const style = styleOf(element);
     const interactive = isInteractive(element, style);
-    if (!interactive && !text && tag !== "img" && tag !== "canvas" &&
-        !isSvg(element)) return null;
-    if (!isShown(style, box)) return null;
+    if (!isListed(element, box, style, interactive)) return null;
     const x = place.dx + box.left + box.width / 2;
     const y = place.dy + box.top + box.height / 2;
     return {
-      role: roleOf(element), name: nameOf(element), tag: cut(tag, LABEL_BYTES), text,
-      bbox: bboxOf(box, place), value: valueOf(element), interactive, visible: share(box, place),
-      covered: !reaches(element, x, y), frame: place.url,
+      role: roleOf(element), name: nameOf(element), tag: cut(tagOf(element), LABEL_BYTES),
+      text: ownText(element), bbox: bboxOf(box, place), value: valueOf(element), interactive,
+      visible: share(box, place), covered: !reaches(element, x, y), frame: place.url,
     };
   };
   // All elements below a node, those of a shadow root after its host.
@@ -223,17 +225,39 @@ globalThis.stepmill = (() => {
       if (root) yield* below(root);
     }
   };
+  // How far a box is from the viewport, in px; 0 if it reaches into it.
+  const distance = (box, place) => {
+    const [left, top] = [box.left + place.dx, box.top + place.dy];
+    const across = Math.max(0, left - innerWidth, -left - box.width);
+    return across + Math.max(0, top - innerHeight, -top - box.height);
+  };
+  // What is in sight and, as far as there is room, what is near, in the order of the document; and how
+  // many more there are.
   const elements = (all) => {
-    const out = [];
+    const boxed = [];
     let seen = 0;
     for (const place of all)
       for (const element of place.document.body ? below(place.document.body) : []) {
         seen += 1;
-        if (out.length >= MAX_ELEMENTS || seen > MAX_NODES) return out;
-        const found = describe(element, place);
-        if (found) out.push(found);
+        if (seen > MAX_BOXES) break;
+        const box = boxOf(element);
+        if (box.width > 0 && box.height > 0)
+          boxed.push({ element, place, at: boxed.length, far: distance(box, place) });
       }
-    return out;
+    if (boxed.length > MAX_ELEMENTS) boxed.sort((one, other) => one.far - other.far || one.at - other.at);
+    const found = [];
+    let leftOut = 0;
+    for (const { element, place, at } of boxed) {
+      if (found.length < MAX_ELEMENTS) {
+        const listed = describe(element, place);
+        if (listed) found.push({ at, listed });
+      } else {
+        const style = styleOf(element);
+        if (isListed(element, boxOf(element), style, isInteractive(element, style))) leftOut += 1;
+      }
+    }
+    found.sort((one, other) => one.at - other.at);
+    return { elements: found.map((one) => one.listed), leftOut };
   };
   const formState = (all, masked) => {
     const out = [];
@@ -284,7 +308,7 @@ globalThis.stepmill = (() => {
     return {
       url: cut(location.href, URL_BYTES), title: cut(document.title, TITLE_BYTES),
       form: formState(all, masked), focus: focusIn(document), scrollX: round(scrollX),
-      scrollY: round(scrollY), dom: domOf(all, masked), elements: elements(all),
+      scrollY: round(scrollY), dom: domOf(all, masked), ...elements(all),
       sights: globalThis.stepmill.sights(all),
     };
   };

@@ -21,6 +21,7 @@ from schemas.episodes.action import Action
 from schemas.episodes.episode import BlockedRequests
 from schemas.episodes.observation import Box, Download, Effect, Observation
 from schemas.episodes.viewport import Viewport
+from schemas.page_facts import NO_FACTS, PageFacts, says_nothing
 from schemas.tasks.task_file import TaskFile
 
 PRODUCT = "chromium"
@@ -86,6 +87,8 @@ class SessionSpec(Record):
     """Parts left out of the hashes of pages; recorded with the visit. None: there are none."""
     sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
     """The cookies and storage that log the session in; never recorded. None: no login."""
+    page: PageFacts = Field(default=NO_FACTS, exclude_if=says_nothing)
+    """What its pages find out about their user; not recorded where nothing is set."""
     files: tuple[TaskFile, ...] = Field(default=(), exclude=True, repr=False)
     """The files of the task, which alone its pages may be given; recorded with the task."""
 

@@ -194,6 +194,7 @@ class ChromiumSession:
                     state, self._spec.masks, tab=self._tabs.current, tabs=titles
                 ),
                 elements=untrusted_text.elements(state["elements"]),
+                elements_left_out=state["leftOut"],
                 sights=untrusted_text.sights(state["sights"]),
                 observe_ms=(time.perf_counter() - begun) * 1_000,
             )

@@ -177,6 +177,7 @@ class Recorder:
             observe_ms=seen.observe_ms,
             at=self._at,
             elements=seen.elements,
+            elements_left_out=seen.elements_left_out,
             sights=seen.sights,
         )
 

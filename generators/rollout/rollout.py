@@ -182,7 +182,7 @@ class _Runner:
             viewport_width=self.attempt.viewport_width,
             viewport_height=self.attempt.viewport_height,
             device_scale_factor=self.attempt.device_scale_factor,
-            files=self.attempt.task.files,
+            task=self.attempt.task,
         )
         session = await stack.enter_async_context(self.sessions.session(spec))
         stack.callback(self._keep_blocked, session)

@@ -5,7 +5,6 @@ about, the site reads and judges that state and ignores the page's claims. The p
 sites without such a server.
 """
 
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Protocol
@@ -16,8 +15,8 @@ from generators.browser.protocol import ClockSpec, Session, SessionSpec, SignIn
 from generators.sites.state import ServerState
 from schemas.base import JsonObject, Record
 from schemas.configuration.masks import Masks
+from schemas.page_facts import NO_FACTS, PageFacts, says_nothing
 from schemas.tasks.task import Task
-from schemas.tasks.task_file import TaskFile
 
 
 class Judge(StrEnum):
@@ -49,6 +48,8 @@ class Visit(Record):
     """Whether the site hides its own panels and covers, so that pictures show the task alone, up to and
     after its end. False: the page is shown as served, as in episodes without this field."""
 
+    page: PageFacts = Field(default=NO_FACTS, exclude_if=says_nothing)
+    """What its pages find out about their user; not recorded where nothing is set."""
     masks: Masks | None = Field(default=None, exclude_if=lambda masks: masks is None)
     """Parts that may differ between equal visits, left out of hashes and comparisons; None, and then not
     recorded: there are none."""
@@ -63,9 +64,13 @@ class Visit(Record):
         viewport_width: int,
         viewport_height: int,
         device_scale_factor: float = 1.0,
-        files: Sequence[TaskFile] | None = None,
+        task: Task | None = None,
     ) -> SessionSpec:
-        """Return the settings of a session for this visit; sizes in CSS px, `files` those of its task."""
+        """Return the settings of a session for this visit; sizes in CSS px.
+
+        `task` has files and facts of its own; None: there are none.
+        """
+        own = task.page if task is not None else None
         return SessionSpec(
             viewport_width=viewport_width,
             viewport_height=viewport_height,
@@ -75,7 +80,8 @@ class Visit(Record):
             clock=self.clock,
             masks=self.masks,
             sign_in=self.sign_in,
-            files=tuple(files or ()),
+            files=tuple((task.files if task is not None else None) or ()),
+            page=self.page if own is None else own.over(self.page),
         )
 
 

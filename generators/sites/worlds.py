@@ -27,6 +27,7 @@ from generators.worlds.serving.server import WorldServer
 from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
+from schemas.page_facts import PageFacts
 from schemas.tasks.task import Task
 from schemas.worlds.world import SITE, World
 
@@ -104,6 +105,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
                 clock=ClockSpec(start_ms=round(world.at.timestamp() * 1_000)),
                 seed=str(task.seed),
                 parameters=task.parameters,
+                page=PageFacts(locale=world.locale.replace("_", "-")),
                 sign_in=SignIn(cookies=(Cookie(url=world.origin, name=COOKIE, value=token),)),
                 lease=token,
             )

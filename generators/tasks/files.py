@@ -20,12 +20,13 @@ from registries.registry import check_known
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks, NotFound
 from schemas.nearest import did_you_mean
+from schemas.page_facts import PageFacts
 from schemas.tasks.expectation import Expectation, parse_expectation
 from schemas.tasks.reference import Reference
 from schemas.tasks.task import MAX_SEED, Task, task_id
 from schemas.tasks.task_file import TaskFile, check_files
 
-JSON_COLUMNS = ("parameters", "rubric", "expect", "files", "reference")
+JSON_COLUMNS = ("parameters", "rubric", "expect", "files", "page", "reference")
 """Columns that may be JSON values or, as in tables, strings of JSON."""
 
 FREE_COLUMNS = (
@@ -83,6 +84,8 @@ class TaskRow(Record):
     it."""
     files: Annotated[tuple[TaskFile, ...], AfterValidator(_check_files)] | None = None
     """What an action may give to a page: names, each with `text` or `base64`."""
+    page: PageFacts | None = None
+    """What its pages find out about their user, over what the site says."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
@@ -184,6 +187,8 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
         raise BadRow(f"expect: {offer.name} judges its tasks itself")
     if row.files and offer.templates:
         raise BadRow(f"files: pages of {offer.name} take none")
+    if row.page is not None and offer.templates:
+        raise BadRow(f"page: those of {offer.name} are as their templates say")
     make = _make_template_task if offer.templates else _make_instruction_task
     task = make(row, offer, source)
     computed: dict[str, tuple[str | None, str | None]] = {
@@ -232,6 +237,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         parameters=parameters,
         expect=expect,
         files=row.files or (),
+        page=row.page,
     )
     template_id = row.template_id or identity
     return Task(
@@ -247,6 +253,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         max_steps=MAX_STEPS,
         expect=expect,
         files=row.files or None,
+        page=row.page,
     )
 
 

@@ -103,6 +103,7 @@ def _task_ids(task: Task) -> list[str]:
             parameters=task.parameters,
             expect=task.expect,
             files=task.files or (),
+            page=task.page,
         )
         for template_id, instruction in ((task.template_id, None), (None, task.instruction))
     ]
@@ -137,6 +138,7 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
         viewport_width=episode.viewport_width,
         viewport_height=episode.viewport_height,
         device_scale_factor=episode.device_scale_factor,
+        task=task,
     )
     yield from differences(
         (f"the session's {name}", getattr(session, name), getattr(expected, name))

@@ -10,7 +10,7 @@ from generators.sites.protocol import Visit
 from schemas.base import JsonObject, Record
 from schemas.configuration.masks import Masks
 from schemas.episodes.episode import Episode, Step
-from schemas.episodes.observation import Look, Observation, Target
+from schemas.episodes.observation import Observation, Target
 from schemas.tasks.task import Task
 from schemas.truncation import truncate
 
@@ -54,12 +54,19 @@ def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]
                 yield from compare(f"capsule.{part}.{key}", *said)
 
 
-def compare_shown(recorded: Look, found: Look, masks: Masks | None = None) -> Iterator[str]:
+EARLIER_CUT = 400
+"""Elements at which earlier versions stopped, in document order, and said nothing of what they left out."""
+
+
+def compare_shown(recorded: Step, found: Observation, masks: Masks | None = None) -> Iterator[str]:
     """Yield the differing numbers of elements and sights, and the first pair that differs.
 
-    Sights are compared only where the episode has them.
+    Sights are compared only where the episode has them, and elements only where no earlier version cut them.
     """
-    yield from _compare_items("elements", recorded.elements, found.elements, masks)
+    if recorded.elements_left_out is not None or len(recorded.elements) < EARLIER_CUT:
+        yield from _compare_items("elements", recorded.elements, found.elements, masks)
+    if recorded.elements_left_out is not None:
+        yield from compare("elements_left_out", recorded.elements_left_out, found.elements_left_out)
     if recorded.sights is not None:
         yield from _compare_items("sights", recorded.sights, found.sights or (), masks)
 

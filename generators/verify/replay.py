@@ -44,6 +44,7 @@ from schemas.episodes.action import Answer, NoAction
 from schemas.episodes.episode import Episode, Step
 from schemas.episodes.observation import Effect, Observation
 from schemas.errors import RolloutFailure
+from schemas.page_facts import NO_FACTS, says_nothing
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding, Status
 
@@ -122,11 +123,13 @@ async def _replay_visit(
             return ReplayResult(supported=False, because=because)
     if "bare" not in visited:
         visit = visit.model_copy(update={"bare": False})
+    if "page" not in visited and not says_nothing(visit.page):
+        visit = visit.model_copy(update={"page": NO_FACTS})
     spec = visit.session_spec(
         viewport_width=episode.viewport_width,
         viewport_height=episode.viewport_height,
         device_scale_factor=episode.device_scale_factor,
-        files=task.files,
+        task=task,
     )
     parts: Parts = {"visit": (visited, visit), "session": (opened, spec)}
     start = [*compare_way(task, episode, visit), *compare_capsule(task, episode, parts)]

@@ -46,7 +46,7 @@ MAX_DEFECTS = 20
 
 _SEEN = (
     *("step", "screenshot", "screenshot_sha256", "screenshot_phash", "width", "height", "page"),
-    *("action", "observe_ms", "at", "elements", "sights"),
+    *("action", "observe_ms", "at", "elements", "elements_left_out", "sights"),
 )
 """The fields that the final row sets; every other field has its default."""
 

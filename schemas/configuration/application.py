@@ -20,6 +20,7 @@ from pydantic import AwareDatetime, Field, JsonValue, field_validator, model_val
 from schemas.base import Record
 from schemas.configuration.masks import Masks
 from schemas.json_pointer import Pointer
+from schemas.page_facts import NO_FACTS, PageFacts, says_nothing
 
 PLACEHOLDERS = ("seed", "template", "port", "folder", "session", "python")
 """The placeholders in a text; other braces stay as they are."""
@@ -200,6 +201,8 @@ class Application(Record):
     """The differences allowed between equal visits."""
     clock: Clock | None = None
     """The clock; None: the pages' clock begins where that of all sites does, and the server's is real."""
+    page: PageFacts = Field(default=NO_FACTS, exclude_if=says_nothing)
+    """What its pages find out about their user: language, time zone, colours, place."""
     visits: Literal["one"] | SharedVisits = "one"
     """`one` visit at a time on a server, or several that share it, each with an id."""
     home: str = ""

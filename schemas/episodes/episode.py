@@ -157,6 +157,9 @@ class Step(Record):
     """When the observation was taken, UTC."""
     elements: Annotated[tuple[Element, ...], OtherTable("observations")] = ()
     """The elements of the page; rows of `observations`."""
+    elements_left_out: Annotated[int | None, Int32] = None
+    """How many more elements the page had, for which `observations` has no room; None where an earlier version
+    recorded it."""
     sights: Annotated[tuple[Sight, ...] | None, OtherTable("observations")] = None
     """What the picture shows; rows of `observations`. None where an earlier version recorded it."""
 

@@ -168,7 +168,9 @@ class Observation(Record):
     page: PageState
     """The state of the page."""
     elements: tuple[Element, ...] = ()
-    """The elements of the page, in document order."""
+    """The elements of the page, in document order: those in sight, and as far as there is room those near."""
+    elements_left_out: int = 0
+    """How many more elements the page has, for which there was no room."""
     sights: tuple[Sight, ...] | None = None
     """The visible texts and drawn things, in document order; None if they were not recorded."""
     observe_ms: float

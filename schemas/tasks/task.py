@@ -12,6 +12,7 @@ from pydantic import Field
 
 from schemas.base import JsonObject, Moment, Record, content_hash
 from schemas.columns import AsJson, Int32
+from schemas.page_facts import PageFacts
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import Reference
 from schemas.tasks.task_file import TaskFile, files_hash
@@ -60,6 +61,9 @@ class Task(Record):
     files: Annotated[tuple[TaskFile, ...] | None, AsJson()] = None
     """The files that an action may give to a page, by name; a part of the task's identity. None: there are
     none."""
+    page: Annotated[PageFacts | None, AsJson()] = None
+    """What its pages find out about their user, over what the site says; a part of the task's identity. None:
+    what the site says."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None
@@ -80,11 +84,12 @@ def task_id(
     parameters: JsonObject,
     expect: Expectation | None = None,
     files: Sequence[TaskFile] = (),
+    page: PageFacts | None = None,
 ) -> str:
     """Return the identity of a task: the hash of everything that decides the page and the goal.
 
     `template_id` is None for a task that is an instruction and a start URL; `instruction` is None where the template
-    states the goal. `expect` and `files` count where they are stated.
+    states the goal. `expect`, `files` and `page` count where they are stated.
     """
     content: JsonObject = {
         "site": site,
@@ -99,6 +104,8 @@ def task_id(
         content["expect"] = expect.model_dump(mode="json", exclude_defaults=True)
     if files:
         content["files"] = files_hash(files)
+    if page is not None:
+        content["page"] = page.model_dump(mode="json", exclude_defaults=True)
     return content_hash(content)
 
 

@@ -68,6 +68,7 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
                 viewport_width=viewport.width,
                 viewport_height=viewport.height,
                 device_scale_factor=viewport.scale,
+                task=task,
             )
             async with browsers.sessions.session(spec) as session:
                 await session.open(visit.start_url)

@@ -90,6 +90,7 @@ class ApplicationSite(JudgedSite[Lease]):
             clock=clock,
             seed=str(task.seed),
             parameters=task.parameters,
+            page=application.page,
             masks=None if application.masks == Masks() else application.masks,
             sign_in=sign_in,
             lease=token,

@@ -10,6 +10,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway, Handler
+from schemas.page_facts import NO_FACTS, PageFacts
 from schemas.tasks.task_file import TaskFile
 
 HOST = "pages.localhost"
@@ -17,13 +18,19 @@ CLOCK = ClockSpec()
 ORIGIN = f"http://{HOST}"
 
 
-def spec(*, clock: ClockSpec | None = CLOCK, files: tuple[TaskFile, ...] = ()) -> SessionSpec:
+def spec(
+    *,
+    clock: ClockSpec | None = CLOCK,
+    files: tuple[TaskFile, ...] = (),
+    facts: PageFacts = NO_FACTS,
+) -> SessionSpec:
     return SessionSpec(
         viewport_width=500,
         viewport_height=400,
         allowed_origins=(ORIGIN,),
         clock=clock,
         files=files,
+        page=facts,
     )
 
 
@@ -58,11 +65,12 @@ async def opened(
     *,
     clock: ClockSpec | None = CLOCK,
     files: tuple[TaskFile, ...] = (),
+    facts: PageFacts = NO_FACTS,
 ) -> AsyncIterator[ChromiumSession]:
-    """A session on one of `pages`, with the files of a task."""
+    """A session on one of `pages`, with the files and the facts of a task."""
     async with (
         browsing(pages) as (chromium, _),
-        chromium.session(spec(clock=clock, files=files)) as session,
+        chromium.session(spec(clock=clock, files=files, facts=facts)) as session,
     ):
         await session.open(ORIGIN + path)
         yield session

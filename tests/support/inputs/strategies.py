@@ -22,6 +22,7 @@ from schemas.base import Record
 from schemas.columns import Width
 from schemas.episodes.action import Action
 from schemas.json_pointer import WILDCARD, join_pointer
+from schemas.page_facts import PageFacts
 from schemas.tasks.expectation import (
     Anything,
     Contains,
@@ -221,10 +222,26 @@ def task_files(draw: st.DrawFn) -> TaskFile:
     return TaskFile(name=name, base64=b64encode(draw(st.binary(max_size=20))).decode())
 
 
+@st.composite
+def page_facts(draw: st.DrawFn) -> PageFacts:
+    """Draw facts, any of them unset."""
+    place = draw(st.none() | st.tuples(st.floats(-90, 90), st.floats(-180, 180)))
+    return PageFacts(
+        locale=draw(st.sampled_from((None, "de-DE", "zh-Hans-CN", "fil"))),
+        time_zone=draw(st.sampled_from((None, "UTC", "Europe/Berlin"))),
+        colour_scheme=draw(st.sampled_from((None, "light", "dark"))),
+        reduced_motion=draw(st.none() | st.booleans()),
+        touch=draw(st.none() | st.booleans()),
+        latitude=None if place is None else place[0],
+        longitude=None if place is None else place[1],
+    )
+
+
 OF_ANY_SHAPE: Mapping[object, Callable[[], SearchStrategy[Any]]] = {
     Expectation: expectations,
     ReferenceStep: reference_steps,
     TaskFile: task_files,
+    PageFacts: page_facts,
 }
 """Records whose fields depend on one another so much that few combinations are any."""
 

@@ -153,6 +153,7 @@ def test_a_step_states_the_observation_the_decision_and_the_effect() -> None:
         act_ms=33.0,
         at=first.at,
         elements=seen(0).elements,
+        elements_left_out=0,
         sights=seen(0).sights,
     )
     picture = seen(1).screenshot.bytes
@@ -168,6 +169,7 @@ def test_a_step_states_the_observation_the_decision_and_the_effect() -> None:
         observe_ms=11.0,
         at=last.at,
         elements=seen(1).elements,
+        elements_left_out=0,
         sights=seen(1).sights,
     )
 

@@ -76,6 +76,17 @@ async def test_anything_else_than_what_is_expected_is_not_rewarded(paths: tuple[
     assert (end.reward, end.done) == (0.0, True)
 
 
+async def test_a_german_world_has_a_german_browser() -> None:
+    german = SHOP.model_copy(update={"locale": "de_DE"})
+    async with Gateway() as gateway:
+        site = WorldsSite(gateway, lambda _: (german, shop_rows()))
+        async with site.open(shop_task(german)) as visit:
+            spec = visit.session_spec(viewport_width=500, viewport_height=400)
+
+    assert visit.page.locale == spec.page.locale == "de-DE"
+    assert visit.model_dump(mode="json")["page"]["locale"] == "de-DE"
+
+
 async def test_visits_of_one_world_and_of_others_do_not_see_one_another() -> None:
     async with (
         serving() as (site, gateway),

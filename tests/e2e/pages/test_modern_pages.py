@@ -12,7 +12,7 @@ from zoo.servers import stream
 
 from generators.browser import clock
 from generators.browser.session import ChromiumSession
-from schemas.episodes.action import Click, Select, TypeText, Wait
+from schemas.episodes.action import Click, Direction, Scroll, Select, TypeText, Wait
 from schemas.episodes.observation import Observation
 
 pytestmark = [
@@ -207,3 +207,20 @@ async def test_a_line_break_is_the_enter_key_however_long_the_text_is(length: in
         said = await session.evaluate("[sent.textContent, box.value.length]")
 
     assert said == [str(len(first)), len(first)]
+
+
+async def test_of_many_elements_those_in_sight_and_near_are_listed_and_the_rest_counted() -> None:
+    rows = "".join(f"<li style='height:20px'><a href=/{n}>link {n}</a></li>" for n in range(1_000))
+    page = f"<ul style='margin:0;padding:0;list-style:none'>{rows}</ul>"
+    async with opened({"/": page}) as session:
+        await session.act(Scroll(direction=Direction.DOWN, amount=10_000))
+        seen = await session.observe()
+
+    names = [int(one.name.removeprefix("link ")) for one in seen.elements if one.tag == "a"]
+    in_sight = [one for one in seen.elements if one.visible > 0 and one.tag == "a"]
+    assert names == sorted(names)
+    assert {f"link {n}" for n in range(500, 518)} <= {one.name for one in in_sight}
+    assert len(seen.elements) == len(names) == 400
+    assert names == list(range(names[0], names[0] + 400))
+    assert names[0] < 320
+    assert seen.elements_left_out == 600
