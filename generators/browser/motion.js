@@ -93,6 +93,7 @@
   // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
   // -1 while the page works at what real time decides.
   globalThis.stepmill.frame = async (passed) => {
+    if (globalThis.stepmill.followFrames) globalThis.stepmill.followFrames();
     if (passed) for (const one of moving()) one.go(passed);
     await new Promise((resolve) => {
       requestAnimationFrame(resolve);

@@ -50,6 +50,7 @@ globalThis.stepmill = (() => {
     checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton",
     button: "button", submit: "button", reset: "button", image: "button", search: "searchbox",
   };
+  const LIST = "stepmill-list"; // what lists.js draws
   const CONTROLS = new Set(["input", "textarea", "select", "option", "button"]);
   // A form has each of its fields as a property, before what all elements have. So elements are
   // asked by their classes: a field called `children` must not stand for what is in its form.
@@ -151,7 +152,7 @@ globalThis.stepmill = (() => {
     for (let at = 0; at < found.length; at += 1)
       for (const element of found[at].querySelectorAll("*")) {
         const root = shadowOf(element);
-        if (root) found.push(root);
+        if (root && tagOf(element) !== LIST) found.push(root);
       }
     return found;
   };
@@ -244,6 +245,10 @@ globalThis.stepmill = (() => {
         if (box.width > 0 && box.height > 0)
           boxed.push({ element, place, at: boxed.length, far: distance(box, place) });
       }
+    const list = globalThis.stepmill.drawn();
+    if (list)
+      for (const element of list.root.querySelectorAll("*"))
+        boxed.push({ element, place: TOP, at: boxed.length, far: 0 });
     if (boxed.length > MAX_ELEMENTS) boxed.sort((one, other) => one.far - other.far || one.at - other.at);
     const found = [];
     let leftOut = 0;
@@ -286,14 +291,16 @@ globalThis.stepmill = (() => {
   // The source of a document, without the values of the fields with these names.
   const sourceOf = (root, masked) => {
     if (!root) return "";
-    if (!masked.length) return root.outerHTML;
+    const list = globalThis.stepmill.drawn();
+    const ours = list && contains(root, list.host) ? list.host.outerHTML : null;
+    if (!masked.length) return ours ? root.outerHTML.replace(ours, "") : root.outerHTML;
     const copy = root.cloneNode(true);
     for (const field of copy.querySelectorAll("input[name],textarea[name],select[name]"))
       if (masked.includes(field.name)) {
         field.removeAttribute("value");
         field.textContent = "";
       }
-    return copy.outerHTML;
+    return ours ? copy.outerHTML.replace(ours, "") : copy.outerHTML;
   };
   const domOf = (all, masked) =>
     all.map((place) => {
@@ -327,7 +334,7 @@ globalThis.stepmill = (() => {
   return {
     observe, target, cut,
     parts: { // for the scripts that follow
-      CONTROLS, GOAL_BYTES, LABEL_BYTES, MAX_NODES, TOP, attribute, attributesOf, bboxOf, boxOf, childrenOf,
+      CONTROLS, GOAL_BYTES, LABEL_BYTES, LIST, MAX_NODES, TOP, attribute, attributesOf, bboxOf, boxOf, childrenOf,
       closest, contains, cut, documentOf, fullText, inside, isShown, isSvg, meet, nodesOf, order, ownText,
       parentOf, places, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf, tagOf,
     },

@@ -48,7 +48,7 @@ WORLD = "stepmill"
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
 """Keeps a middle click from pasting the last selection of any session of the browser."""
 
-_FUNCTIONS = ("page.js", "fields.js", "reader.js", "sight.js", "motion.js")
+_FUNCTIONS = ("page.js", "fields.js", "reader.js", "sight.js", "lists.js", "motion.js")
 """The scripts of the isolated world's functions, in their order."""
 
 _GONE_MESSAGES = (
@@ -169,13 +169,17 @@ class Channel:
                     raise
         raise AssertionError  # pragma: no cover - the loop returns or raises
 
-    async def begin(self) -> None:
+    async def begin(self, *, draws_lists: bool) -> None:
         """Install our functions in the isolated worlds of this and, before their scripts, later documents.
+
+        `draws_lists` is whether open lists are drawn by us.
 
         Raises:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
         functions = "".join(read_script("generators.browser", name) for name in _FUNCTIONS)
+        if draws_lists:
+            functions += "stepmill.drawLists();"
         ours = f"{_NO_MIDDLE_PASTE};if (globalThis === top) {{{functions}}}"
         await self.send(
             "Page.addScriptToEvaluateOnNewDocument", {"source": ours, "worldName": WORLD}

@@ -4,7 +4,7 @@
 // is transparent text, and text of the colour that it stands on.
 (() => {
   const {
-    bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
+    TOP, bboxOf, meet, styleOf, cut, LABEL_BYTES, isSvg, tagOf, childrenOf, nodesOf, parentOf,
     documentOf, rootOf, shadowOf, contains, order, boxOf,
   } = globalThis.stepmill.parts;
   const MAX_SIGHTS = 1500;
@@ -259,6 +259,15 @@
         state.range = place.document.createRange();
         look(place.document.body, place, state);
       }
+    const list = globalThis.stepmill.drawn();
+    if (list) {
+      const [left, top, width, height] = bboxOf(boxOf(list.inner));
+      const isClear = ({ bbox: [x, y, wide, high] }) =>
+        x + wide <= left || x >= left + width || y + high <= top || y >= top + height;
+      state.out = state.out.filter(isClear);
+      state.range = document.createRange();
+      look(list.inner, TOP, state);
+    }
     return state.out;
   };
   // What is in sight of an element's text, perhaps without that of an element in it.

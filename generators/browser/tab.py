@@ -94,7 +94,7 @@ class PageTab:
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
         await channel.send("Page.setInterceptFileChooserDialog", {"enabled": True})
-        await channel.begin()
+        await channel.begin(draws_lists=spec.draws_lists)
         tab.show()
         if clock is not None:
             await clock.watch(channel)

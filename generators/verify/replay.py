@@ -131,6 +131,8 @@ async def _replay_visit(
         device_scale_factor=episode.device_scale_factor,
         task=task,
     )
+    if "draws_lists" not in opened:
+        spec = spec.model_copy(update={"draws_lists": False})
     parts: Parts = {"visit": (visited, visit), "session": (opened, spec)}
     start = [*compare_way(task, episode, visit), *compare_capsule(task, episode, parts)]
     async with sessions.session(spec) as session:

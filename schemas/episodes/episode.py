@@ -327,6 +327,11 @@ class Episode(Record):
     """Rows of `prompts`."""
 
 
+_ADDED_TO_STEPS = ("injected_mistake", "downloads", "elements_left_out")
+_ADDED_TO_PAGES = ("dialog", "tab", "tabs")
+"""Columns of `steps` that earlier versions did not write."""
+
+
 def steps_sha256(steps: tuple[Step, ...]) -> str:
     """Return the hash over `steps` that an episode carries as `content_sha256`.
 
@@ -339,8 +344,10 @@ def steps_sha256(steps: tuple[Step, ...]) -> str:
         for step in steps
     ]
     for row in rows:
-        if row["injected_mistake"] is None:
-            del row["injected_mistake"]
+        for part, names in ((row, _ADDED_TO_STEPS), (row["page"], _ADDED_TO_PAGES)):
+            for name in names:
+                if part[name] is None:
+                    del part[name]
     return sha256_hex(canonical_json(rows).encode("utf-8", "surrogatepass"))
 
 

@@ -23,10 +23,12 @@ from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Screenshot
 from schemas.episodes.state_delta import Delta
 from schemas.errors import FailureKind
+from schemas.page_facts import PageFacts
 from schemas.tables.tables import arrow_schema
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import REFERENCE
 from schemas.tasks.task import Task
+from schemas.tasks.task_file import TaskFile
 
 KEYS = {"episode_id", "unit_id"}
 """Columns by which rows of an episode's other tables refer to it; the audit compares them."""
@@ -43,6 +45,8 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "parameters",
             "seed",
             "expect",
+            "files",
+            "page",
         ]
     ),
     "episodes": frozenset(
@@ -171,6 +175,11 @@ REPLAY: Mapping[str, Mapping[str, str]] = {
         "scroll_x": "scroll_altered_across",
         "scroll_y": "scroll_altered",
         "dom_sha256": "dom_altered",
+        "dialog": "dialog_made_up",
+        "tab": "tab_altered",
+        "tabs": "tabs_made_up",
+        "elements_left_out": "left_out_altered",
+        "downloads": "download_made_up",
         "target_tag": "target_s_tag_altered",
         "target_role": "target_s_role_altered",
         "target_name": "target_s_name_altered",
@@ -199,6 +208,7 @@ WRITTEN: frozenset[str] = frozenset(
         "key",
         "direction",
         "amount",
+        "accept",
     ]
 )
 """Columns of `steps` that are parts of `action`; the audit compares them with it."""
@@ -272,6 +282,8 @@ NEW: Mapping[str, object] = {
     "tasks.split": "test",
     "tasks.parameters": {"level": 1},
     "tasks.expect": Expectation(answer="42"),
+    "tasks.files": (TaskFile(name="a.txt", text="1"),),
+    "tasks.page": PageFacts(locale="de-DE"),
     "tasks.reference": REFERENCE.validate_python([{"do": "answer", "text": "42"}]),
     "episodes.delta": Delta(),
     "calls.prompt_token_ids": (1, 2, 3),

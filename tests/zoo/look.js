@@ -17,6 +17,8 @@
     }
     if (node.nodeType !== Node.ELEMENT_NODE && node.nodeType !== Node.DOCUMENT_FRAGMENT_NODE) return;
     if (node.nodeType === Node.ELEMENT_NODE) {
+      // What a browser draws over a page is no text of the page, where we draw it ourselves as well.
+      if (node.tagName === "STEPMILL-LIST") return;
       if (["SCRIPT", "STYLE", "TITLE", "TEMPLATE", "NOSCRIPT", "OPTION"].includes(node.tagName)) return;
       if (["INPUT", "TEXTAREA", "SELECT"].includes(node.tagName)) {
         const on = node.type === "checkbox" || node.type === "radio";

@@ -16,10 +16,6 @@ NOT_YET = {
     **dict.fromkeys(
         ("chained-ends", "smil-chain", "view-change"), "some events of motion come in another order"
     ),
-    **dict.fromkeys(
-        ("checked-form", "file-claim", "modal-form"),
-        "the browser's word on a wrong field is not always drawn",
-    ),
     "animate-finished": "a reversed animation that fills nothing is not found before it begins",
     "code-boxes": "a disabled field loses the focus with the next frame, and timers may come before",
     "lock-queue": "locks are granted in another order than in real time",

@@ -9,7 +9,7 @@ from generators.verify.shown import split_words
 from schemas.base import sha256_hex
 from schemas.episodes.action import Click, Key, TypeText, target_point
 from schemas.episodes.episode import Episode, Step, ThoughtSource
-from schemas.episodes.observation import Element, PageState, Sight
+from schemas.episodes.observation import DialogKind, Download, Element, OpenDialog, PageState, Sight
 
 KINDS: Kinds = {}
 lie = adder(KINDS)
@@ -308,6 +308,33 @@ def url_of_another_origin(truth: Truth) -> Episode | None:
 @lie("replay")
 def title_altered(truth: Truth) -> Episode | None:
     return _paged(truth, title="Checkout")
+
+
+@lie("replay")
+def dialog_made_up(truth: Truth) -> Episode | None:
+    asked = OpenDialog(kind=DialogKind.ALERT, title="the site says", message="Saved.")
+    return _paged(truth, dialog=asked)
+
+
+@lie("replay")
+def tab_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, tab=1)
+
+
+@lie("replay")
+def tabs_made_up(truth: Truth) -> Episode | None:
+    return _paged(truth, tabs=("Checkout", "Basket"))
+
+
+@lie("replay")
+def left_out_altered(truth: Truth) -> Episode | None:
+    return amend(truth.episode, 0, elements_left_out=7)
+
+
+@lie("replay")
+def download_made_up(truth: Truth) -> Episode | None:
+    kept = Download(name="bill.pdf", media_type="application/pdf", size=1, sha256=sha256_hex(b"1"))
+    return amend(truth.episode, 0, downloads=(kept,))
 
 
 @lie("replay")

@@ -111,7 +111,10 @@ def test_a_run_over_hostile_pages_names_each_and_spares_the_innocent(
     assert wrong == [], "\n".join(wrong)
     assert {ended[name] for name in INNOCENTS} == {"finished 1.0"}
     uncounted = {name for name in WAYS_OUT if name in rows and not rows[name]["blocked"]}
-    assert uncounted <= {f"way-{name}" for name, way in WAYS.items() if way.datagrams or way.direct}
+    # This site's judge looks at the page after each action, so that nobody is there to answer a question.
+    assert uncounted <= {
+        f"way-{name}" for name, way in WAYS.items() if way.acts or not way.is_counted
+    }
 
     said, alone = attempt(tmp_path / "alone", list(INNOCENTS))
 
