@@ -164,6 +164,17 @@ class VirtualClock:
             return min(max(ms - passed, 0), ms)
         return ms
 
+    async def wait_for_bodies(self) -> bool:
+        """Wait in real time until all requests have ended that are no streams; return whether there were any.
+
+        The browser's own clock stands until an answer's headers have come, and goes on while a script reads its body in
+        pieces.
+        """
+        waited = self._awaits
+        while self._awaits:  # noqa: ASYNC110 - which real time decides, too
+            await asyncio.sleep(LOOK_SECONDS)
+        return waited
+
     async def hear_news(self) -> None:
         """Give open streams real time, until none of them has had news for a while."""
         begun = time.monotonic()

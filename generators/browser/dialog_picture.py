@@ -54,8 +54,8 @@ def lay_out(dialog: OpenDialog, width: int, height: int) -> DrawnDialog:
     left, inner = max(0, (width - wide) // 2), wide - 2 * PAD
     field = FIELD + GAP if dialog.text is not None else 0
     room = max(1, (height - TOP - 2 * PAD - LINE - 3 * GAP - field - BUTTON) // LINE)
-    title = _wrap(dialog.title, inner, size=TITLE_SIZE)[:1]
-    words = [*title, *_shorten(_wrap(dialog.message, inner, size=TEXT_SIZE), room)]
+    title = _wrap(dialog.title, inner, size=TITLE_SIZE, room=1)[:1]
+    words = [*title, *_shorten(_wrap(dialog.message, inner, size=TEXT_SIZE, room=room), room)]
     lines, y = [], TOP + PAD
     for number, line in enumerate(words):
         size = TITLE_SIZE if number < len(title) else TEXT_SIZE
@@ -134,7 +134,8 @@ def dialog_sights(dialog: OpenDialog, parts: DrawnDialog) -> tuple[Sight, ...]:
 
 def _shown_in(field: Box, dialog: OpenDialog) -> str:
     """Return as much of what a field holds as fits on its line."""
-    return "".join(_wrap(dialog.text or "", field[2] - 2 * GAP, size=TEXT_SIZE)[:1])
+    lines = _wrap(dialog.text or "", field[2] - 2 * GAP, size=TEXT_SIZE, room=1)
+    return "".join(lines[:1])
 
 
 def _element(role: str, tag: str, name: str, box: Box, *, value: str | None = None) -> Element:
@@ -171,14 +172,17 @@ def _font(size: float) -> ImageFont.FreeTypeFont:
     return font
 
 
-def _wrap(text: str, width: float, *, size: int) -> list[str]:
-    """Return a text in lines of at most `width` CSS px; a longer word is parted."""
+def _wrap(text: str, width: float, *, size: int, room: int) -> list[str]:
+    """Return the first `room` lines of a text, and one more if there are more, each at most `width` CSS px wide.
+
+    A longer word is parted.
+    """
     font, lines = _font(size), list[str]()
     for paragraph in text.splitlines():
         line = ""
         for word in paragraph.split():
             rest = word
-            while rest:
+            while rest and len(lines) <= room:
                 joined = f"{line} {rest}" if line else rest
                 if font.getlength(joined) <= width:
                     line, rest = joined, ""
@@ -186,15 +190,25 @@ def _wrap(text: str, width: float, *, size: int) -> list[str]:
                     lines.append(line)
                     line = ""
                 else:
-                    fits = next(
-                        n
-                        for n in range(len(rest), 0, -1)
-                        if n == 1 or font.getlength(rest[:n]) <= width
-                    )
+                    fits = _letters_within(font, rest, width)
                     lines.append(rest[:fits])
                     rest = rest[fits:]
+        if len(lines) > room:
+            break
         lines.append(line)
-    return lines
+    return lines[: room + 1]
+
+
+def _letters_within(font: ImageFont.FreeTypeFont, word: str, width: float) -> int:
+    """Return how many letters of a word are at most `width` wide, one at least."""
+    low, high = 1, min(len(word), max(2, int(width)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if font.getlength(word[:middle]) <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _shorten(lines: list[str], room: int) -> list[str]:

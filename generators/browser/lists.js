@@ -9,7 +9,6 @@
   const TYPE_AHEAD_MS = 1000;
   const BUBBLE_MS = 5000;
   const MS_FOR_LETTER = 50;
-  const GAP = 8;
   const LOOK = `
     :host { all: initial; position: fixed; inset: auto; margin: 0; padding: 0; border: 0; overflow: visible }
     .list { box-sizing: border-box; overflow: hidden auto; background: #fff; color: #000; border: 1px solid #767676 }

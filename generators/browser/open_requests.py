@@ -80,6 +80,9 @@ class OpenRequests:
             ("eventSourceMessageReceived", self._on_message),
             ("loadingFinished", self._on_ended),
             ("loadingFailed", self._on_ended),
+            ("webSocketCreated", self._on_socket),
+            ("webSocketFrameReceived", self._on_frame),
+            ("webSocketClosed", self._on_ended),
         ):
             channel.on(f"Network.{event}", handler)
         channel.on_lost(lambda _: self._open.clear())
@@ -150,6 +153,21 @@ class OpenRequests:
         one = self._open.get(event["requestId"])
         if one is not None:
             self._note(one, len(event["data"]))
+
+    def _on_socket(self, event: dict[str, Any]) -> None:
+        parts = urlsplit(event["url"])
+        self._open[event["requestId"]] = _Request(
+            frame="",
+            loader="",
+            address=f"{parts.scheme}://{parts.netloc}{parts.path}",
+            kind="WebSocket",
+            begun=time.monotonic(),
+        )
+
+    def _on_frame(self, event: dict[str, Any]) -> None:
+        one = self._open.get(event["requestId"])
+        if one is not None:
+            self._note(one, len(event["response"]["payloadData"]))
 
     def _note(self, one: _Request, size: int) -> None:
         one.news.append((time.monotonic(), size))

@@ -141,11 +141,21 @@ class FileChooser:
         self._node = {"backendNodeId": event["backendNodeId"]}
         self._several = event["mode"] == "selectMultiple"
         self._names, self._place = names, place
+        self._frame = event["frameId"]
+        self._left = False
+        channel.on("Page.frameNavigated", self._on_navigated)
+        channel.on("Page.frameDetached", self._on_detached)
 
     @property
     def is_gone(self) -> bool:
-        """Whether its page is."""
-        return self._channel.is_closed
+        """Whether its page or the document of its field is."""
+        return self._left or self._channel.is_closed
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        self._left = self._left or event["frame"]["id"] == self._frame
+
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        self._left = self._left or event["frameId"] == self._frame
 
     @property
     def url(self) -> str:

@@ -54,7 +54,7 @@ class SessionFiles:
         self._context = ""
         self._begun: dict[str, _Begun] = {}
         self._done: list[Download] = []
-        self._taken = 0
+        self._taken = self._kept = 0
         self._row_bytes_left = 4 * MAX_ROW_BYTES
 
     @property
@@ -129,17 +129,19 @@ class SessionFiles:
         """Wait until the downloads that have begun have ended; cancel what is too large, too slow or too much."""
         while pending := [one for one in self._begun.values() if not one.download]:
             for one in pending:
-                if one.state != "inProgress":
-                    await self._keep(one)
-                elif problem := self._problem(one):
+                if problem := self._problem(one):
                     await self._cancel(one)
                     self._finish(one, one.record(problem=problem))
+                elif one.state != "inProgress":
+                    await self._keep(one)
             await asyncio.sleep(0 if all(one.download for one in pending) else _LOOK_SECONDS)
 
     def _problem(self, one: "_Begun") -> str | None:
         """Return why a download is not waited for; None: it is."""
-        if len(self._done) >= MAX_DOWNLOADS:
+        if self._kept >= MAX_DOWNLOADS:
             return f"there are {MAX_DOWNLOADS} downloads already"
+        if one.state != "inProgress":
+            return None
         if one.size > MAX_DOWNLOAD_BYTES:
             return f"it is larger than {MAX_DOWNLOAD_BYTES:,} bytes"
         if time.monotonic() - one.since > DOWNLOAD_SECONDS:
@@ -155,6 +157,7 @@ class SessionFiles:
         if found is None:
             self._finish(one, one.record(problem="it broke off"))
         else:
+            self._kept += 1
             fits = len(found) <= min(MAX_ROW_BYTES, self._row_bytes_left)
             self._row_bytes_left -= len(found) if fits else 0
             self._finish(one, one.record(contents=found, fits=fits))
@@ -166,6 +169,10 @@ class SessionFiles:
         self._done.append(download)
 
     async def _cancel(self, one: "_Begun") -> None:
+        with contextlib.suppress(OSError):
+            (self._folder / "downloads" / one.guid).unlink()
+        if one.state != "inProgress":
+            return
         if self._cdp is not None:
             with contextlib.suppress(Error, TimeoutError):
                 async with asyncio.timeout(DOWNLOAD_SECONDS):

@@ -209,6 +209,8 @@ class Settling:
         if wait_ms:
             await self._pass(clock, wait_ms, ends_in)
         await self._follow(clock)
+        if await clock.wait_for_bodies():
+            await clock.settle_to_grid(BUSY_GRID_MS)
         await clock.hear_news()
         await self.rest()
 

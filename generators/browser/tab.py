@@ -6,6 +6,7 @@ the current tab moves the clock for all of them.
 
 import contextlib
 from typing import Any
+from urllib.parse import urlsplit
 
 from generators.browser.clock import VirtualClock
 from generators.browser.page_calls import Channel, DocumentGone
@@ -40,6 +41,10 @@ NAVIGATION_START_SECONDS = 2.0
 
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
+
+
+_SHOWN_AT_ONCE = frozenset({"", "http", "https", "about", "blob", "file", "chrome", "view-source"})
+"""Addresses of windows that have a page at once; one with another, as of a mail, has none until it gets one."""
 
 
 class ActionRefused(Exception):
@@ -253,5 +258,6 @@ class PageTab:
         """As `Settling.settle`."""
         await self._settling.settle(wait_ms=wait_ms)
 
-    def _on_opened(self, _: object) -> None:
-        self.opened += 1
+    def _on_opened(self, event: dict[str, Any]) -> None:
+        if urlsplit(event["url"]).scheme in _SHOWN_AT_ONCE:
+            self.opened += 1

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from typing import Any
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Error, Page
 
 from generators.browser.devtools import Connection
 from generators.browser.dialogs import Dialogs
@@ -29,6 +29,8 @@ POPUP_SECONDS = 5.0
 
 CLOSE_SECONDS = 1.0
 """Time that a page gets to close once it was told to, seconds; one that asks first is waited for."""
+
+_LOOK_SECONDS = 0.01
 
 MAX_TABS = 8
 """The most open tabs; any further one that a page opens is closed."""
@@ -51,7 +53,9 @@ class Tabs:
         self._patience, self._dialogs, self._files = patience, dialogs, files
         self._connections = contextlib.AsyncExitStack()
         self._clipboard = Clipboard()
-        self._new_pages: asyncio.Queue[Page] = asyncio.Queue()
+        self._new_pages: list[Page] = []
+        self._arrived = 0
+        self._closing: set[asyncio.Task[None]] = set()
         self._tabs: list[PageTab] = []
         self.current = 0
         """The number of the tab that is shown, from 0."""
@@ -83,10 +87,22 @@ class Tabs:
         with boundary(FailureKind.BROWSER, "following downloads"):
             async with asyncio.timeout(CALL_SECONDS):
                 await self._files.follow(page, self._tabs[0].browser_context)
-        self._context.on("page", self._new_pages.put_nowait)
+        self._context.on("page", self._on_page)
+
+    def _on_page(self, page: Page) -> None:
+        """Keep a window for the next look, or close it at once where there are tabs enough."""
+        self._arrived += 1
+        if len(self._tabs) + len(self._new_pages) < MAX_TABS:
+            self._new_pages.append(page)
+            return
+        closing = asyncio.ensure_future(_close_page(page))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
         """Close the connections to the pages."""
+        for closing in self._closing:
+            closing.cancel()
         await self._connections.aclose()
 
     async def titles(self) -> list[str]:
@@ -184,19 +200,30 @@ class Tabs:
             raise ActionRefused("the tab did not open")
 
     async def adopt_popups(self, *, at_least: int = 0) -> None:
-        """Turn windows that pages opened into tabs, and show the last; close those beyond `MAX_TABS`."""
+        """Turn windows that pages opened into tabs, and show the last; those beyond `MAX_TABS` are closed.
+
+        A window that shows a page of its own is waited for; one that comes unannounced, as a window's own window, is
+        taken with the others.
+        """
         announced = max(at_least, sum(tab.opened for tab in self._tabs))
         for tab in self._tabs:
             tab.opened = 0
-        if not announced:
-            return
-        with contextlib.suppress(TimeoutError):
-            async with self._patience.limit(POPUP_SECONDS):
-                for _ in range(announced):
-                    page = await self._new_pages.get()
-                    if len(self._tabs) >= MAX_TABS:
-                        await page.close()
-                        continue
-                    self._tabs.append(await self._attach(page, opener=self.shown))
-                    self.current = len(self._tabs) - 1
-        self.shown.show()
+        if announced:
+            with contextlib.suppress(TimeoutError):
+                async with self._patience.limit(POPUP_SECONDS):
+                    while self._arrived < announced:  # noqa: ASYNC110 - also those that are closed
+                        await asyncio.sleep(_LOOK_SECONDS)
+        self._arrived = 0
+        while self._new_pages:
+            page = self._new_pages[0]  # which counts until it is a tab
+            made = None if page.is_closed() else await self._attach(page, opener=self.shown)
+            self._new_pages.pop(0)
+            if made is not None:
+                self._tabs.append(made)
+                self.current = len(self._tabs) - 1
+                self.shown.show()
+
+
+async def _close_page(page: Page) -> None:
+    with contextlib.suppress(Error):
+        await page.close()
