@@ -28,7 +28,8 @@ class PageFacts(Record):
     touch: bool | None = None
     """Whether the screen can be touched; None: it cannot. Actions are those of a mouse in any case."""
     latitude: float | None = Field(default=None, ge=-90, le=90)
-    """Where the person is, degrees north; None: a page that asks is refused."""
+    """Where the person is, degrees north, which pages are told without asking; None: a page that asks asks the policy,
+    and finds no place."""
     longitude: float | None = Field(default=None, ge=-180, le=180)
     """Degrees east; None together with `latitude`."""
 

@@ -256,6 +256,8 @@ class Chromium:
                 )
                 if spec.clock is not None:
                     await context.add_init_script(read_script("generators.browser", "shim.js"))
+                if spec.draws_lists:
+                    await context.add_init_script(read_script("generators.browser", "asks.js"))
                 if spec.sign_in is not None:
                     await _sign_in(context, spec.sign_in)
         session = ChromiumSession(

@@ -175,13 +175,14 @@ class VirtualClock:
             await asyncio.sleep(LOOK_SECONDS)
         return waited
 
-    async def hear_news(self) -> None:
-        """Give open streams real time, until none of them has had news for a while."""
+    async def hear_news(self) -> bool:
+        """Give open streams real time, until none of them has had news for a while; return whether one still had."""
         begun = time.monotonic()
         while self._has_streams and (gone := time.monotonic() - begun) < NEWS_SECONDS:
             if min(gone, *(one.silent_seconds for one in self._requests.values())) > SILENT_SECONDS:
-                return
+                return False
             await asyncio.sleep(LOOK_SECONDS)
+        return self._has_streams
 
     @property
     def _is_held(self) -> bool:

@@ -29,6 +29,7 @@ BUTTONS = {
     DialogKind.PROMPT: ("OK", "Cancel"),
     DialogKind.BEFOREUNLOAD: ("Leave", "Cancel"),
     DialogKind.FILE: ("Open", "Cancel"),
+    DialogKind.PERMISSION: ("Allow", "Block"),
 }
 """The words on the buttons that accept and dismiss; None: there is no such button."""
 

@@ -15,9 +15,16 @@ from typing import Any
 from playwright.async_api import Dialog
 
 from generators.browser import dialog_picture, untrusted_text
+from generators.browser.page_calls import Channel
 from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
-from generators.browser.questions import BadAnswer, FileChooser, Question, ScriptDialog
+from generators.browser.questions import (
+    BadAnswer,
+    FileChooser,
+    PermissionPrompt,
+    Question,
+    ScriptDialog,
+)
 from schemas.base import sha256_hex
 from schemas.episodes.action import (
     Action,
@@ -47,6 +54,12 @@ MAX_IN_A_ROW = 10
 """Dialogs that a page may open between two looks at it without one; each further one gets its default at once."""
 
 
+_NOTICES = {
+    "print": "The page wants to print; nothing is printed here",
+    "fullscreen": "The page wants the whole screen, which it does not get here",
+}
+
+
 class DialogRefusal(Exception):
     """An action that an open dialog does not allow; the policy is shown the text."""
 
@@ -69,6 +82,8 @@ class Dialogs:
         self._in_a_row = 0
         self._closed_at_once = 0
         self._told: list[str] = []
+        self._permitted: dict[tuple[str, str], bool] = {}
+        self._repeated: list[PermissionPrompt] = []
 
     def on_dialog(self, dialog: Dialog) -> None:
         """Take a dialog that a page has just opened."""
@@ -85,6 +100,27 @@ class Dialogs:
         if not self._waiting:
             self._told.append("The page wants a file")
             self._waiting.append(chooser)
+
+    def on_told(self, channel: Channel, told: str) -> None:
+        """Take what a page asks its browser for: a permission, to print, or the whole screen."""
+        if told in _NOTICES:
+            if _NOTICES[told] not in self._told:
+                self._told.append(_NOTICES[told])
+            return
+        prompt = PermissionPrompt(channel, told.removeprefix("asks "), self._permitted)
+        is_set = prompt.name == "geolocation" and self._spec.page.latitude is not None
+        if is_set or prompt.is_answered or len(self._waiting) >= MAX_IN_A_ROW:
+            self._repeated.append(prompt)
+        else:
+            self._told.append(f"The page wants to: {prompt.look(None).message}")
+            self._waiting.append(prompt)
+
+    async def repeat_answers(self) -> bool:
+        """Answer as before what a page has asked before; return whether there was anything."""
+        repeated, self._repeated = self._repeated, []
+        for prompt in repeated:
+            await prompt.answer(accept=False, typed=None)
+        return bool(repeated)
 
     @property
     def open(self) -> OpenDialog | None:

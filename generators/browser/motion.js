@@ -94,6 +94,7 @@
   // -1 while the page works at what real time decides.
   globalThis.stepmill.frame = async (passed) => {
     if (globalThis.stepmill.followFrames) globalThis.stepmill.followFrames();
+    globalThis.stepmill.tell();
     if (passed) for (const one of moving()) one.go(passed);
     await new Promise((resolve) => {
       requestAnimationFrame(resolve);

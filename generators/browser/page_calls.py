@@ -45,10 +45,21 @@ BUSY = -1.0
 WORLD = "stepmill"
 """The name of our isolated world."""
 
+TOLD = "stepmillTold"
+"""The function by which the isolated world tells the session something; DevTools' `Runtime.bindingCalled`."""
+
 _NO_MIDDLE_PASTE = "addEventListener('mouseup', (event) => { if (event.button === 1) event.preventDefault() }, true)"
 """Keeps a middle click from pasting the last selection of any session of the browser."""
 
-_FUNCTIONS = ("page.js", "fields.js", "reader.js", "sight.js", "lists.js", "motion.js")
+_FUNCTIONS = (
+    "page.js",
+    "fields.js",
+    "reader.js",
+    "sight.js",
+    "lists.js",
+    "motion.js",
+    "notices.js",
+)
 """The scripts of the isolated world's functions, in their order."""
 
 _GONE_MESSAGES = (
@@ -222,6 +233,9 @@ class Channel:
             "Page.createIsolatedWorld",
             {"frameId": tree["frameTree"]["frame"]["id"], "worldName": WORLD},
         )
+        # A binding is given to the contexts that there are, and to none that comes later.
+        await self.send("Runtime.removeBinding", {"name": TOLD})
+        await self.send("Runtime.addBinding", {"name": TOLD, "executionContextName": WORLD})
         return int(made["executionContextId"])
 
     async def _evaluate(

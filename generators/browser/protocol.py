@@ -88,8 +88,8 @@ class SessionSpec(Record):
     sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
     """The cookies and storage that log the session in; never recorded. None: no login."""
     draws_lists: bool = True
-    """Whether open lists, suggestions and words on wrong fields are drawn into the page; false in replays of
-    earlier versions, which left them to the browser."""
+    """Whether open lists, suggestions and words on wrong fields are drawn into the page, and permissions are asked
+    for; false in replays of earlier versions, which left them to the browser."""
     page: PageFacts = Field(default=NO_FACTS, exclude_if=says_nothing)
     """What its pages find out about their user; not recorded where nothing is set."""
     files: tuple[TaskFile, ...] = Field(default=(), exclude=True, repr=False)

@@ -6,14 +6,15 @@ answered alike (`dialogs.py`).
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from playwright.async_api import Dialog, Error
 
 from generators.browser import untrusted_text
-from generators.browser.page_calls import Channel
+from generators.browser.page_calls import Channel, DocumentGone
+from schemas.base import canonical_json
 from schemas.episodes.observation import DialogKind, OpenDialog
 from schemas.errors import RolloutFailure
 
@@ -23,6 +24,15 @@ ANSWER_SECONDS = 20.0
 _LEAVE = "Changes you made may not be saved."
 _CANCEL = "function () { this.dispatchEvent(new Event('cancel', { bubbles: true })) }"
 """What a field is told when its chooser is dismissed."""
+
+
+PERMISSIONS: Mapping[str, tuple[str, list[str]]] = {
+    "geolocation": ("Know your location", ["geolocation"]),
+    "notifications": ("Show notifications", ["notifications"]),
+    "camera": ("Use your camera and microphone", ["camera", "microphone"]),
+    "clipboard": ("See what you have copied", ["clipboard-read"]),
+}
+"""What a page may ask for: the words of the question, and the names of the permission for Playwright."""
 
 
 class BadAnswer(Exception):
@@ -198,6 +208,64 @@ class FileChooser:
                 "Runtime.callFunctionOn",
                 {"objectId": found["object"]["objectId"], "functionDeclaration": _CANCEL},
             )
+
+
+class PermissionPrompt:
+    """What a page wants to do that its browser asks for first."""
+
+    blocks = False
+    by_default = False
+
+    def __init__(self, channel: Channel, name: str, answered: dict[tuple[str, str], bool]) -> None:
+        """`name` is one of `PERMISSIONS`; `answered` are the answers of the session so far, by origin and name."""
+        self._channel, self.name = channel, name
+        self._answered = answered
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its page is."""
+        return self._channel.is_closed
+
+    @property
+    def url(self) -> str:
+        """The address of its page."""
+        return self._channel.page.url
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the session has answered it before, and nobody is asked again."""
+        return self._key in self._answered
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}", self.name
+
+    def look(self, typed: str | None) -> OpenDialog:
+        """Return it as it is shown."""
+        del typed
+        return untrusted_text.dialog(
+            DialogKind.PERMISSION,
+            title=f"{urlsplit(self.url).netloc or 'This page'} wants to",
+            message=PERMISSIONS[self.name][0],
+            text=None,
+        )
+
+    def check(self, typed: str | None) -> None:
+        """Accept: there is nothing to check."""
+
+    async def answer(self, *, accept: bool, typed: str | None) -> None:
+        """Answer it, and let the page go on."""
+        del typed
+        accept = self._answered.setdefault(self._key, accept)
+        with contextlib.suppress(DocumentGone, RolloutFailure, Error, TimeoutError):
+            if accept:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await self._channel.page.context.grant_permissions(
+                        PERMISSIONS[self.name][1], origin=self._key[0]
+                    )
+            said = f"{canonical_json(self.name)}, {canonical_json(accept)}"
+            await self._channel.call(f"stepmill.answered({said})")
 
 
 def _lines(typed: str | None) -> list[str]:

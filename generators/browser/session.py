@@ -52,6 +52,10 @@ USE_SECONDS = 40.0
 """Time limit of one use of a page, from its first call to the last: to open, act and settle, or look; seconds."""
 
 
+GOES_ON = "The page still gets news: what came after this is in no picture yet"
+"""Told after an action whose page's streams were not silent in time."""
+
+
 class ChromiumSession:
     """A `Session` in one Chromium context. `Chromium` makes and closes it."""
 
@@ -220,6 +224,8 @@ class ChromiumSession:
                 self._done.error = truncate(str(refusal), MESSAGE_BYTES)
         new = self._files.take()
         told = [*self._dialogs.take_told(), *map(download_text, new)]
+        if self._dialogs.open is None and self._tab.goes_on and not isinstance(action, Answer):
+            told.append(GOES_ON)
         return Effect(
             error=self._done.error,
             result_text=untrusted_text.result_text(told),
@@ -256,6 +262,8 @@ class ChromiumSession:
             if not self._tabs.drop_closed():
                 raise
         await self._tabs.adopt_popups()
+        if await self._dialogs.repeat_answers():
+            await self._tab.settle(wait_ms=0)
         await self._files.wait()
         await self._tabs.close_empty()
         if self._tabs.drop_closed():

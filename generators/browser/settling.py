@@ -60,6 +60,8 @@ class Settling:
         self._loading: set[str] = set()
         self._navigated = False
         self._workers: set[str] = set()
+        self.goes_on = False
+        """Whether a stream of the page still had news when the last action had settled."""
         self.moved = asyncio.Event()
         """Set when a navigation has begun."""
         channel.on("Page.frameStartedLoading", self._on_started)
@@ -211,7 +213,7 @@ class Settling:
         await self._follow(clock)
         if await clock.wait_for_bodies():
             await clock.settle_to_grid(BUSY_GRID_MS)
-        await clock.hear_news()
+        self.goes_on = await clock.hear_news()
         await self.rest()
 
     async def _follow(self, clock: VirtualClock) -> None:

@@ -250,6 +250,11 @@ class PageTab:
         history = await self.channel.send("Page.getNavigationHistory")
         return str(history["entries"][history["currentIndex"]]["title"])
 
+    @property
+    def goes_on(self) -> bool:
+        """As `Settling.goes_on`."""
+        return self._settling.goes_on
+
     async def rest(self) -> None:
         """As `Settling.rest`."""
         await self._settling.rest()

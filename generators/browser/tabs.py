@@ -12,7 +12,7 @@ from playwright.async_api import BrowserContext, Error, Page
 
 from generators.browser.devtools import Connection
 from generators.browser.dialogs import Dialogs
-from generators.browser.page_calls import CALL_SECONDS, Channel
+from generators.browser.page_calls import CALL_SECONDS, TOLD, Channel
 from generators.browser.page_input import Clipboard
 from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
@@ -123,11 +123,16 @@ class Tabs:
                 )
         channel = Channel(page, connection, self._patience)
         channel.on("Page.fileChooserOpened", lambda event: self._on_chooser(channel, event))
+        channel.on("Runtime.bindingCalled", lambda event: self._on_told(channel, event))
         tab = await PageTab.attach(
             channel, spec=self._spec, opener=opener, clipboard=self._clipboard
         )
         tab.target, tab.browser_context = target["targetId"], target["browserContextId"]
         return tab
+
+    def _on_told(self, channel: Channel, event: dict[str, Any]) -> None:
+        if event["name"] == TOLD:
+            self._dialogs.on_told(channel, event["payload"])
 
     def _on_chooser(self, channel: Channel, event: dict[str, Any]) -> None:
         if "backendNodeId" in event:

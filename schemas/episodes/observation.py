@@ -113,6 +113,8 @@ class DialogKind(StrEnum):
     """A text."""
     BEFOREUNLOAD = "beforeunload"
     """Whether to leave the page and lose what was changed."""
+    PERMISSION = "permission"
+    """Whether it may do what its browser asks for first; the page does not stand still."""
     FILE = "file"
     """Which of the task's files the page gets; the page does not stand still."""
 

@@ -5,7 +5,7 @@ from aiohttp import web
 from support.browsers.html_site import opened, spec
 
 from generators.sites.gateway import Handler
-from schemas.episodes.action import Wait
+from schemas.episodes.action import AnswerDialog, Wait
 from schemas.page_facts import NO_FACTS, PageFacts
 
 pytestmark = [
@@ -83,6 +83,8 @@ async def test_a_page_finds_what_is_set(
     pages: dict[str, str | Handler] = {"/": answer}
     async with opened(pages, facts=facts) as session:
         await session.act(Wait(ms=100))
+        if (await session.observe()).page.dialog is not None:
+            await session.act(AnswerDialog(accept=False))
         assert await session.evaluate("found") == found
     assert asked[0].startswith(header)
 
