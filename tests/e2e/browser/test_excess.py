@@ -168,7 +168,7 @@ async def _look_everywhere(session: ChromiumSession) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", WAYS if THOROUGH else ["location"])
 async def test_no_window_shows_anything_of_the_machine(
     way: str, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +189,7 @@ async def test_no_window_shows_anything_of_the_machine(
     assert "made here" in told, "what a window shows is seen"
 
 
+@pytest.mark.full
 async def test_no_action_opens_a_file_of_the_machine(secret: Path) -> None:
     async with opened({"/": "page"}) as session:
         for url in (secret.as_uri(), "chrome://version/", "javascript:alert(1)", "about:blank"):
@@ -198,6 +199,7 @@ async def test_no_action_opens_a_file_of_the_machine(secret: Path) -> None:
         assert (await session.observe()).page.tabs == ()
 
 
+@pytest.mark.full
 async def test_the_browser_itself_may_read_the_file_that_no_page_shows(secret: Path) -> None:
     async with opened({"/": "page"}, clock=None) as session:
         await session._tab.channel.send("Page.navigate", {"url": secret.as_uri()})
@@ -216,6 +218,7 @@ MOVES = f"""for (let i = 0; i < {MOVED}; i++) {{
 }}"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("script", "endings"),
     [
@@ -267,6 +270,7 @@ for (let got = await reader.read(); !got.done; got = await reader.read()) size +
 said.textContent = 'read ' + size"""
 
 
+@pytest.mark.full
 async def test_a_body_that_a_page_reads_and_drops_is_read_to_its_end() -> None:
     async with beside_good({"/": pressing(READS), "/big": _bytes(BODY_BYTES)}) as session:
         await session.act(GO)
@@ -377,6 +381,7 @@ async def test_many_fields_are_hashed_to_the_last_and_listed_to_a_limit(
         assert before.page.form_sha256 != after.page.form_sha256
 
 
+@pytest.mark.full
 async def test_deep_elements_are_seen_or_the_page_is_named() -> None:
     deep = f"let e = said; for (let i = 0; i < {DEEP}; i++) e = e.appendChild(document.createElement('div')); e.append('deep')"
     async with beside_good({"/": pressing(deep)}) as session:

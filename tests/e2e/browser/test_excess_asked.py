@@ -66,6 +66,7 @@ async def test_a_frame_asks_as_far_as_it_may(frame: str, *, asks: bool) -> None:
         assert await text(session) == f"answer {str(asks).lower()}"
 
 
+@pytest.mark.full
 async def test_an_alert_while_a_page_is_left_is_not_heard() -> None:
     page = pressing("onunload = onpagehide = () => alert('bye'); location = '/two'")
     async with beside_good({"/": page, "/two": "two"}) as session:
@@ -76,6 +77,7 @@ async def test_an_alert_while_a_page_is_left_is_not_heard() -> None:
         assert (seen.page.url, seen.page.dialog) == (ORIGIN + "/two", None)
 
 
+@pytest.mark.full
 async def test_a_confirm_in_the_question_before_leaving_is_not_asked() -> None:
     leaves = "onbeforeunload = (event) => { said.textContent = confirm('In it?'); event.preventDefault() }; location = '/two'"
     async with beside_good({"/": pressing(leaves), "/two": "two"}) as session:
@@ -95,6 +97,7 @@ WORKER = """const worker = new Worker(URL.createObjectURL(new Blob(['postMessage
 worker.onmessage = () => { alert('Now'); said.textContent = 'after' }"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "script",
     [
@@ -115,6 +118,7 @@ async def test_an_alert_at_an_odd_moment_is_answered_as_any_other(script: str) -
         assert await text(session) == "after"
 
 
+@pytest.mark.full
 async def test_a_page_that_says_something_in_each_frame_is_asked_ten_times_a_step() -> None:
     page = pressing("const say = () => { requestAnimationFrame(say); alert('Again') }; say()")
     async with beside_good({"/": page}) as session:
@@ -164,6 +168,7 @@ t.ondragover = (event) => event.preventDefault()
 DRAG = Drag(x=30, y=120, to_x=200, to_y=250)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("asks", "log"),
     [
@@ -223,6 +228,7 @@ async def test_one_chooser_is_answered_once_whatever_its_page_does(script: str, 
         assert await text(session) == said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("window", [False, True], ids=["frame", "popup"])
 async def test_a_field_of_a_frame_or_a_popup_gets_its_file(*, window: bool) -> None:
     field = "<body style='margin:0'><input id=f type=file><p id=got>none</p><script>f.onchange = () => { got.textContent = f.files[0].name }</script>"
@@ -268,6 +274,7 @@ async def _breaks(request: web.BaseRequest) -> web.StreamResponse:
     return response
 
 
+@pytest.mark.full
 async def test_of_200_downloads_of_a_script_those_that_the_browser_lets_are_told() -> None:
     makes = "for (let i = 0; i < 200; i++) { const a = document.createElement('a'); a.download = `${i}.txt`; a.href = URL.createObjectURL(new Blob(['made'])); a.click() }"
     async with beside_good({"/": pressing(makes)}) as session:
@@ -309,6 +316,7 @@ async def test_an_empty_and_a_broken_download_are_told_as_such(
         assert (await session.observe()).page.url == ORIGIN + "/"
 
 
+@pytest.mark.full
 async def test_two_downloads_of_one_name_are_both_kept() -> None:
     pages: Pages = {
         "/": pressing("location = window.again ? '/two' : '/one'; again = true"),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from effort import THOROUGH
 from support.browsers.html_site import HOST, ORIGIN, opened
 
 from generators.browser.dialogs import MAX_IGNORED, MAX_IN_A_ROW
@@ -73,7 +74,7 @@ def button(seen: Observation, name: str) -> Click:
         ("prompt('Name?')", [TypeText(text="Bo"), TypeText(text="b"), Key(key="Enter")], "Bob"),
         ("prompt('?')", [TypeText(text="A"), TypeText(text="B", overwrite=True, enter=True)], "B"),
         ("prompt('1?') + prompt('2?')", [TypeText(text="x\n"), TypeText(text="y\n")], "xy"),
-    ],
+    ][:: 1 if THOROUGH else 3],
 )
 async def test_a_dialog_is_answered_by_an_action_or_by_keys(
     asks: str, actions: Sequence[Action], answered: str
@@ -134,7 +135,7 @@ async def test_what_is_typed_into_a_prompt_is_in_its_field() -> None:
         Tab(operation=TabOperation.OPEN),
         TypeText(text="yes"),
         AnswerDialog(accept=True, text="yes"),
-    ],
+    ][:: 1 if THOROUGH else 3],
 )
 async def test_nothing_else_can_be_used_while_a_dialog_is_open(action: Action) -> None:
     async with opened(asking("confirm('Sure?')")) as session:

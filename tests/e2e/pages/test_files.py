@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from effort import THOROUGH
 from support.browsers.html_site import ORIGIN, opened, spec
 
 from generators.browser import session_files
@@ -179,8 +180,9 @@ def names_of_the_machine(folder: Path) -> list[str]:
 
 
 async def test_no_name_leads_to_another_file_of_the_machine(tmp_path: Path) -> None:
-    tried = names_of_the_machine(tmp_path)
-    assert len(set(tried)) >= 50
+    names = names_of_the_machine(tmp_path)
+    assert len(set(names)) >= 50
+    tried = names if THOROUGH else names[::5]
     async with opened(page("multiple"), files=(NOTES,)) as session:
         for name in tried:
             await session.act(ASK)

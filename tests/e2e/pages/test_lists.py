@@ -1,6 +1,7 @@
 """Lists, suggestions and words on wrong fields are in the picture, and used by ordinary clicks and keys, in Chromium."""
 
 import pytest
+from effort import THOROUGH
 from support.browsers.html_site import opened
 
 from generators.browser.session import ChromiumSession
@@ -82,7 +83,7 @@ async def test_a_row_is_chosen_by_a_click_with_a_native_list_s_events() -> None:
         (["ArrowDown", "Escape"], "Apple"),
         (["ArrowDown", "Tab"], "Banana"),
         (["PageDown", "Enter"], "Fig"),
-    ],
+    ][:: 1 if THOROUGH else 3],
 )
 async def test_a_row_is_chosen_by_keys(keys: list[str], chosen: str) -> None:
     async with opened({"/": FRUIT}) as session:
@@ -94,7 +95,7 @@ async def test_a_row_is_chosen_by_keys(keys: list[str], chosen: str) -> None:
         assert "Dry" not in words(await session.observe())
 
 
-@pytest.mark.parametrize("key", ["Enter", " ", "Alt+ArrowDown", "F4"])
+@pytest.mark.parametrize("key", ["Enter", *([" ", "Alt+ArrowDown", "F4"] if THOROUGH else [])])
 async def test_a_list_in_focus_is_opened_by_keys(key: str) -> None:
     async with opened({"/": FRUIT}) as session:
         await session.act(Key(key="Tab"))

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 from aiohttp import web
+from effort import THOROUGH
 from support.browsers.html_site import HOST, opened
 
 from generators.browser import clock
@@ -41,7 +42,7 @@ async def said(session: ChromiumSession) -> object:
         (NOTICE, "Show notifications", "1 granted", "1 denied"),
         (CAMERA, "Use your camera and microphone", "1 NotFoundError", "1 NotAllowedError"),
         (PASTE, "See what you have copied", "1 read", "1 NotAllowedError"),
-    ],
+    ][:: 1 if THOROUGH else 2],
 )
 @pytest.mark.parametrize("accept", [True, False])
 async def test_a_permission_is_asked_for_once_and_answered_by_an_action(
