@@ -70,6 +70,19 @@
       },
     }.watchPosition;
   }
+  // A link that downloads may be in no document, where nobody else hears that it is pressed.
+  const { click, dispatchEvent } = HTMLAnchorElement.prototype;
+  const isAlone = (link) => link.hasAttribute("download") && !link.isConnected;
+  Object.assign(HTMLAnchorElement.prototype, {
+    click() {
+      if (isAlone(this)) tell("downloads");
+      click.call(this);
+    },
+    dispatchEvent(event) {
+      if (event && event.type === "click" && isAlone(this)) tell("downloads");
+      return dispatchEvent.call(this, event);
+    },
+  });
   wrap(window, "print", (go) => {
     tell("print");
     go();

@@ -7,6 +7,11 @@
   };
   for (const name of ["notifications", "camera", "clipboard", "geolocation"])
     addEventListener(`stepmill-asks-${name}`, () => tell(`asks ${name}`), true);
+  addEventListener("stepmill-downloads", () => tell("downloads"), true);
+  addEventListener("click", (event) => {
+    const links = event.composedPath().filter((one) => one.localName === "a");
+    if (!event.defaultPrevented && links.some((one) => one.hasAttribute("download"))) tell("downloads");
+  });
   addEventListener("stepmill-print", () => tell("print"), true);
   addEventListener("fullscreenerror", () => tell("fullscreen"), true);
   globalThis.stepmill.tell = tell;

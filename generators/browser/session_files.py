@@ -34,6 +34,9 @@ MAX_DOWNLOADS = 50
 DOWNLOAD_SECONDS = 10.0
 """Time that a session waits for a download to end, after which it is cancelled, seconds."""
 
+BEGIN_SECONDS = 1.0
+"""Time that the browser gets to tell that a download has begun, seconds."""
+
 MAX_NAME_BYTES = 255
 """The longest name of a download, bytes."""
 
@@ -54,7 +57,7 @@ class SessionFiles:
         self._context = ""
         self._begun: dict[str, _Begun] = {}
         self._done: list[Download] = []
-        self._taken = self._kept = 0
+        self._taken = self._kept = self._expected = 0
         self._row_bytes_left = 4 * MAX_ROW_BYTES
 
     @property
@@ -117,6 +120,7 @@ class SessionFiles:
         return {one.frame for one in self._begun.values()}
 
     def _on_begun(self, event: dict[str, Any]) -> None:
+        self._expected -= 1
         self._begun[event["guid"]] = _Begun(event)
 
     def _on_progress(self, event: dict[str, Any]) -> None:
@@ -125,8 +129,16 @@ class SessionFiles:
             begun.state = event["state"]
             begun.size = max(event["receivedBytes"], event["totalBytes"])
 
+    def expect(self) -> None:
+        """Expect one download more to begin, of which the browser tells a moment later."""
+        self._expected += 1
+
     async def wait(self) -> None:
-        """Wait until the downloads that have begun have ended; cancel what is too large, too slow or too much."""
+        """Wait until downloads have begun that are expected, and ended; cancel what is too large, too slow or too much."""
+        late = time.monotonic() + BEGIN_SECONDS
+        while self._expected > 0 and time.monotonic() < late:  # noqa: ASYNC110 - until real time ends it
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._expected = 0
         while pending := [one for one in self._begun.values() if not one.download]:
             for one in pending:
                 if problem := self._problem(one):

@@ -123,6 +123,7 @@ class Tabs:
                 )
         channel = Channel(page, connection, self._patience)
         channel.on("Page.fileChooserOpened", lambda event: self._on_chooser(channel, event))
+        channel.on("Network.loadingFailed", self._on_failed)
         channel.on("Runtime.bindingCalled", lambda event: self._on_told(channel, event))
         tab = await PageTab.attach(
             channel, spec=self._spec, opener=opener, clipboard=self._clipboard
@@ -131,8 +132,15 @@ class Tabs:
         return tab
 
     def _on_told(self, channel: Channel, event: dict[str, Any]) -> None:
-        if event["name"] == TOLD:
+        if event["name"] == TOLD and event["payload"] == "downloads":
+            self._files.expect()
+        elif event["name"] == TOLD:
             self._dialogs.on_told(channel, event["payload"])
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        """Expect a download where an answer was taken for one instead of a page."""
+        if event["type"] == "Document" and event.get("canceled"):
+            self._files.expect()
 
     def _on_chooser(self, channel: Channel, event: dict[str, Any]) -> None:
         if "backendNodeId" in event:
