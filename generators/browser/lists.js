@@ -17,6 +17,14 @@
     .list .inner { padding-left: 20px }
     .list .off { color: #767676 }
     .list .on { background: #1967d2; color: #fff }
+    .calendar { box-sizing: border-box; width: 224px; padding: 6px; background: #fff; color: #000; border: 1px solid #bfbfbf;
+      font: 12px/26px sans-serif; display: grid; grid-template-columns: repeat(7, 30px); text-align: center; cursor: default }
+    .calendar .month { grid-column: span 5; font-weight: bold }
+    .calendar .other, .calendar .off { color: #767676 }
+    .calendar .on { background: #1967d2; color: #fff; border-radius: 2px }
+    .calendar .foot { grid-column: span 3 }
+    .calendar .foot:not(.off) { color: #1967d2 }
+    .calendar .last { grid-column: 5 / span 3 }
     .bubble { position: relative; box-sizing: border-box; width: max-content; max-width: 250px; min-height: 40px;
       margin-top: 9px; padding: 11px 9px 11px 39px; background: #fff; color: #000; border: 1px solid #808080;
       border-radius: 4px; box-shadow: 4px 4px 8px #00000055; font: 14px/16px system-ui, sans-serif }
@@ -185,6 +193,7 @@
     event.stopImmediatePropagation();
   };
   const onKey = (event) => {
+    if (shown && shown.key) shown.key(event);
     if (!shown || !shown.rows) return;
     const isSelect = tagOf(shown.field) === "select";
     const { key } = event;
@@ -216,6 +225,7 @@
   };
   const OPENS = [" ", "Enter", "F4"];
   const onKeyAfter = (event) => {
+    if (globalThis.stepmill.layer.openDate(event)) return;
     const element = event.composedPath()[0];
     if (event.defaultPrevented || !(element instanceof Element) && !element.ownerDocument) return;
     const withAlt = event.altKey && (event.key === "ArrowDown" || event.key === "ArrowUp");
@@ -239,7 +249,8 @@
     }
     const at = event.type === "mouseup" && event.button === 0 ? rowAt(event) : -1;
     hide(event);
-    if (at >= 0 && shown.rows[at].item && !shown.rows[at].isOff) take(at);
+    if (event.type === "mouseup" && event.button === 0 && shown.press) shown.press(event.composedPath()[0]);
+    else if (at >= 0 && shown.rows[at].item && !shown.rows[at].isOff) take(at);
   };
   let wasOpenOn = null;
   const onPressBefore = (event) => {
@@ -307,6 +318,7 @@
     on("pointerdown", onPressBefore, true);
     on("keydown", onKey, true);
     on("mousedown", onPress, false);
+    on("click", (event) => void globalThis.stepmill.layer.openDate(event), false);
     on("keydown", onKeyAfter, false);
     on("input", onInput, true);
     on("invalid", onInvalid, true);
@@ -316,6 +328,12 @@
     }, { capture: true });
   };
   Object.assign(globalThis.stepmill, {
+    layer: {
+      close, draw, hide,
+      show: (what) => {
+        shown = what;
+      },
+    },
     // Draws lists in this page and its frames from now on.
     drawLists: () => {
       follow(document);

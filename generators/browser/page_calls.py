@@ -57,6 +57,7 @@ _FUNCTIONS = (
     "reader.js",
     "sight.js",
     "lists.js",
+    "calendar.js",
     "motion.js",
     "notices.js",
 )

@@ -22,7 +22,9 @@ SIX = {"loopback-of-six", "abroad-by-six"}
 
 DATAGRAMS = {name for name, way in WAYS.items() if way.datagrams}
 
-TRIED = {name for name, way in WAYS.items() if OWN or not way.abroad}
+TRIED = {
+    name for name, way in WAYS.items() if (OWN or not way.abroad) and (THOROUGH or not way.long)
+}
 
 networked = pytest.mark.skipif(
     not OWN, reason="no network namespace may be made here: only canaries on loopback hear"
@@ -61,7 +63,7 @@ def test_every_way_is_heard_where_nothing_holds_a_page_back(control: Heard) -> N
     linked = any(name != "lo" for name in psutil.net_if_addrs())
     silent = TRIED - control.loud - SIX - (set() if OWN or linked else DATAGRAMS)
 
-    assert len(control.loud) >= 60
+    assert len(control.loud) >= 160
     assert silent == set()
     assert control.raw is OWN
 

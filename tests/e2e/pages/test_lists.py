@@ -213,3 +213,42 @@ async def test_the_list_moves_with_the_pointer_and_a_select_action_still_chooses
         assert await value(session) == "Fig"
         await session.act(Select(x=30, y=20, option="Banana"))
         assert await value(session) == "Banana"
+
+
+DATE = "<input id=s type=date value=2024-03-05 style='position:absolute;left:10px;top:10px'>"
+SIGN = Click(x=110, y=20)
+
+
+async def test_a_calendar_takes_clicks_and_keys_and_turns_its_months() -> None:
+    async with opened({"/": NOTES + DATE}) as session:
+        await session.act(SIGN)
+        seen = await session.observe()
+        assert "March 2024" in words(seen)
+        await session.evaluate("log.length = 0")
+        box = next(one.bbox for one in seen.elements if one.text == "21")
+        await session.act(Click(x=box[0] + 5, y=box[1] + 5))
+        assert await value(session) == "2024-03-21"
+        assert await session.evaluate("log") == ["input input", "change input"]
+        assert "March 2024" not in words(await session.observe())
+
+        await session.act(SIGN)
+        turn = next(one for one in (await session.observe()).elements if one.text == "\u2192")
+        await session.act(Click(x=turn.bbox[0] + 5, y=turn.bbox[1] + 5))
+        assert "April 2024" in words(await session.observe())
+        for key in ("ArrowDown", "ArrowRight", "Enter"):
+            await session.act(Key(key=key))
+        assert await value(session) == "2024-04-29"
+
+
+async def test_a_calendar_keeps_to_its_field_s_days_and_closes_without_a_change() -> None:
+    bound = DATE.replace("type=date", "type=date min=2024-03-04 max=2024-03-06")
+    async with opened({"/": bound}) as session:
+        await session.act(SIGN)
+        box = next(one.bbox for one in (await session.observe()).sights or () if one.text == "21")
+        await session.act(Click(x=box[0] + 2, y=box[1] + 2))
+        assert await value(session) == "2024-03-05"
+        assert "March 2024" in words(await session.observe())
+        await session.act(Key(key="Escape"))
+
+        assert "March 2024" not in words(await session.observe())
+        assert await value(session) == "2024-03-05"

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aiohttp import web
-from sites.hostile.fault import GIVEN_UP, WON, Fault
+from sites.hostile.fault import CLICKS, GIVEN_UP, WON, Fault
 from sites.hostile.markup import page_of
 from sites.hostile.pages import FAULTS, INNOCENTS
 from sites.hostile.ways_out import WAYS
@@ -49,7 +49,10 @@ NOWHERE = {
 """Where the ways out of this site's pages lead: nobody listens there."""
 
 WAYS_OUT = {
-    f"way-{name}": Fault(rf"{WON}|finished -1\.0$|{GIVEN_UP}", click="win()") for name in WAYS
+    f"way-{name}": Fault(
+        rf"{WON}|finished -1\.0$|{GIVEN_UP}", click="win()", acts=(*way.acts, *CLICKS)
+    )
+    for name, way in WAYS.items()
 }
 """Pages that go a way out while they load; some are gone then."""
 

@@ -1,7 +1,12 @@
 """What a way out of a page is: the page that goes it, and what it takes for anybody to hear it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from schemas.episodes.action import Action
+
+NO_CORS = "{mode:'no-cors'}"
+"""With it, a page may send a request to anybody without being asked first."""
 
 
 @dataclass(frozen=True)
@@ -15,13 +20,29 @@ class Way:
     headers: Mapping[str, str] = field(default_factory=dict)
     """What the page's answer has."""
     top: bool = False
-    """Only the page of a window can go it, and no frame."""
+    """It is gone by the page of a window, and by no frame beside others."""
     abroad: bool = False
     """It leads to no address of this machine: a packet on its way is all that there is to hear."""
     datagrams: bool = False
     """It goes past every server for requests, or nowhere on a machine that has the loopback alone."""
     direct: bool = False
     """The browser goes it only where it has no proxy."""
+    withheld: bool = False
+    """The browser of runs has nothing to go it with, so that it does not even ask."""
+    long: bool = False
+    """It takes a session long, as each window does beside others: it is gone only where each way has its own page."""
+    acts: Sequence[Action] = ()
+    """What the policy does on the page, which goes it only then."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the browser of runs asks for it, and is refused by name."""
+        return not (self.datagrams or self.direct or self.withheld)
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether a frame can go it, beside others."""
+        return not (self.top or self.acts)
 
     def page(self, named: Mapping[str, str]) -> str:
         """Return the page, which leads to the places in `named`."""
@@ -31,6 +52,17 @@ class Way:
     def answer_headers(self, named: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of its answer."""
         return {name: _fill(value, named) for name, value in self.headers.items()}
+
+
+def worker_way(script: str, *, kind: str = "Worker", options: str = "{}") -> Way:
+    """Return the way of a worker that runs `script`."""
+    blob = f'new Blob([`{script}`],{{type:"text/javascript"}})'
+    return Way(f"new {kind}(URL.createObjectURL({blob}),{options})")
+
+
+def head_way(markup: str) -> Way:
+    """Return the way of a page that has `markup` put into its head."""
+    return Way(f"document.head.insertAdjacentHTML('beforeend',`{markup}`)")
 
 
 def _fill(text: str, named: Mapping[str, str]) -> str:

