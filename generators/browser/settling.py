@@ -37,6 +37,9 @@ MOTION_FRAME_MS = 48
 WORKER_MS = 20
 """The portions in which time passes while a page has workers, whose timers run in real time as well: each takes as long."""
 
+MOTION_LOOK_MS = 100
+"""The longest time between two frames of a page in motion: what stops or turns it meanwhile is seen by the next."""
+
 BUSY_FRAMES = 40
 """Frames at most in which a page ends what real time decides."""
 
@@ -135,7 +138,7 @@ class Settling:
         self, clock: VirtualClock, left_ms: int, ends_in: float
     ) -> tuple[float | None, int]:
         """Let time pass until the first animation ends, and draw a frame; return what it says, and what is left."""
-        part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), left_ms)
+        part = min(max(math.ceil(ends_in), MOTION_FRAME_MS), MOTION_LOOK_MS, left_ms)
         await clock.advance(part)
         return await self._frame(part), left_ms - part
 

@@ -1,10 +1,12 @@
 """Each session has a clipboard of its own, with the events that a page expects of one."""
 
+import asyncio
+
 import pytest
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
 
 from generators.browser.session import ChromiumSession
-from schemas.episodes.action import Click, Key, Tab, TabOperation
+from schemas.episodes.action import AnswerDialog, Click, Key, Tab, TabOperation
 
 pytestmark = [
     pytest.mark.browser,
@@ -116,4 +118,10 @@ async def test_nothing_of_one_session_reaches_another() -> None:
         await other.act(Click(x=100, y=55, button="middle"))  # type: ignore[arg-type]
 
         assert await values(other) == ["one two", "", "hidden", "rich"]
-        assert await other.evaluate(READ) == ["NotAllowedError", False, ""]
+        reading = asyncio.create_task(other.evaluate(READ))
+        for _ in range(500):
+            if (await other.observe()).page.dialog is not None:
+                break
+            await asyncio.sleep(0.01)
+        await other.act(AnswerDialog(accept=False))
+        assert await reading == ["NotAllowedError", False, ""]

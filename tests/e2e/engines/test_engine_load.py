@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from support.runs.commands import SECONDS
 
@@ -18,6 +19,7 @@ def _run(*flags: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.full
 def test_it_measures_an_engine_of_its_own_and_prints_one_line(tmp_path: Path) -> None:
     target = tmp_path / "load.png"
 

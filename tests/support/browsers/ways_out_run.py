@@ -34,11 +34,11 @@ from schemas.configuration.sections import Sandbox
 from schemas.episodes.action import Action, Click, Wait
 from schemas.errors import RolloutFailure
 
-BATCH = 18
+BATCH = 24
 """The most ways that a page has, each in a frame."""
 
 AT_ONCE = 3
-"""How many pages are held back at the same time."""
+"""How many pages of one way are held back at the same time; one of many keeps the browser busy by itself."""
 
 LISTEN_SECONDS = 15.0
 """How long a page may take to be heard, or to be refused."""
@@ -266,7 +266,7 @@ def _held_back(
         async with Chromium(network=gateway, wanted=wanted) as chromium:
             assert chromium.process is not None
             trial.enclosed = not chromium.process.containment.namespace
-            slots = asyncio.Semaphore(AT_ONCE)
+            slots = asyncio.Semaphore(AT_ONCE if trial.single else 1)
 
             async def visit_in_turn(path: str, names: Sequence[str]) -> None:
                 async with slots:
