@@ -269,7 +269,7 @@ def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
             "--set=engine.patience_seconds=2",
             f"--set=limits.seconds={seconds}",
         )
-        with scripted_engine("--port", str(port), "--fault", f"{fault}:-1:after=7"):
+        with scripted_engine("--port", str(port), "--fault", f"{fault}:-1:after=14"):
             stopped = called(*RUN, *flags)
         shown = called("show", str(run), "--json").answer
         with scripted_engine("--port", str(port)):
