@@ -3,7 +3,7 @@
 // that is wrong. Each stands in the top layer, in the isolated world, and the page hears nothing of it; it
 // gets the events of a native list when one is chosen.
 (() => {
-  const { LIST, TOP, boxOf, closest, documentOf, places, squeeze, styleOf, tagOf } = globalThis.stepmill.parts;
+  const { LIST, TOP, boxOf, closest, documentOf, pages, places, squeeze, styleOf, tagOf } = globalThis.stepmill.parts;
   const MAX_ROWS = 20;
   const MAX_ITEMS = 1000;
   const TYPE_AHEAD_MS = 1000;
@@ -338,7 +338,7 @@
     drawLists: () => {
       follow(document);
       globalThis.stepmill.followFrames = () => {
-        for (const place of places()) follow(place.document);
+        for (const page of pages()) follow(page);
         if (shown && !shown.field.isConnected) close();
       };
     },

@@ -2,7 +2,7 @@
 // playback rate is 0), and each frame takes the animations on by the virtual time that has passed.
 // Whatever has an end comes to it, with the events of a browser; what has none stands at its beginning.
 (() => {
-  const { places, tagOf } = globalThis.stepmill.parts;
+  const { pages, places, tagOf } = globalThis.stepmill.parts;
   const MAX_ANIMATIONS = 10000;
   // The caret blinks and smooth scrolling goes on in real time. No policy of a page's author bars
   // such a sheet, which is no element; a page that replaces its list of sheets gets it again.
@@ -85,7 +85,7 @@
   // Whether a page still works at what real time decides (shim.js). Its own frame is drawn with ours.
   const isBusy = () => {
     let busy = false;
-    for (const { document: page } of places())
+    for (const page of pages())
       if (!page.defaultView.dispatchEvent(new Event("stepmill-frame", { cancelable: true }))) busy = true;
     return busy;
   };

@@ -80,7 +80,7 @@ class Heard:
     unattributed: Sequence[str]
     """What was heard of nobody known."""
     quiet_pages: Sequence[str]
-    """Pages of which nothing was refused, although they asked."""
+    """Pages of which nothing was refused, although they ask, and how that ended."""
     raw: bool
     """Whether every packet was listened to, and not only those to canaries."""
     enclosed: bool
@@ -254,13 +254,16 @@ def _held_back(
         async with chromium.session(spec) as session:
             if trial.sniffer:
                 trial.sniffer.learn()
-            with contextlib.suppress(RolloutFailure):
+            ended = "asked nothing"
+            try:
                 await session.open(ORIGIN + path)
                 for act in (*trial.acts(names), Wait(ms=500)):
                     await session.act(act)
+            except RolloutFailure as failure:
+                ended = str(failure)
             asks = any(WAYS[name].is_counted for name in names)
             if not await _fall_silent(session, asks=asks) and asks:
-                trial.quiet.append(path)
+                trial.quiet.append(f"{path}: {ended}")
 
     async def go(trial: _Trial, gateway: Gateway) -> None:
         async with Chromium(network=gateway, wanted=wanted) as chromium:
