@@ -84,9 +84,7 @@ class Tabs:
             async with asyncio.timeout(CALL_SECONDS):
                 page = await self._context.new_page()
         self._tabs = [await self._attach(page, opener=None)]
-        with boundary(FailureKind.BROWSER, "following downloads"):
-            async with asyncio.timeout(CALL_SECONDS):
-                await self._files.follow(page, self._tabs[0].browser_context)
+        await self._files.follow(self._endpoint, self.first.browser_context, self._patience)
         self._context.on("page", self._on_page)
 
     def _on_page(self, page: Page) -> None:
