@@ -61,9 +61,9 @@ class ServerProcess:
         self.url = f"http://127.0.0.1:{port}"
         for variable in start.secrets:
             self._environ[variable] = secrets.token_urlsafe(24)
-        self.values = Values(
-            environ=self._environ, port=port, folder=self.folder, python=sys.executable
-        )
+        values = Values(environ=self._environ, port=port, folder=self.folder, python=sys.executable)
+        further = {name: str(_free_port()) for name in self._application.ports}
+        self.values = values.with_group("port", further)
         self._process = await self._run(start.command, self.values, log=self.folder / "server.log")
 
     async def stop(self) -> None:

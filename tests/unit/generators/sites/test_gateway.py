@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from generators.browser.protocol import Entrance
-from generators.sites.gateway import FURTHER_NAMES, MAX_NAMES, Gateway
+from generators.sites.entrance import FURTHER_NAMES, MAX_NAMES
+from generators.sites.gateway import Gateway
 from schemas.episodes.episode import BlockedRequests, ConnectionKind
 
 GREETING = b"\x05\x01\x00"
