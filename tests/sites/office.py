@@ -83,6 +83,7 @@ async def page(request: web.Request) -> web.Response:
         raise web.HTTPFound("/login")
     archive = "<button id=archive>Archive all</button>" if name == "root" else ""
     text = Path(__file__).with_name("office.html").read_text()
+    text = text.replace("{asks}", "yes" if "asks" in FAULTS else "")
     return web.Response(
         text=text.replace("{name}", name).replace("{archive}", archive).replace("{api}", API),
         content_type="text/html",

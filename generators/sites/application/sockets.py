@@ -5,6 +5,7 @@ A socket is never waited for: it is open as long as its page likes. A replay ope
 """
 
 import asyncio
+import contextlib
 
 import aiohttp
 from aiohttp import web
@@ -27,6 +28,9 @@ CONNECT_SECONDS = 30.0
 
 OPEN_SECONDS = 30.0
 """Time that a server may take to open a socket, seconds; then the page is told that it does not."""
+
+CLOSE_SECONDS = 1.0
+"""Time that either side gets to agree that a socket is closed, seconds."""
 
 MAX_MESSAGE_BYTES = 16 * 2**20
 """The largest message; a socket with a larger one is closed."""
@@ -81,31 +85,39 @@ async def relay(
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
-        await page.close(code=_code(server.close_code))
+        too_much = any(not way.cancelled() and way.result() for way in ways)
+        await _close(page, code=_TOO_MUCH if too_much else _code(server.close_code))
         return page
     finally:
-        await server.close()
+        await _close(server)
 
 
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 
 
-async def _pass_on(from_: Socket, to: Socket, lease: Lease, *, limit: int | None = None) -> None:
-    """Pass the messages of one side to the other, until it ends or `limit` bytes are passed on."""
+async def _pass_on(from_: Socket, to: Socket, lease: Lease, *, limit: int | None = None) -> bool:
+    """Pass the messages of one side to the other until it ends; return whether there were more than `limit` bytes."""
     passed = 0
     async for message in from_:
         lease.requests += 1
         passed += len(message.data)
         if limit is not None and passed > limit:
-            await from_.close(code=_TOO_MUCH)
-            return
+            return True
         try:
             if message.type is aiohttp.WSMsgType.TEXT:
                 await to.send_str(message.data)
             else:
                 await to.send_bytes(message.data)
         except (ConnectionError, RuntimeError):
-            return  # the other side has ended
+            return False  # the other side has ended
+    return False
+
+
+async def _close(socket: Socket, *, code: int = aiohttp.WSCloseCode.OK) -> None:
+    """Close a socket, by force if the other side goes on sending."""
+    with contextlib.suppress(TimeoutError, ConnectionError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await socket.close(code=code)
 
 
 def _code(code: int | None) -> int:
