@@ -100,6 +100,10 @@ class Settling:
         await self._pass(clock, times.load_ms - half - times.settle_ms, await self._frame())
         await self._pass(clock, times.settle_ms, await self._frame())
 
+    async def draw(self) -> None:
+        """Draw a frame between two parts of an action, in which a page is told of what the first has selected or scrolled."""
+        await self._channel.frame(None if self._clock is None else 0)
+
     async def _frame(self, passed_ms: int = 0) -> float | None:
         """Draw a frame, and return in how many ms the first animation ends; None: none does, or real time moves them.
 

@@ -207,6 +207,7 @@ class PageTab:
             await self.input.click(Click(x=action.x, y=action.y))
         if action.overwrite:
             await self.call("stepmill.selectAll()")
+            await self._settling.draw()
         await self.input.type(action)
 
     async def _select(self, action: Select) -> None:

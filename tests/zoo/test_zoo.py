@@ -16,7 +16,6 @@ NOT_YET = {
     **dict.fromkeys(("smil-chain", "view-change"), "some events of motion come in another order"),
     "animate-finished": "a reversed animation that fills nothing is not found before it begins",
     "code-boxes": "a disabled field loses the focus with the next frame, and timers may come before",
-    "overwrite-fields": "what selects a field is told of after what is typed",
 }
 """Pages that are not right yet, with what is wrong; one that passes fails the suite."""
 
