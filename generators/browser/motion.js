@@ -82,12 +82,15 @@
     }
     return found.filter(Boolean);
   };
-  // Whether a page still works at what real time decides (shim.js). Its own frame is drawn with ours.
-  const isBusy = () => {
-    let busy = false;
-    for (const page of pages())
-      if (!page.defaultView.dispatchEvent(new Event("stepmill-frame", { cancelable: true }))) busy = true;
-    return busy;
+  // Draws the pages' own frames with ours, and returns what they say (shim.js): whether one still works
+  // at what real time decides, and whether one has what begins to move with the next frame.
+  const drawn = () => {
+    const told = pages().map((page) => {
+      const event = new Event("stepmill-frame", { cancelable: true });
+      page.defaultView.dispatchEvent(event);
+      return event;
+    });
+    return [told.some((one) => one.defaultPrevented), told.some((one) => one.cancelBubble)];
   };
   // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
   // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
@@ -100,8 +103,10 @@
       requestAnimationFrame(resolve);
     });
     if (passed === null) return null;
-    if (isBusy()) return -1;
+    const [isBusy, begins] = drawn();
+    if (isBusy) return -1;
     const left = moving().map((one) => one.left);
+    if (begins) left.push(0);
     return left.length ? left.reduce((one, other) => Math.min(one, other)) : null;
   };
 })();

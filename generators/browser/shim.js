@@ -127,10 +127,34 @@
     playing.set(element, wait());
   });
   media(["loadeddata", "seeked", "error", "emptied", "suspend", "abort"], rests);
-  // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait.
+  // An animation that is turned at its end has no effect until it has left that end, and is found by
+  // nobody before: time goes on, and it is taken a hair's breadth off.
+  const MAX_TURNED = 1000;
+  const HAIR_MS = 0.001;
+  const turned = new Set();
+  const turn = (method) =>
+    function turn(...given) {
+      const result = method.apply(this, given);
+      if (turned.size < MAX_TURNED) turned.add(this);
+      this.ready.then(() => leave(this), () => {});
+      return result;
+    };
+  const isAtEnd = ({ effect, currentTime }) =>
+    effect !== null && currentTime !== null && currentTime >= effect.getComputedTiming().endTime;
+  const leave = (animation) => {
+    if (animation.playState === "running" && animation.playbackRate < 0 && isAtEnd(animation))
+      animation.currentTime -= HAIR_MS;
+  };
+  wrap(prototype("Animation"), ["play", "reverse", "updatePlaybackRate"], turn);
+  const rate = Object.getOwnPropertyDescriptor(Animation.prototype, "playbackRate");
+  Object.defineProperty(Animation.prototype, "playbackRate", { ...rate, set: turn(rate.set) });
+  // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait
+  // (its default is prevented) and whether something is about to move (it is stopped).
   addEventListener("stepmill-frame", (event) => {
     if (flushed !== now()) flush();
     if (waits > 0) event.preventDefault();
+    if ([...turned].some((one) => one.pending && isAtEnd(one))) event.stopPropagation();
+    turned.clear();
   });
   // A closed shadow root is open to the isolated world, and looks closed to the page: what is in it
   // can be drawn, listed and typed into as anywhere else.

@@ -14,7 +14,6 @@ ANIMALS = zoo()
 
 NOT_YET = {
     **dict.fromkeys(("smil-chain", "view-change"), "some events of motion come in another order"),
-    "animate-finished": "a reversed animation that fills nothing is not found before it begins",
     "code-boxes": "a disabled field loses the focus with the next frame, and timers may come before",
 }
 """Pages that are not right yet, with what is wrong; one that passes fails the suite."""
