@@ -45,8 +45,17 @@
     if (!found) return NaN;
     return Number(found[1]) * { ms: 0.001, s: 1, min: 60, h: 3600 }[found[2] || "s"];
   };
+  // Elements that have ended, perhaps before their length: of these nothing more comes until they begin again.
+  const [heard, ended] = [new WeakSet(), new WeakSet()];
+  const hear = (element) => {
+    if (heard.has(element)) return;
+    heard.add(element);
+    element.addEventListener("beginEvent", () => ended.delete(element));
+    element.addEventListener("endEvent", () => ended.add(element));
+  };
   // When an element begins, repeats and ends; nothing if it has not begun and may never.
   const turnsOf = (element) => {
+    hear(element);
     let start = 0;
     try {
       start = element.getStartTime();
@@ -54,19 +63,31 @@
       return [];
     }
     const [repeats, length] = [element.getAttribute("repeatCount"), seconds(element.getAttribute("dur"))];
-    if (repeats === "indefinite" || !Number.isFinite(length)) return [start];
+    const begin = { at: start, tell: null };
+    if (repeats === "indefinite" || !Number.isFinite(length)) return [begin];
     const count = Number(repeats) || 1;
-    const turns = Array.from({ length: Math.min(Math.floor(count), MAX_REPEATS) }, (_, n) => start + n * length);
-    return [...turns, start + count * length];
+    // A jump to a repetition is told to nobody by the browser: so by us, and after what has begun before.
+    const tell = () => ended.has(element) || element.dispatchEvent(new Event("repeatEvent"));
+    const again = Array.from(
+      { length: Math.min(Math.ceil(count), MAX_REPEATS) - 1 },
+      (_, n) => ({ at: start + (n + 1) * length, tell }),
+    );
+    return [begin, ...again, { at: start + count * length, tell: null }];
   };
-  // A picture is taken on to the next of these, because a jump over one tells nobody of it.
+  // A picture is taken on to just after the next of these, because a jump over one tells nobody of it.
+  const JUST_S = 0.001;
   const ofPicture = (svg) => {
     const at = svg.getCurrentTime();
-    const turns = [...svg.querySelectorAll(MOVING)].flatMap(turnsOf).filter((one) => one > at);
+    const turns = [...svg.querySelectorAll(MOVING)].flatMap(turnsOf).filter((one) => one.at > at);
     if (!turns.length) return null;
-    const next = Math.min(...turns);
+    const next = Math.min(...turns.map((one) => one.at));
     const left = (next - at) * 1000;
-    return { left, go: (ms) => svg.setCurrentTime(ms < left ? at + ms / 1000 : next + 0.001) };
+    const go = (ms) => {
+      svg.setCurrentTime(ms < left ? at + ms / 1000 : next + JUST_S);
+      const passed = ms < left ? [] : turns.filter((one) => one.at <= next + JUST_S);
+      for (const one of passed) if (one.tell) setTimeout(one.tell);
+    };
+    return { left, go };
   };
   const moving = () => {
     const found = [];
