@@ -17,6 +17,10 @@
     }
     if (!page.adoptedStyleSheets.includes(sheet)) page.adoptedStyleSheets.push(sheet);
   };
+  // A window may draw a frame before its time is stopped. What has begun in that one is then as far from
+  // its beginning as the two clocks are from each other, which are hours, and begins again.
+  const LONG_MS = 3600000;
+  const isLost = (far, length) => far > length + LONG_MS;
   // One animation, as what is left of it in ms and how it is taken on; null if it has come to its end.
   const ofAnimation = (animation) => {
     if (animation.playState !== "running" || !animation.effect) return null;
@@ -31,9 +35,13 @@
       if (rate > 0 && at < delay) animation.currentTime = delay;
       return null;
     }
-    const left = rate > 0 ? (endTime - at) / rate : at / -rate;
-    if (left <= 0) return null;
     const end = rate > 0 ? endTime : 0;
+    if (isLost((end - at) * Math.sign(rate), endTime)) {
+      animation.currentTime = endTime - end;
+      return ofAnimation(animation);
+    }
+    const left = (end - at) / rate;
+    if (left <= 0) return null;
     const go = (ms) => { animation.currentTime = ms >= left ? end : at + ms * rate; };
     return { left, go };
   };

@@ -26,7 +26,6 @@ BY_CHANCE = {
     "lock-queue": "locks are granted in the order of real time",
     "smooth-article": "a jump to an anchor and the end of its scroll are told in either order",
     "sound-clip": "what plays is loaded in real time",
-    "window-fades": "the first motion in a window begins before the window is followed",
 }
 """Pages that are right or wrong by chance."""
 
