@@ -19,10 +19,6 @@ NOT_YET = {
 """Pages that are not right yet, with what is wrong; one that passes fails the suite."""
 
 BY_CHANCE = {
-    **dict.fromkeys(
-        ("observer-order", "resize-observer"),
-        "a busy machine draws a frame of its own before the one that the page asked for",
-    ),
     "lock-queue": "locks are granted in the order of real time",
     "smooth-article": "a jump to an anchor and the end of its scroll are told in either order",
     "sound-clip": "what plays is loaded in real time",
