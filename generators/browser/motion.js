@@ -2,7 +2,7 @@
 // playback rate is 0), and each frame takes the animations on by the virtual time that has passed.
 // Whatever has an end comes to it, with the events of a browser; what has none stands at its beginning.
 (() => {
-  const { pages, places, tagOf } = globalThis.stepmill.parts;
+  const { closest, pages, places, shadowOf, tagOf } = globalThis.stepmill.parts;
   const MAX_ANIMATIONS = 10000;
   // The caret blinks and smooth scrolling goes on in real time. No policy of a page's author bars
   // such a sheet, which is no element; a page that replaces its list of sheets gets it again.
@@ -121,6 +121,20 @@
     });
     return [told.some((one) => one.defaultPrevented), told.some((one) => one.cancelBubble)];
   };
+  // With a frame, a field that was disabled loses the focus. A browser lets a timer do it, which stands
+  // with time, while the page goes on with what it waits for.
+  const [activeIn, activeBelow] = [Document, ShadowRoot].map((one) =>
+    Function.prototype.call.bind(Object.getOwnPropertyDescriptor(one.prototype, "activeElement").get));
+  const leaveDisabled = () => {
+    for (const page of pages()) {
+      let [focused, next] = [null, activeIn(page)];
+      while (next) {
+        focused = next;
+        next = shadowOf(focused) && activeBelow(shadowOf(focused));
+      }
+      if (focused && closest(focused, ":disabled") === focused) HTMLElement.prototype.blur.call(focused);
+    }
+  };
   // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
   // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
   // -1 while the page works at what real time decides.
@@ -133,6 +147,7 @@
     });
     if (passed === null) return null;
     const [isBusy, begins] = drawn();
+    leaveDisabled();
     if (isBusy) return -1;
     const left = moving().map((one) => one.left);
     if (begins) left.push(0);

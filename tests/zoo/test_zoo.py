@@ -14,7 +14,6 @@ ANIMALS = zoo()
 
 NOT_YET = {
     "view-change": "the second of two transitions is not drawn while the first still waits for an answer",
-    "code-boxes": "a disabled field loses the focus with the next frame, and timers may come before",
 }
 """Pages that are not right yet, with what is wrong; one that passes fails the suite."""
 
