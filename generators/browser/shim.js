@@ -99,10 +99,32 @@
       for (const name of ends) source.addEventListener(name, end, { once: true });
       return result;
     };
+  // A jump to an anchor is told in a task, which stands with time, and how far it has scrolled with a frame,
+  // which does not. A page hears of the jump before: from here if a frame comes first.
+  const [jumps, heard] = [[], []];
+  const isJump = (one) => one !== undefined && one.newURL === location.href;
+  const land = () => {
+    for (const jump of jumps.splice(0, isJump(jumps.at(-1)) ? jumps.length : 0)) {
+      heard.push(jump.newURL);
+      dispatchEvent(new HashChangeEvent("hashchange", jump));
+    }
+  };
+  const { navigation } = window;
+  navigation.addEventListener("navigate", ({ hashChange, destination }) => {
+    if (!isJump(jumps.at(-1))) jumps.pop();
+    if (hashChange) jumps.push({ oldURL: location.href, newURL: destination.url });
+  });
+  addEventListener("hashchange", (event) => {
+    if (!event.isTrusted) return;
+    if (heard[0] !== event.newURL) jumps.shift();
+    else if (heard.shift()) event.stopImmediatePropagation();
+  }, true);
+  for (const name of ["scroll", "scrollend"]) addEventListener(name, land, true);
   // A machine that is busy draws frames of its own between ours, and observers of sizes are told in the
   // first. What a page has just asked for with its next frame comes before them, as it does in ours: an
   // observer that is older than all of the page's is told of the same sizes.
   const early = new ResizeObserver(() => {
+    land();
     if (asked === now() && flushed !== now()) flush();
     flushed = now();
   });
@@ -113,6 +135,13 @@
     };
   wrap(ResizeObserver.prototype, ["observe"], followed);
   const prototype = (name) => window[name] && window[name].prototype;
+  const intercepted = (method) =>
+    function intercepted(...given) {
+      const result = method.apply(this, given);
+      jumps.pop();
+      return result;
+    };
+  wrap(prototype("NavigateEvent"), ["intercept"], intercepted);
   const request = told("success", "error", "blocked");
   wrap(prototype("IDBFactory"), ["open", "deleteDatabase"], request);
   wrap(prototype("IDBDatabase"), ["transaction"], told("complete", "error", "abort"));
@@ -165,6 +194,7 @@
   // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait
   // (its default is prevented) and whether something is about to move (it is stopped).
   addEventListener("stepmill-frame", (event) => {
+    land();
     if (flushed !== now()) flush();
     if (waits > 0) event.preventDefault();
     if ([...turned].some((one) => one.pending && isAtEnd(one))) event.stopPropagation();

@@ -19,7 +19,6 @@ NOT_YET = {
 
 BY_CHANCE = {
     "lock-queue": "locks are granted in the order of real time",
-    "smooth-article": "a jump to an anchor and the end of its scroll are told in either order",
     "sound-clip": "what plays is loaded in real time",
 }
 """Pages that are right or wrong by chance."""
