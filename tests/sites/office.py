@@ -181,6 +181,7 @@ def main() -> None:
             web.post("/archive", archive),
             web.get("/health", health),
             web.post("/reset/{step}", reset),
+            web.get("/who", lambda request: _json(request.headers.get("Authorization"))),
             web.get("/state", lambda _: _json(state)),
         ]
     )

@@ -88,7 +88,7 @@ class ServerProcess:
         text = " / ".join(line.strip() for line in lines)
         for name in self._application.start.secrets:
             text = text.replace(self._environ.get(name, name), f"${name}")
-        return text
+        return self.values.hide(text, of=self._application)
 
     async def finish(self, command: Sequence[str], values: Values, doing: str) -> bytes:
         """Run a command of the application's file to its end and return its output.

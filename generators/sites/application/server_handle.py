@@ -217,6 +217,8 @@ class Server:
                 if response.status not in _OK:
                     text = " ".join(body[:_QUOTED_BYTES].decode(errors="replace").split())
                     text = values.hide(text, of=self._application)
+                    for pair in cookies.get("Cookie", "").split("; "):
+                        text = text.replace(pair.partition("=")[2] or pair, "…") if pair else text
                     raise self._failure(f"{about}: answered {response.status}: {text}")
                 if len(body) > MAX_STATE_BYTES:
                     raise self._failure(
@@ -244,7 +246,7 @@ class Server:
         basic = {}
         if login is not None and login.basic is not None:
             user, password = values.fill(login.basic.user), values.fill(login.basic.password)
-            basic["Authorization"] = aiohttp.BasicAuth(user, password, "utf-8").encode()
+            basic["Authorization"] = aiohttp.encode_basic_auth(user, password, "utf-8")
         return origin_fields(self._application.origin) | basic
 
     def give_up(self, message: str) -> RolloutFailure:

@@ -272,6 +272,35 @@ async def test_a_storage_state_logs_in(tmp_path: Path) -> None:
     assert visit.sign_in.storage == {API: {"theme": "dark"}}
 
 
+async def test_the_user_of_http_basic_is_added_on_the_way_and_a_page_may_name_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WORD", "tea")
+    basic = {"user": "{user.name}", "password": "{user.password}"}
+    users = {
+        "mia": {"name": "mia", "password": "$WORD"},
+        "tom": {"name": "tom", "password": "$WORD"},
+    }
+    application = office(login={"basic": basic}, users=users)
+    async with _visiting(application, "tom") as (gateway, _, visit):
+        hands = Hands(gateway, visit, host="office.test")
+        _, sent, _ = await hands.ask("GET", "/who")
+        own = await _ask_as(gateway, hands, Authorization="Bearer own")
+
+    assert sent == '"Basic dG9tOnRlYQ=="'
+    assert own == '"Bearer own"'
+    assert list(hands.cookies) == ["stepmill-visit"]
+
+
+async def _ask_as(gateway: Gateway, hands: Hands, **headers: str) -> str:
+    url = f"http://127.0.0.1:{gateway.port}/who"
+    async with (
+        aiohttp.ClientSession(cookies=hands.cookies) as http,
+        http.get(url, headers={"Host": "office.test", **headers}) as answer,
+    ):
+        return await answer.text()
+
+
 async def test_a_socket_passes_messages_on_and_the_state_is_read_anew() -> None:
     async with _visiting(office()) as (gateway, site, visit):
         hands = Hands(gateway, visit, host="office.test")
