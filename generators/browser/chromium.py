@@ -18,10 +18,10 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, Error, Geolocation
 
-from generators.browser.enclosure import Confinement
 from generators.browser.page_calls import CALL_SECONDS
 from generators.browser.page_scripts import read_script, to_call
-from generators.browser.process import BrowserProcess
+from generators.browser.process.browser_process import BrowserProcess
+from generators.browser.process.enclosure import Confinement
 from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.session_files import SessionFiles

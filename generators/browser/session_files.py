@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from generators.browser.devtools import Connection, DevToolsError
+from generators.browser.devtools.connection import Connection, DevToolsError
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import Endpoint
 from generators.browser.page_calls import CALL_SECONDS
-from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
-from generators.browser.websocket import Endpoint
 from schemas.base import sha256_hex
 from schemas.episodes.observation import Download
 from schemas.errors import FailureKind, boundary

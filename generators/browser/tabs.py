@@ -10,16 +10,16 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
-from generators.browser.devtools import Connection
+from generators.browser.devtools.connection import Connection
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import Endpoint
 from generators.browser.dialogs import Dialogs
 from generators.browser.page_calls import CALL_SECONDS, TOLD, Channel
 from generators.browser.page_input import Clipboard
-from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
 from generators.browser.questions import FileChooser
 from generators.browser.session_files import SessionFiles
 from generators.browser.tab import BLANK, ActionRefused, PageTab
-from generators.browser.websocket import Endpoint
 from schemas.base import canonical_json
 from schemas.episodes.action import Tab, TabOperation
 from schemas.errors import FailureKind, RolloutFailure, boundary

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from generators.browser.devtools import (
+from generators.browser.devtools.connection import (
     CommandRefused,
     Connection,
     PageCrashed,
@@ -18,8 +18,8 @@ from generators.browser.devtools import (
     read_address,
     read_json,
 )
-from generators.browser.patience import Patience
-from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import LOOPBACK, Endpoint, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
 

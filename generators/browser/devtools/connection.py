@@ -21,8 +21,8 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
-from generators.browser.patience import Patience
-from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import LOOPBACK, Endpoint, WebSocket
 
 LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
 """Flags that make the browser listen on a free port."""

@@ -26,10 +26,10 @@ from playwright._impl import transport
 from playwright._impl._driver import get_driver_env
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from generators.browser.devtools import LISTEN_FLAGS, read_address
-from generators.browser.enclosure import Confinement, Containment, Enclosure
-from generators.browser.memory import MemoryWatch
-from generators.browser.websocket import Endpoint
+from generators.browser.devtools.connection import LISTEN_FLAGS, read_address
+from generators.browser.devtools.websocket import Endpoint
+from generators.browser.process.enclosure import Confinement, Containment, Enclosure
+from generators.browser.process.memory import MemoryWatch
 from generators.child_environment import BROWSER, inherit
 from generators.process_folder import process_folder
 from schemas.errors import NoBrowser
