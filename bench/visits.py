@@ -38,7 +38,8 @@ from schemas.configuration.application import Application
 from schemas.tasks.task import Task
 
 CONFIG = Path(__file__).parents[1] / "configs" / "apps.toml"
-MAX_MS = {"fossil": 60.0, "mediawiki": 250.0}
+MAX_FOSSIL_MS = 60.0
+MAX_MEDIAWIKI_MS = 250.0
 MAX_RATIO = 1.5
 VISITS = 60
 
@@ -141,10 +142,21 @@ async def figures() -> dict[str, dict[str, float]]:
 def main() -> int:
     """Run the benchmark; the exit status says whether all lines are held."""
     found = asyncio.run(figures())
-    held = all(one["ratio"] <= MAX_RATIO for one in found.values()) and all(
-        found[name]["open_ms"] <= limit for name, limit in MAX_MS.items() if name in found
+    worst = max(one["ratio"] for one in found.values())
+    limits = {"fossil": MAX_FOSSIL_MS, "mediawiki": MAX_MEDIAWIKI_MS}
+    fast = all(found[name]["open_ms"] <= limit for name, limit in limits.items() if name in found)
+    held = worst <= MAX_RATIO and fast
+    report(
+        {
+            "bench": "visits",
+            **found,
+            "worst_ratio": worst,
+            "max_ratio": MAX_RATIO,
+            "max_fossil_ms": MAX_FOSSIL_MS,
+            "max_mediawiki_ms": MAX_MEDIAWIKI_MS,
+            "held": held,
+        }
     )
-    report({"bench": "visits", **found, "max_ms": MAX_MS, "max_ratio": MAX_RATIO, "held": held})
     return 0 if held else 1
 
 
