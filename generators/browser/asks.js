@@ -23,7 +23,7 @@
     if (typeof native !== "function") return;
     Object.defineProperty(owner, method, {
       ...Object.getOwnPropertyDescriptor(owner, method),
-      value: { [method](...given) { return instead(native.bind(this, ...given)); } }[method],
+      value: { [method](...given) { return instead(native.bind(this, ...given), this); } }[method],
     });
   };
   // What the browser does then is given real time, as in shim.js.
@@ -83,6 +83,12 @@
       return dispatchEvent.call(this, event);
     },
   });
+  // A field's picker is drawn in the isolated world (pickers.js), which prevents this event where it does so.
+  for (const owner of [HTMLInputElement, HTMLSelectElement])
+    wrap(owner.prototype, "showPicker", (go, field) => {
+      const asks = new Event("stepmill-picker", { cancelable: true, composed: true });
+      if (!(field instanceof owner) || dispatchEvent.call(field, asks)) go();
+    });
   wrap(window, "print", (go) => {
     tell("print");
     go();

@@ -1,101 +1,99 @@
-// Draws the calendar of a date field, after lists.js and in its layer: a native one takes no click where
-// there is no window.
+// Draws the squares of a field of days, weeks or months, for pickers.js: a native calendar takes no click where
+// there is no window. Days and weeks are numbers as a field's `valueAsNumber`, in ms; months count from 1970.
 (() => {
-  const { boxOf, tagOf } = globalThis.stepmill.parts;
-  const { close, draw, hide, show } = globalThis.stepmill.layer;
   const DAY_MS = 86400000;
   const WEEK = 7;
-  const SQUARES = 6 * WEEK;
-  const INDICATOR_PX = 28;
+  const WEEK_MS = WEEK * DAY_MS;
+  const WEEKS = 6;
+  const YEAR = 12;
   const MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
   ];
-  const iso = (day) => day.toISOString().slice(0, 10);
-  const plus = (day, days) => new Date(day.getTime() + days * DAY_MS);
-  const months = (day, by) => {
-    const first = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + by, 1));
-    const last = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();
-    return plus(first, Math.min(day.getUTCDate(), last) - 1);
+  const monthOf = (at) => {
+    const day = new Date(at);
+    return (day.getUTCFullYear() - 1970) * YEAR + day.getUTCMonth();
   };
-  const today = () => {
-    const now = new Date(Date.now());
-    return new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()));
+  const firstOf = (month) => new Date(0).setUTCFullYear(1970, month, 1);
+  const mondayOf = (at) => Math.floor((at + 3 * DAY_MS) / WEEK_MS) * WEEK_MS - 3 * DAY_MS; // 1970 began on a Thursday
+  const weekOf = (monday) => {
+    const year = new Date(monday + 3 * DAY_MS).getUTCFullYear();
+    return { year, week: 1 + Math.round((monday - mondayOf(Date.UTC(year, 0, 4))) / WEEK_MS) };
   };
-  const part = (text, className, does) => {
+  // The same day of another month, or its last, at the same time of the day.
+  const turned = (at, by) => {
+    const [first, next] = [firstOf(monthOf(at) + by), firstOf(monthOf(at) + by + 1)];
+    const since = at - firstOf(monthOf(at));
+    return first + Math.min(since, next - first - DAY_MS + since % DAY_MS);
+  };
+  // What is drawn at one place, and what a press on it does.
+  const part = (text, looks, does = null, label = "") => {
     const element = document.createElement("div");
     element.textContent = text;
-    element.className = className;
+    element.className = looks.filter(Boolean).join(" ");
     element.setAttribute("role", does ? "button" : "presentation");
+    if (label) element.setAttribute("aria-label", label);
     if (does) element.tabIndex = -1;
     return { element, does };
   };
-  const isOff = (field, day) => (field.min && iso(day) < field.min) || (field.max && iso(day) > field.max);
-  const set = (field, value) => {
-    close();
-    if (field.value === value) return;
-    field.value = value;
-    field.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-    field.dispatchEvent(new Event("change", { bubbles: true }));
+  const pane = (className, parts) => {
+    const element = document.createElement("div");
+    element.className = className;
+    element.append(...parts.map((one) => one.element));
+    return { element, parts };
   };
-  const open = (field, day) => {
-    const first = plus(day, 1 - day.getUTCDate());
-    const from = plus(first, -first.getUTCDay());
-    const to = (next) => () => open(field, next);
-    const squares = Array.from({ length: SQUARES }, (_, n) => {
-      const one = plus(from, n);
-      const off = isOff(field, one);
-      const looks = [
-        "day", one.getUTCMonth() !== day.getUTCMonth() && "other", off && "off", iso(one) === iso(day) && "on",
-      ];
-      const square = part(String(one.getUTCDate()), looks.filter(Boolean).join(" "), off ? null : () => set(field, iso(one)));
-      square.element.setAttribute("aria-label", iso(one));
-      return square;
-    });
-    const parts = [
-      part("\u2190", "turn", to(months(day, -1))),
-      part(`${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`, "month"),
-      part("\u2192", "turn", to(months(day, 1))),
-      ...[..."SMTWTFS"].map((letter) => part(letter, "week")),
+  const head = (title, by, { at, turn }) => [
+    part("\u2190", ["turn"], () => turn(by(at, -1))), part(title, ["month"]), part("\u2192", ["turn"], () => turn(by(at, 1))),
+  ];
+  const foot = (now, name, { fits, clear, choose }) => [
+    part("Clear", ["foot"], clear),
+    part(name, ["foot", "last", !fits(now) && "off"], fits(now) ? () => choose(now) : null),
+  ];
+  // Each pane is given where the picker is, what time it is, which squares fit, and what a press does.
+  const days = (way, isWeek) => {
+    const { at, now, fits, choose } = way;
+    const month = monthOf(isWeek ? at + 3 * DAY_MS : at);
+    const first = firstOf(month);
+    const from = first - new Date(first).getUTCDay() * DAY_MS;
+    const time = at - Math.floor(at / DAY_MS) * DAY_MS;
+    const squares = [];
+    for (let n = 0; n < WEEKS * WEEK; n += 1) {
+      const one = from + n * DAY_MS + time;
+      const to = isWeek ? mondayOf(one) : one;
+      const { year, week } = weekOf(mondayOf(one + DAY_MS));
+      const does = fits(to) ? () => choose(to) : null;
+      const looks = [monthOf(one) !== month && "other", !does && "off", to === at && "on"];
+      if (isWeek && n % WEEK === 0) {
+        const row = mondayOf(one + DAY_MS);
+        const fit = fits(row);
+        squares.push(part(String(week), ["number", !fit && "off", row === at && "on"], fit ? () => choose(row) : null,
+          `${year}-W${String(week).padStart(2, "0")}`));
+      }
+      squares.push(part(String(new Date(one).getUTCDate()), looks, does, new Date(one).toISOString().slice(0, 10)));
+    }
+    const title = `${MONTHS[new Date(first).getUTCMonth()]} ${new Date(first).getUTCFullYear()}`;
+    const by = (n, months) => isWeek ? mondayOf(turned(n + 3 * DAY_MS, months)) : turned(n, months);
+    return pane(isWeek ? "calendar weeks" : "calendar", [
+      ...head(title, by, way),
+      ...(isWeek ? [part("Week", [])] : []), ...[..."SMTWTFS"].map((letter) => part(letter, [])),
       ...squares,
-      part("Clear", "foot", () => set(field, "")),
-      isOff(field, today())
-        ? part("Today", "foot last off")
-        : part("Today", "foot last", () => set(field, iso(today()))),
-    ];
-    const grid = document.createElement("div");
-    grid.className = "calendar";
-    grid.append(...parts.map((one) => one.element));
-    const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -WEEK, ArrowDown: WEEK };
-    show({
-      ...draw(field, grid),
-      press: (target) => {
-        const found = parts.find((one) => one.element.contains(target));
-        if (found && found.does) found.does();
-      },
-      key: (event) => {
-        const { key } = event;
-        if (key === "Tab") close();
-        if (!(key in moves) && !["PageUp", "PageDown", "Enter", " ", "Escape"].includes(key)) return;
-        hide(event);
-        if (key === "Escape") close();
-        else if (key === "Enter" || key === " ") {
-          if (!isOff(field, day)) set(field, iso(day));
-        } else open(field, key in moves ? plus(day, moves[key]) : months(day, key === "PageUp" ? -1 : 1));
-      },
+      ...foot(isWeek ? mondayOf(now) : now - now % DAY_MS + time, isWeek ? "This week" : "Today", way),
+    ]);
+  };
+  const months = (way) => {
+    const { at, now, fits, choose } = way;
+    const year = Math.floor(at / YEAR);
+    const squares = MONTHS.map((name, n) => {
+      const month = year * YEAR + n;
+      const does = fits(month) ? () => choose(month) : null;
+      return part(name.slice(0, 3), [!does && "off", month === at && "on"], does, `${name} ${year + 1970}`);
     });
+    return pane("calendar months", [
+      ...head(String(year + 1970), (n, years) => n + years * YEAR, way), ...squares,
+      ...foot(monthOf(now), "This month", way),
+    ]);
   };
-  // Opens the calendar where the browser would: at a press on the field's sign, or Alt and an arrow.
-  globalThis.stepmill.layer.openDate = (event) => {
-    const field = event.composedPath()[0];
-    const isDate = tagOf(field) === "input" && field.type === "date";
-    if (!isDate || event.defaultPrevented || field.readOnly || field.matches(":disabled")) return false;
-    const pressed = event.type === "click" && boxOf(field).width - event.offsetX < INDICATOR_PX;
-    const opened = event.type === "keydown" && (event.key === "F4" || event.key === " " ||
-      event.altKey && event.key === "ArrowDown");
-    if (!pressed && !opened) return false;
-    event.preventDefault();
-    open(field, field.valueAsDate || today());
-    return true;
-  };
+  Object.assign(globalThis.stepmill.layer, {
+    DAY_MS, WEEK_MS, YEAR, days, mondayOf, monthOf, months, pane, part, turned,
+  });
 })();

@@ -17,14 +17,6 @@
     .list .inner { padding-left: 20px }
     .list .off { color: #767676 }
     .list .on { background: #1967d2; color: #fff }
-    .calendar { box-sizing: border-box; width: 224px; padding: 6px; background: #fff; color: #000; border: 1px solid #bfbfbf;
-      font: 12px/26px sans-serif; display: grid; grid-template-columns: repeat(7, 30px); text-align: center; cursor: default }
-    .calendar .month { grid-column: span 5; font-weight: bold }
-    .calendar .other, .calendar .off { color: #767676 }
-    .calendar .on { background: #1967d2; color: #fff; border-radius: 2px }
-    .calendar .foot { grid-column: span 3 }
-    .calendar .foot:not(.off) { color: #1967d2 }
-    .calendar .last { grid-column: 5 / span 3 }
     .bubble { position: relative; box-sizing: border-box; width: max-content; max-width: 250px; min-height: 40px;
       margin-top: 9px; padding: 11px 9px 11px 39px; background: #fff; color: #000; border: 1px solid #808080;
       border-radius: 4px; box-shadow: 4px 4px 8px #00000055; font: 14px/16px system-ui, sans-serif }
@@ -35,19 +27,21 @@
   let shown = null; // what is drawn: its host, root and field, and for a list its rows
   const close = () => {
     if (!shown) return;
-    shown.host.remove();
+    const { host, end } = shown;
+    host.remove();
     shown = null;
+    if (end) end();
   };
   const placeOf = (element) =>
     places().find((place) => place.document === documentOf(element)) || TOP;
-  // Puts a box under the field, or above it where there is more room.
-  const draw = (field, inner) => {
+  // Puts a box under the field, or above it where there is more room; one with a look of its own is never cut.
+  const draw = (field, inner, look = null) => {
     close();
     const host = document.createElement(LIST);
     const root = host.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(LOOK);
-    root.adoptedStyleSheets = [sheet];
+    root.adoptedStyleSheets = look ? [sheet, look] : [sheet];
     root.append(inner);
     host.popover = "manual";
     const modal = documentOf(field) === document ? closest(field, "dialog:modal") : null;
@@ -56,10 +50,11 @@
     const [box, place] = [boxOf(field), placeOf(field)];
     const [left, top] = [box.left + place.dx, box.top + place.dy];
     const below = innerHeight - top - box.height;
-    const goesUp = below < Math.min(inner.offsetHeight, 150) && top > below;
-    inner.style.maxHeight = `${Math.max(24, Math.floor(goesUp ? top : below))}px`;
+    const goesUp = below < Math.min(inner.offsetHeight, look ? Infinity : 150) && top > below;
+    inner.style.maxHeight = `${look ? innerHeight : Math.max(24, Math.floor(goesUp ? top : below))}px`;
     const x = Math.max(0, Math.min(left, innerWidth - inner.offsetWidth));
-    const y = goesUp ? top - inner.offsetHeight : top + box.height;
+    const beside = goesUp ? top - inner.offsetHeight : top + box.height;
+    const y = look ? Math.max(0, Math.min(beside, innerHeight - inner.offsetHeight)) : beside;
     host.style.left = `${Math.round(x)}px`;
     host.style.top = `${Math.round(y)}px`;
     return { host, root, field, inner };
@@ -225,7 +220,6 @@
   };
   const OPENS = [" ", "Enter", "F4"];
   const onKeyAfter = (event) => {
-    if (globalThis.stepmill.layer.openDate(event)) return;
     const element = event.composedPath()[0];
     if (event.defaultPrevented || !(element instanceof Element) && !element.ownerDocument) return;
     const withAlt = event.altKey && (event.key === "ArrowDown" || event.key === "ArrowUp");
@@ -254,7 +248,7 @@
   };
   let wasOpenOn = null;
   const onPressBefore = (event) => {
-    wasOpenOn = shown && shown.rows ? shown.field : null;
+    wasOpenOn = shown && (shown.rows || shown.key) ? shown.field : null;
     if (!isOurs(event)) close();
   };
   const onPress = (event) => {
@@ -305,6 +299,16 @@
   const onLeave = (event) => {
     if (shown && event.composedPath()[0] === shown.field) close();
   };
+  // A script asks for a picker (asks.js): what is opened here is not the browser's to open.
+  const onAsked = (event) => {
+    const field = event.composedPath()[0];
+    event.stopImmediatePropagation();
+    if (!documentOf(field).defaultView.navigator.userActivation.isActive) return;
+    if (isList(field)) openSelect(field);
+    else if (suggests(field)) openSuggestions(field);
+    else if (!globalThis.stepmill.layer.openPicker(field)) return;
+    event.preventDefault();
+  };
   const hooked = new WeakSet();
   const follow = (page) => {
     const view = page.defaultView;
@@ -318,7 +322,9 @@
     on("pointerdown", onPressBefore, true);
     on("keydown", onKey, true);
     on("mousedown", onPress, false);
-    on("click", (event) => void globalThis.stepmill.layer.openDate(event), false);
+    on("click", globalThis.stepmill.layer.openAfter, true);
+    on("keydown", globalThis.stepmill.layer.openAfter, true);
+    on("stepmill-picker", onAsked, true);
     on("keydown", onKeyAfter, false);
     on("input", onInput, true);
     on("invalid", onInvalid, true);
@@ -330,6 +336,7 @@
   Object.assign(globalThis.stepmill, {
     layer: {
       close, draw, hide,
+      wasOpenOn: () => wasOpenOn,
       show: (what) => {
         shown = what;
       },

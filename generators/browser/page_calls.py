@@ -58,6 +58,7 @@ _FUNCTIONS = (
     "sight.js",
     "lists.js",
     "calendar.js",
+    "pickers.js",
     "motion.js",
     "notices.js",
 )

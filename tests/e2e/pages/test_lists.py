@@ -215,8 +215,8 @@ async def test_the_list_moves_with_the_pointer_and_a_select_action_still_chooses
         assert await value(session) == "Banana"
 
 
-DATE = "<input id=s type=date value=2024-03-05 style='position:absolute;left:10px;top:10px'>"
-SIGN = Click(x=110, y=20)
+DATE = "<input id=s type=date value=2024-03-05 style='position:absolute;left:10px;top:10px;width:125px'>"
+SIGN = Click(x=122, y=20)
 
 
 async def test_a_calendar_takes_clicks_and_keys_and_turns_its_months() -> None:
