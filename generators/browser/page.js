@@ -77,6 +77,9 @@ globalThis.stepmill = (() => {
   const rootOf = own("getRootNode");
   const shadowOf = own("shadowRoot");
   const contains = own("contains");
+  const nodeAbove = own("parentNode");
+  const slotOf = own("assignedSlot");
+  const typeOf = own("nodeType");
   const closest = own("closest");
   const order = own("compareDocumentPosition");
   const boxOf = own("getBoundingClientRect");
@@ -213,10 +216,16 @@ globalThis.stepmill = (() => {
     }
     return { hit, place };
   };
-  const reaches = (element, x, y) => {
-    const { hit } = meet(x, y);
-    return hit !== null && (hit === element || contains(element, hit));
+  // Whether an element is another or around it, as a page is drawn: through shadow roots and their slots.
+  const isAround = (element, inner) => {
+    for (let at = inner; at; ) {
+      if (at === element) return true;
+      if (typeOf(at) === Node.ELEMENT_NODE) at = slotOf(at) || nodeAbove(at);
+      else at = at.host || null; // of a shadow root; a document has none
+    }
+    return false;
   };
+  const reaches = (element, x, y) => isAround(element, meet(x, y).hit);
   // Whether an element is one to list, by its tag, text and style; its box is not empty.
   const isListed = (element, box, style, interactive) => {
     const tag = tagOf(element);

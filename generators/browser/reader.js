@@ -18,7 +18,8 @@
     left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
     right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
   });
-  const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
+  const clipsAt = (style) =>
+    style.display !== "contents" && (style.overflowX !== "visible" || style.overflowY !== "visible");
   // The first px of the picture that is not before a coordinate.
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const moved = (rect, place) =>
@@ -59,6 +60,11 @@
     const given = tagOf(element) === "slot" ? element.assignedElements() : [];
     return given.length ? given : [...childrenOf(element)];
   };
+  // The text that a shadow root's host gives to a slot directly, without an element around it.
+  const givenText = (element) => {
+    const given = tagOf(element) === "slot" ? element.assignedNodes() : [];
+    return given.filter((one) => one.nodeType === 3).map((one) => one.data).join(" ").trim();
+  };
   const read = (element, count, outer, place) => {
     count.nodes += 1;
     const box = moved(boxOf(element), place);
@@ -86,11 +92,13 @@
     const frame = tag === "iframe" ? inside(element, place) : null;
     if (frame && frame.document.documentElement && count.nodes < MAX_NODES)
       children.push(read(frame.document.documentElement, count, meetBox(seen, box), frame));
-    // What the text of an element leaves out: shadow roots and frames in it.
-    const apart = (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
+    // What the text of an element leaves out: shadow roots and frames in it. What a host has beside its shadow root
+    // is where the slots are, or nowhere.
+    const given = givenText(element);
+    const apart = given || (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
     const composed = apart || children.some((one) => count.composed.has(one));
-    const text = composed
-      ? [ownText(element, 2000), ...children.map((one) => one.text)].join(" ") : fullText(element);
+    const direct = shadowOf(element) ? "" : ownText(element, 2000);
+    const text = composed ? [direct, given, ...children.map((one) => one.text)].join(" ") : fullText(element);
     const inner = [px.clientWidth(element), px.clientHeight(element)];
     const scrolls = px.scrollHeight(element) > inner[1] + 1 ||
       px.scrollWidth(element) > inner[0] + 1;

@@ -302,8 +302,18 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
             if (rank := names.rank(wanted, node)) is not None
         ]
         if ranked:
-            return min(ranked)[-1]
+            return _innermost(min(ranked)[-1])
     return None
+
+
+def _innermost(node: Node) -> Node:
+    """Return the element that has the words of a plain one, and no more around them."""
+    while not is_active(node):
+        same = [one for one in node.children if one.shown and one.text == node.text]
+        if len(same) != 1 or not node.text:
+            break
+        node = same[0]
+    return node
 
 
 def _front(root: Node) -> Node:
