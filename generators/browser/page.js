@@ -206,7 +206,9 @@ globalThis.stepmill = (() => {
     let place = TOP;
     let hit = null;
     for (let depth = 0; depth < MAX_FRAMES; depth += 1) {
-      const next = root.elementFromPoint(x - place.dx, y - place.dy);
+      let next = root.elementFromPoint(x - place.dx, y - place.dy);
+      // A text that a slot is given stands in the host, whatever the slot is in.
+      if (next === hit && root.host === hit) [next] = root.elementsFromPoint(x - place.dx, y - place.dy);
       if (!next || next === hit) break;
       hit = next;
       const within = tagOf(hit) === "iframe" ? inside(hit, place) : null;

@@ -365,3 +365,29 @@ def test_a_field_is_found_by_what_a_page_calls_it(name: str, field: str) -> None
 
 def test_words_beside_a_field_name_it_only_as_a_whole() -> None:
     assert find(NAMED_FIELDS, step(do="type", on="Weigh", text="x")) is None
+
+
+async def test_of_elements_with_the_same_words_around_each_other_the_innermost_is_clicked() -> None:
+    inner = node("span", "Archive", at=(5.0, 5.0))
+    page = node("body", "", node("div", "", inner, at=(50.0, 50.0)), at=(90.0, 90.0))
+
+    assert (await acted(step(do="click", on="Archive"), root=page))[0] == Click(x=5, y=5)
+
+
+async def test_a_button_is_clicked_and_not_what_stands_in_it() -> None:
+    button = node("button", "", node("span", "Archive", at=(5.0, 5.0)), at=(7.0, 7.0))
+
+    found = (await acted(step(do="click", on="Archive"), root=node("body", "", button)))[0]
+
+    assert found == Click(x=7, y=7)
+
+
+async def test_a_label_is_that_of_the_nearest_field_of_its_id() -> None:
+    fields = [
+        node("div", "", node("label", name, for_="input"), node("input", at=at, id="input"))
+        for name, at in (("Name", (1.0, 1.0)), ("Town", (2.0, 2.0)))
+    ]
+
+    typed = await acted(step(do="type", on="Name", text="Ada"), root=node("body", "", *fields))
+
+    assert typed[0] == TypeText(x=1, y=1, text="Ada", overwrite=True)
