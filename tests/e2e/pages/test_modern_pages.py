@@ -195,6 +195,30 @@ async def test_a_component_is_hit_where_what_it_consists_of_or_is_given_is_hit()
     assert [one.tag for one in seen.elements if one.visible and one.covered] == []
 
 
+async def test_what_lets_clicks_through_is_reached_where_what_it_is_in_takes_them() -> None:
+    page = (
+        "<div style='padding:20px'><span style='pointer-events:none'>City</span></div><p>Below</p>"
+    )
+    async with opened({"/": page}) as session:
+        found = next(node for node in (await session.reader.read()).walk() if node.tag == "span")
+
+    assert found.point is not None
+
+
+async def test_a_transition_begins_between_two_frames_of_the_page() -> None:
+    page = """<style>#box{opacity:1} #box.away{opacity:0;transition:opacity 300ms}</style><button id=go>Go</button>
+    <div id=box hidden>Box</div><script>const log = [];
+    go.onclick = () => requestAnimationFrame(() => {
+      box.hidden = false;
+      requestAnimationFrame(() => box.classList.add('away'));
+    });
+    box.ontransitionend = () => log.push('gone')</script>"""
+    async with opened({"/": page}) as session:
+        await _play(session, "Go")
+
+        assert await session.evaluate("log") == ["gone"]
+
+
 async def test_what_a_long_field_behind_a_shadow_root_holds_is_in_sight() -> None:
     async with opened({"/": KIT}) as session:
         seen = await session.observe()
