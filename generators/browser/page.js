@@ -365,7 +365,7 @@ globalThis.stepmill = (() => {
     observe, target, cut,
     parts: { // for the scripts that follow
       CONTROLS, GOAL_BYTES, LABEL_BYTES, LIST, MAX_NODES, TOP, attribute, attributesOf, bboxOf, boxOf, childrenOf,
-      closest, contains, cut, documentOf, fullText, inside, isShown, isSvg, meet, nodesOf, order, ownText,
+      closest, contains, cut, documentOf, fullText, inside, isAround, isShown, isSvg, meet, nodesOf, order, ownText,
       pages, parentOf, places, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf, tagOf,
     },
   };

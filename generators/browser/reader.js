@@ -2,8 +2,8 @@
 (() => {
   const {
     CONTROLS, GOAL_BYTES, LABEL_BYTES, MAX_NODES, TOP, attributesOf, bboxOf, boxOf, childrenOf, cut, documentOf,
-    fullText, inside, isShown, isSvg, nodesOf, ownText, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf,
-    tagOf,
+    fullText, inside, isAround, isShown, isSvg, meet, nodesOf, ownText, parentOf, px, reaches, rectsOf, rootOf, shadowOf,
+    squeeze, styleOf, tagOf,
   } = globalThis.stepmill.parts;
   const MAX_WORDS = 2000;
   const UNREAD = new Set(["script", "style", "head"]);
@@ -24,7 +24,13 @@
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const moved = (rect, place) =>
     new DOMRect(rect.left + place.dx, rect.top + place.dy, rect.width, rect.height);
-  const pointIn = (element, box, clip, place) => {
+  // Whether a click at a point is one on an element: it hits the element or, where that lets clicks through, what it is in.
+  const takes = (element, style, x, y) => {
+    if (reaches(element, x, y)) return true;
+    const around = style.pointerEvents === "none" && (parentOf(element) || rootOf(element).host);
+    return Boolean(around) && (reaches(around, x, y) || isAround(meet(x, y).hit, around));
+  };
+  const pointIn = (element, style, box, clip, place) => {
     const rects = [...rectsOf(element)].slice(0, 8).map((rect) => moved(rect, place));
     for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
       const seen = meetBox(rect, clip);
@@ -33,7 +39,7 @@
         const x = onPixel(seen.left + (seen.right - seen.left) * across);
         const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
         if (x >= innerWidth || y >= innerHeight) continue;
-        if (reaches(element, x, y)) return [x, y];
+        if (takes(element, style, x, y)) return [x, y];
       }
     }
     return null;
@@ -113,7 +119,7 @@
       tag: cut(tag, LABEL_BYTES), attrs,
       text: squeeze(text, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
-      point: shown ? pointIn(element, box, clip, place) : null, shown, style: count.styles.get(styles),
+      point: shown ? pointIn(element, style, box, clip, place) : null, shown, style: count.styles.get(styles),
       value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),

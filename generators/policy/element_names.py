@@ -10,7 +10,19 @@ NAMING = ("aria-label", "placeholder", "title", "alt", "name")
 ACTIVE = {"a", "button", "input", "select", "textarea", "summary", "option", "label"}
 """Tags that people act on."""
 
-ACTING_ROLES = {"button", "checkbox", "link", "menuitem", "option", "radio", "switch", "tab"}
+ACTING_ROLES = {
+    *(
+        "button",
+        "checkbox",
+        "combobox",
+        "link",
+        "menuitem",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+    ),
+    *("radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"),
+}
 """Roles of things that people act on, whatever their tag."""
 
 FIELDS = {"input", "select", "textarea"}

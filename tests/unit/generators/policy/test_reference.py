@@ -391,3 +391,30 @@ async def test_a_label_is_that_of_the_nearest_field_of_its_id() -> None:
     typed = await acted(step(do="type", on="Name", text="Ada"), root=node("body", "", *fields))
 
     assert typed[0] == TypeText(x=1, y=1, text="Ada", overwrite=True)
+
+
+async def test_words_that_a_button_paints_over_are_clicked_by_the_button() -> None:
+    title = node("span", "Payment", at=AWAY)
+    button = node("button", "2", title, node("i"), at=(7.0, 7.0))
+    page = node("body", "", button, at=(90.0, 90.0))
+
+    assert (await acted(step(do="click", on="Payment"), root=page))[0] == Click(x=7, y=7)
+
+
+async def test_a_list_that_the_page_draws_itself_is_opened_and_its_option_clicked() -> None:
+    field = node("input", at=(5.0, 5.0), role="combobox", placeholder="City")
+    page = node("body", "", field, node("div", "Paris", at=(6.0, 6.0), role="option"))
+
+    assert await acted(step(do="select", on="City", text="Paris"), root=page) == [
+        Click(x=5, y=5),
+        Click(x=6, y=6),
+    ]
+
+
+async def test_such_a_list_need_be_no_field() -> None:
+    page = node("body", "", node("div", "City", at=(5.0, 5.0)), node("li", "Paris", at=(6.0, 6.0)))
+
+    assert await acted(step(do="select", on="City", text="Paris"), root=page) == [
+        Click(x=5, y=5),
+        Click(x=6, y=6),
+    ]
