@@ -3,6 +3,7 @@
     kit = "Shoelace"
     package = "@shoelace-style/shoelace"        # whose index of components is the denominator
     index = "the elements of its manifest"      # in words; `index.py` reads it
+    space = "antd"                              # for React: the global name of what has the kit's components
     boot = "html"                               # what makes a page of a component's source: `site.py`
     styles, scripts, modules = [...]            # built files of packages, loaded in this order
     masks = [...]                               # what differs between equal visits, as an application's masks
@@ -89,6 +90,8 @@ class Kit:
     boot: str
     component: dict[str, Component]
     inert: dict[str, tuple[str, ...]]
+    space: str = ""
+    """The global name under which a kit for React has its components."""
     styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -107,7 +110,9 @@ def read(path: Path) -> Kit:
     """
     said = tomllib.loads(path.read_text("utf-8"))
     components = {
-        name: Component(name=name, **{key: _frozen(value) for key, value in one.items()})
+        name: Component(
+            name=name, **one | {key: tuple(one.get(key, ())) for key in ("act", "goal")}
+        )
         for name, one in said.pop("component").items()
     }
     for one in components.values():

@@ -33,7 +33,7 @@ from schemas.episodes.action import (
     TypeText,
     Wait,
 )
-from schemas.episodes.observation import Observation
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import RolloutFailure
 from schemas.tasks.task_file import TaskFile
 from widgets.generic import steps_of
@@ -43,6 +43,7 @@ from widgets.site import answer
 PLACE = (Path(__file__).parent / "place.js").read_text("utf-8")
 VISITS = 3
 SIZE: dict[str, object] = {"viewport_width": 800, "viewport_height": 600}
+MIDDLE = (400.0, 300.0)
 UPLOADS = (TaskFile(name="report.txt", text="Nothing new."),)
 MAX_ACTIONS = 40
 """Actions that the generic skills may take."""
@@ -134,8 +135,16 @@ def _parting(one: list[Seen], other: list[Seen]) -> str:
     for number, (was, now) in enumerate(zip(one, other, strict=True)):
         if was.state != now.state:
             return f"step {number}: the states {was.state!r} and {now.state!r} of two visits"
-        if was.look != now.look or was.observation.page != now.observation.page:
-            return f"step {number}: the pages of two visits differ"
+        pages = was.observation.page, now.observation.page
+        parts = [
+            key
+            for key in PageState.model_fields
+            if getattr(pages[0], key) != getattr(pages[1], key)
+        ]
+        if parts or was.look != now.look:
+            return (
+                f"step {number}: the pages of two visits differ: {', '.join(parts) or 'in words'}"
+            )
         if was.observation.screenshot.bytes != now.observation.screenshot.bytes:
             return f"step {number}: the pictures of two visits differ"
     return ""
@@ -162,8 +171,9 @@ async def _actions(session: ChromiumSession, step: dict[str, Any]) -> list[Actio
 
 
 async def _at_a_place(session: ChromiumSession, step: dict[str, Any]) -> Action:
-    named = [step[key] for key in ("click", "hover", "drag", "into", "over") if key in step]
-    x, y = await _point(session, next(one for one in named if isinstance(one, str)))
+    named = [step.get(key) for key in ("click", "hover", "drag", "into", "over")]
+    place = next((one for one in named if isinstance(one, str)), "body")
+    x, y = MIDDLE if place == "body" else await _point(session, place)
     match step:
         case {"click": _}:
             button = Button(step.get("button", "left"))

@@ -122,7 +122,7 @@ def _pages(kit: Kit) -> str:
         f"{json.dumps(one.name)}: () => ({one.page})" for one in kit.component.values()
     )
     return (
-        f"const {{ {listed} }} = globalThis.kit;\n"
+        f"const {{ {listed} }} = globalThis.{kit.space};\n"
         "const Held = (given) => React.createElement(globalThis.Held, given);\n"
         f"globalThis.pages = {{ {shown} }};\n"
     )

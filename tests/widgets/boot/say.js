@@ -4,5 +4,6 @@
   globalThis.said = (what) => {
     globalThis.events.push(what === undefined ? null : what);
   };
+  globalThis.process = { env: { NODE_ENV: "production" } }; // which some files ask for as if they were bundled
   globalThis.$ = (selector) => document.querySelector(selector);
 })();
