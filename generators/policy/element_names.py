@@ -33,6 +33,9 @@ _EDITABLE = {"", "true", "plaintext-only"}
 
 _BUTTONS = {"submit", "button", "reset"}
 
+_DIRECT = 3
+"""The rank of an element whose name is only the words directly in it, beside an icon or a count."""
+
 _BESIDE = 3
 """The rank of a field whose name is only the words before it."""
 
@@ -85,8 +88,10 @@ class Names:
         small = wanted.casefold()
         if small in map(str.casefold, names):
             return 1
-        is_part = is_active(node) and any(small in name.casefold() for name in names)
-        return 2 if is_part else None
+        if is_active(node) and any(small in name.casefold() for name in names):
+            return 2
+        is_direct = bool(small) and not is_field(node) and words(node.own_text).casefold() == small
+        return _DIRECT if is_direct else None
 
     def of(self, node: Node) -> Iterator[str]:
         """Yield the names of an element."""

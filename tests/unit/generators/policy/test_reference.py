@@ -418,3 +418,13 @@ async def test_such_a_list_need_be_no_field() -> None:
         Click(x=5, y=5),
         Click(x=6, y=6),
     ]
+
+
+async def test_words_beside_an_icon_name_what_they_stand_in_last() -> None:
+    header = node("th", "Tree", node("i", "arrow_upward"), at=(5.0, 5.0))
+
+    assert (await acted(step(do="click", on="tree"), root=node("body", "", header)))[0] == Click(
+        x=5, y=5
+    )
+    called = node("body", "", header, node("button", "Tree", at=(6.0, 6.0)))
+    assert (await acted(step(do="click", on="Tree"), root=called))[0] == Click(x=6, y=6)
