@@ -6,6 +6,7 @@
     space = "antd"                              # for React: the global name of what has the kit's components
     boot = "html"                               # what makes a page of a component's source: `site.py`
     styles, scripts, modules = [...]            # built files of packages, loaded in this order
+    bundles = ["mui.js"]                        # scripts of `boot`, which esbuild bundles with packages
     masks = [...]                               # what differs between equal visits, as an application's masks
 
     [inert]                                     # what cannot be acted on, by the reason
@@ -95,6 +96,7 @@ class Kit:
     styles: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    bundles: tuple[str, ...] = ()
     masks: tuple[str, ...] = ()
 
     def names(self) -> list[str]:

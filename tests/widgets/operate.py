@@ -18,6 +18,7 @@ from generators.browser.page_scripts import to_call
 from generators.browser.session import ChromiumSession
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
+from generators.verify.differences import compare, compare_records
 from schemas.configuration.masks import Masks
 from schemas.episodes.action import (
     Action,
@@ -33,7 +34,7 @@ from schemas.episodes.action import (
     TypeText,
     Wait,
 )
-from schemas.episodes.observation import Observation, PageState
+from schemas.episodes.observation import Observation
 from schemas.errors import RolloutFailure
 from schemas.tasks.task_file import TaskFile
 from widgets.generic import steps_of
@@ -107,7 +108,7 @@ async def _why_not_operated(kit: Kit, component: Component) -> str:
     if first[-1].state != component.want:
         return f"the state is {first[-1].state!r}, not {component.want!r}"
     for _ in range(VISITS - 1):
-        if parting := _parting(first, await visit(kit, component)):
+        if parting := _parting(first, await visit(kit, component), Masks(patterns=kit.masks)):
             return parting
     return ""
 
@@ -130,21 +131,14 @@ async def _look(session: ChromiumSession, component: Component) -> Seen:
     return Seen(await session.evaluate(component.state), await session.evaluate(LOOK), observation)
 
 
-def _parting(one: list[Seen], other: list[Seen]) -> str:
-    """Return where two visits part; empty: they are equal."""
+def _parting(one: list[Seen], other: list[Seen], masks: Masks) -> str:
+    """Return where two visits part; empty: they are equal but for what is masked."""
     for number, (was, now) in enumerate(zip(one, other, strict=True)):
         if was.state != now.state:
             return f"step {number}: the states {was.state!r} and {now.state!r} of two visits"
         pages = was.observation.page, now.observation.page
-        parts = [
-            key
-            for key in PageState.model_fields
-            if getattr(pages[0], key) != getattr(pages[1], key)
-        ]
-        if parts or was.look != now.look:
-            return (
-                f"step {number}: the pages of two visits differ: {', '.join(parts) or 'in words'}"
-            )
+        if parts := [*compare_records("page", *pages, masks), *compare("look", was.look, now.look)]:
+            return f"step {number}: two visits differ: {', '.join(parts)}"
         if was.observation.screenshot.bytes != now.observation.screenshot.bytes:
             return f"step {number}: the pictures of two visits differ"
     return ""

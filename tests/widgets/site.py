@@ -27,15 +27,17 @@ _TYPES = {
 def page(kit: Kit, component: Component) -> str:
     """Return the source of a component's page; its address is `/KIT/COMPONENT`."""
     styles = "".join(f'<link rel="stylesheet" href="/installed/{path}">' for path in kit.styles)
-    scripts = "".join(f'<script src="/installed/{path}"></script>' for path in kit.scripts)
+    paths = [f"/installed/{path}" for path in kit.scripts]
+    paths += [f"/bundle/{kit.name}/{name}" for name in kit.bundles]
+    scripts = "".join(f'<script src="{path}"></script>' for path in paths)
     modules = "".join(
         f'<script type="module" src="/installed/{path}"></script>' for path in kit.modules
     )
     body = _BODIES[kit.boot](kit, component)
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{component.name}</title>'
-        f'{styles}<script src="/boot/say.js"></script>{scripts}{modules}</head>'
-        f"<body>{body}</body></html>"
+        f'{styles}<script src="/boot/say.js"></script></head>'
+        f"<body>{scripts}{modules}{body}</body></html>"
     )
 
 
