@@ -24,13 +24,8 @@
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const moved = (rect, place) =>
     new DOMRect(rect.left + place.dx, rect.top + place.dy, rect.width, rect.height);
-  // Whether a click at a point is one on an element: it hits the element or, where that lets clicks through, what it is in.
-  const takes = (element, style, x, y) => {
-    if (reaches(element, x, y)) return true;
-    const around = style.pointerEvents === "none" && (parentOf(element) || rootOf(element).host);
-    return Boolean(around) && (reaches(around, x, y) || isAround(meet(x, y).hit, around));
-  };
-  const pointIn = (element, style, box, clip, place) => {
+  // The first of some points of an element at which a click is as wanted.
+  const pointWhere = (isWanted, element, box, clip, place) => {
     const rects = [...rectsOf(element)].slice(0, 8).map((rect) => moved(rect, place));
     for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
       const seen = meetBox(rect, clip);
@@ -39,10 +34,19 @@
         const x = onPixel(seen.left + (seen.right - seen.left) * across);
         const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
         if (x >= innerWidth || y >= innerHeight) continue;
-        if (takes(element, style, x, y)) return [x, y];
+        if (isWanted(x, y)) return [x, y];
       }
     }
     return null;
+  };
+  // Where a click hits an element, or, if it lets clicks through or is clipped away, what it is in.
+  const pointIn = (element, style, ...within) => {
+    const point = pointWhere((x, y) => reaches(element, x, y), element, ...within);
+    if (point || (style.pointerEvents !== "none" && style.clipPath === "none")) return point;
+    const around = parentOf(element) || rootOf(element).host;
+    if (!around) return null;
+    const isThrough = (x, y) => reaches(around, x, y) || isAround(meet(x, y).hit, around);
+    return pointWhere(isThrough, element, ...within);
   };
   const wordsOf = (element, count, place) => {
     const out = [];

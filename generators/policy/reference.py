@@ -41,6 +41,9 @@ _MARKS = {"#": "id", ".": "class"}
 _FIRST_PART = 18
 """Distance from the edge of a native date field to its first part, px. That part is typed first."""
 
+_POINT_PX = 1
+"""The side of an element that is there for readers of the document alone, px."""
+
 _READ_FROM = 0.1
 """An element to read is brought to this share of the window's height, from the top, if it is below."""
 
@@ -317,7 +320,7 @@ def _named(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool)
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
             return marked[0] if marked else None
         ranked = [
-            (rank, not is_active(node), len(node.text), place, node)
+            (rank, _is_tiny(node), not is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
             if (rank := names.rank(wanted, node)) is not None
         ]
@@ -325,6 +328,11 @@ def _named(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool)
             node = _innermost(min(ranked)[-1])
             return node if node.point is not None else _active_around(scope, node) or node
     return None
+
+
+def _is_tiny(node: Node) -> bool:
+    """Return whether an element is made as small as a point, as the field is for which another thing stands."""
+    return min(node.box[2:]) <= _POINT_PX
 
 
 def _active_around(scope: Node, node: Node) -> Node | None:
