@@ -17,6 +17,9 @@
     }
     if (!page.adoptedStyleSheets.includes(sheet)) page.adoptedStyleSheets.push(sheet);
   };
+  // What a frame has shown. Nothing else is taken on: whether the browser has begun an animation that a script has
+  // made since then is a matter of real time, so each begins with the frame that shows it first.
+  const shown = new WeakSet();
   // One animation, as what is left of it in ms and how it is taken on; null if it has come to its end.
   const ofAnimation = (animation) => {
     if (animation.playState !== "running" || !animation.effect) return null;
@@ -24,7 +27,7 @@
     if (!page || animation.timeline !== page.timeline) return null;
     const { endTime, delay } = animation.effect.getComputedTiming();
     if (animation.pending) // begins with the next frame; until then its rate is not yet its own
-      return endTime === Infinity ? null : { left: endTime, go: () => {} };
+      return endTime === Infinity ? null : { left: endTime, go: () => {}, of: animation };
     const [at, rate] = [animation.currentTime, animation.playbackRate];
     if (at === null || rate === 0) return null;
     if (endTime === Infinity) {
@@ -35,7 +38,7 @@
     if (left <= 0) return null;
     const end = rate > 0 ? endTime : 0;
     const go = (ms) => { animation.currentTime = ms >= left ? end : at + ms * rate; };
-    return { left, go };
+    return { left, go, of: animation };
   };
   const MAX_REPEATS = 100;
   const MOVING = "animate,animateTransform,animateMotion,set";
@@ -66,7 +69,7 @@
     if (!turns.length) return null;
     const next = Math.min(...turns);
     const left = (next - at) * 1000;
-    return { left, go: (ms) => svg.setCurrentTime(ms < left ? at + ms / 1000 : next + 0.001) };
+    return { left, go: (ms) => svg.setCurrentTime(ms < left ? at + ms / 1000 : next + 0.001), of: svg };
   };
   const moving = () => {
     const found = [];
@@ -89,19 +92,28 @@
       if (!page.defaultView.dispatchEvent(new Event("stepmill-frame", { cancelable: true }))) busy = true;
     return busy;
   };
+  const drawn = () => new Promise((resolve) => {
+    requestAnimationFrame(resolve);
+  });
+  // What has begun with a frame is the browser's to start, a frame or more of real time later. Until then it cannot be
+  // taken on, and the time that passes meanwhile would be lost to it.
+  const MAX_PENDING_FRAMES = 20;
+  const isPending = () =>
+    places().some((place) => place.scopes.some((scope) => scope.getAnimations().some((one) => one.pending)));
   // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
   // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
   // -1 while the page works at what real time decides.
   globalThis.stepmill.frame = async (passed) => {
     if (globalThis.stepmill.followFrames) globalThis.stepmill.followFrames();
     globalThis.stepmill.tell();
-    if (passed) for (const one of moving()) one.go(passed);
-    await new Promise((resolve) => {
-      requestAnimationFrame(resolve);
-    });
+    if (passed) for (const one of moving()) if (shown.has(one.of)) one.go(passed);
+    await drawn();
     if (passed === null) return null;
+    for (let frames = 0; frames < MAX_PENDING_FRAMES && isPending(); frames += 1) await drawn();
     if (isBusy()) return -1;
-    const left = moving().map((one) => one.left);
+    const found = moving();
+    for (const one of found) shown.add(one.of);
+    const left = found.map((one) => one.left);
     return left.length ? left.reduce((one, other) => Math.min(one, other)) : null;
   };
 })();
