@@ -26,8 +26,11 @@ async def operate_all(chosen: Iterable[tuple[Kit, Component]]) -> dict[tuple[str
             began = time.monotonic()
             outcome = await operate(kit, component)
             outcomes[kit.name, component.name] = outcome
+            is_stated = outcome.operated is (component.fails is None)
+            is_stated &= outcome.generic is (component.beyond is None)
+            told = "as stated" if is_stated else f"NOT AS STATED: {outcome}"
             took = f"{time.monotonic() - began:.1f} s"
-            sys.stderr.write(f"{kit.name} {component.name} {outcome} {took}\n")
+            sys.stderr.write(f"{kit.name} {component.name} {told}, {took}\n")
 
     async with served(), asyncio.TaskGroup() as group:
         for _ in range(AT_ONCE):

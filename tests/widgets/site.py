@@ -45,12 +45,18 @@ def _html(_: Kit, component: Component) -> str:
     return component.page
 
 
-def _vue(_: Kit, component: Component) -> str:
+def _template(component: Component) -> str:
     shown = json.dumps({"template": component.page, "data": component.data}).replace("</", "<\\/")
-    return (
-        f'<script type="application/json" id="page">{shown}</script>'
-        '<div id="app"></div><script src="/boot/vue.js"></script>'
-    )
+    return f'<script type="application/json" id="page">{shown}</script>'
+
+
+def _vue(_: Kit, component: Component) -> str:
+    return f'{_template(component)}<div id="app"></div><script src="/boot/vue.js"></script>'
+
+
+def _angular(kit: Kit, component: Component) -> str:
+    script = f'<script src="/bundle/{kit.name}/angular.js"></script>'
+    return f"{_template(component)}<app-page></app-page>{script}"
 
 
 def _react(kit: Kit, component: Component) -> str:
@@ -60,7 +66,7 @@ def _react(kit: Kit, component: Component) -> str:
     )
 
 
-_BODIES = {"html": _html, "vue": _vue, "react": _react}
+_BODIES = {"html": _html, "vue": _vue, "react": _react, "angular": _angular}
 
 
 async def answer(request: web.BaseRequest) -> web.StreamResponse:
