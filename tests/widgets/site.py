@@ -115,7 +115,7 @@ def bundle(kit: str, name: str) -> str:
 
 _ESBUILD = (
     "--bundle",
-    "--minify-syntax",
+    "--minify",
     "--loader=jsx",
     "--format=iife",
     '--define:process.env.NODE_ENV="production"',
