@@ -21,7 +21,7 @@ ACTING_ROLES = {
         "menuitemradio",
         "option",
     ),
-    *("radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"),
+    *("radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox"),
 }
 """Roles of things that people act on, whatever their tag."""
 
