@@ -19,6 +19,7 @@ from widgets.index import version
 from widgets.kits import Kit, kits
 from widgets.operate import Outcome
 from widgets.run import operate_all
+from widgets.site import INSTALLED
 
 from bench.measuring.result import report
 
@@ -28,6 +29,9 @@ MIN_GENERIC = 0.7
 
 def main() -> int:
     """Run the benchmark; the exit status says whether both lines are held."""
+    if not INSTALLED.is_dir():
+        sys.stderr.write("widgets: the kits are not installed: `make test-widgets` installs them\n")
+        return 1
     chosen = [(kit, one) for kit in kits().values() for one in kit.component.values()]
     outcomes = asyncio.run(operate_all(chosen))
     operated = sum(one.operated for one in outcomes.values()) / len(outcomes)

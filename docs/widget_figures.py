@@ -44,7 +44,7 @@ def _counts(one: Mapping[str, Any]) -> Iterator[str]:
     yield f"{one['in_index']}"
     yield f"{acted_on}"
     for key in ("operated", "generic"):
-        yield f"{one[key]} ({one[key] / acted_on:.0%})"
+        yield f"{one[key]} ({one[key] / acted_on:.1%})"
 
 
 def _components() -> Iterator[str]:

@@ -301,14 +301,14 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
     """
     root = _front(root)
     fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
-    thing = _named(root, step, names=fields or Names(root), fields_alone=fields is not None)
+    thing = _search(root, step, names=fields or Names(root), fields_alone=fields is not None)
     if thing is None and fields is not None and step.do is Do.SELECT:
         # Of a list that the page draws itself the field may be hidden, or there is none.
-        thing = _named(root, step, names=fields, fields_alone=False)
+        thing = _search(root, step, names=fields, fields_alone=False)
     return thing
 
 
-def _named(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool) -> Node | None:
+def _search(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool) -> Node | None:
     """Return the best of the elements that have the name that a step says; None: there is none."""
     wanted = words(step.on or "")
     for scope in _scopes(root, step.within):
