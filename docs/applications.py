@@ -11,17 +11,19 @@ from pathlib import Path
 from columns import Parts, line, renew
 
 from schemas.base import Record
-from schemas.configuration.application import (
-    Application,
+from schemas.configuration.application import Application
+from schemas.configuration.application_parts import (
+    Basic,
     Clock,
     Login,
-    Request,
+    Proof,
     Reset,
     SharedVisits,
     Start,
     StateSource,
 )
 from schemas.configuration.masks import Masks
+from schemas.configuration.requests import Find, Request, RequestStep
 from storage.publish.card.columns import member_docs
 
 PAGE = Path(__file__).with_name("applications.md")
@@ -31,11 +33,15 @@ TABLES: Mapping[str, tuple[str, type[Record]]] = {
     "start": ("`[start]`", Start),
     "reset": ("`[reset]`", Reset),
     "login": ("`[login]`", Login),
+    "basic": ("`login.basic`", Basic),
+    "proof": ("`login.proof`", Proof),
     "state": ("`[state]`", StateSource),
     "masks": ("`[masks]`", Masks),
     "clock": ("`[clock]`", Clock),
     "visits": ("`visits`, where they share a server", SharedVisits),
     "request": ("A `request`", Request),
+    "steps": ("`[[login.steps]]`, `[[reset.steps]]`: as a `request`, and", RequestStep),
+    "find": ("A rule of `find`", Find),
 }
 """The tables of a file by their names, with their titles and records."""
 
@@ -47,8 +53,9 @@ def _keys() -> Iterator[str]:
     for title, record in TABLES.values():
         docs = member_docs(record)
         yield from (f"### {title}", "", "| key | needed | meaning |", "|---|---|---|")
+        own = record.__annotations__ if record is RequestStep else record.model_fields
         for name, info in record.model_fields.items():
-            if name not in _FILLED_IN:
+            if name in own and name not in _FILLED_IN:
                 yield line(f"`{name}`", "yes" if info.is_required() else "", docs[name])
         yield ""
 

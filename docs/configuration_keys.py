@@ -39,7 +39,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "schemas/episodes/viewport.py": _all(
         "browser", "viewport device_scale_factor picture_side margin"
     ),
-    "generators/browser/enclosure.py": _all("browser", "sandbox user"),
+    "generators/browser/process/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),

@@ -101,6 +101,8 @@ LINES = (
     Line("visits", "opening a visit of fossil, from asking for it to its start page, median", "ms",
          _key("fossil", "open_ms"), "max_fossil_ms"),
     Line("visits", "the same of MediaWiki", "ms", _key("mediawiki", "open_ms"), "max_mediawiki_ms"),
+    Line("visits", "opening a visit beside a plain client's reset, login and request, the worst application",
+         "×", _key("worst_ratio"), "max_ratio"),
     Line("storing", "MB/s of `steps` with pictures beside `datasets`", "×",
          _key("ours_to_datasets"), "min_to_datasets"),
     Line("storing", "the same beside one `pq.write_table` of rows in memory", "×",

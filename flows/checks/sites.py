@@ -12,6 +12,7 @@ from itertools import islice
 
 from pydantic import JsonValue
 
+from flows.checks.page_reports import refusals, reports
 from flows.checks.tasks import attempt_watched
 from flows.resources.browsers import Browsers
 from generators.browser.protocol import SessionSpec
@@ -22,6 +23,7 @@ from generators.verify.replay import replay
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.configuration.masks import Masks
+from schemas.episodes.episode import BlockedRequests
 from schemas.episodes.state_delta import Change, Delta
 from schemas.episodes.viewport import Viewport, draw_viewport
 from schemas.errors import BadTasks, RolloutFailure
@@ -44,7 +46,7 @@ class SiteCheck(Record):
     """The result of one check."""
 
     name: str
-    """The check: `start`, `reset`, `isolation`, `masks`, `outcome` or `replay`."""
+    """The check: `start`, `origins`, `reset`, `isolation`, `masks`, `outcome` or `replay`."""
     task: str
     """The task: its template and seed."""
     ok: bool
@@ -54,13 +56,14 @@ class SiteCheck(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class Look:
     """A start page in one visit."""
 
     source: str
     fields: list[list[str]]
     state: ServerState
     masks: Masks
+    blocked: tuple[BlockedRequests, ...]
 
 
 def choose_tasks(tasks: Sequence[Task], site: str) -> list[Task]:
@@ -93,8 +96,10 @@ class SiteTrial:
         site, label = self.browsers.sites[task.site], f"{task.template_id} {task.seed}"
         checks = list[tuple[str, bool, str]]()
         try:
-            one, other = await self._look(site, task), await self._look(site, task)
+            one, other = await self.look(task), await self.look(task)
             checks += await _compare_looks(one, other)
+            if refused := refusals(one.blocked):
+                checks.append(("origins", True, f"the start page works without, but {refused}"))
             if all(check[1] for check in checks) and task.reference is not None:
                 checks += await self._carry_out(site, task, one.state)
         except RolloutFailure as failure:
@@ -106,7 +111,13 @@ class SiteTrial:
             SiteCheck(name=name, task=label, ok=ok, because=because) for name, ok, because in checks
         ]
 
-    async def _look(self, site: Site, task: Task) -> _Look:
+    async def look(self, task: Task) -> Look:
+        """Open the start page of a task and return what it holds.
+
+        Raises:
+            RolloutFailure: it does not open.
+        """
+        site = self.browsers.sites[task.site]
         async with site.open(task) as visit:
             spec = self._spec(visit, site, task)
             async with self.browsers.sessions.session(spec) as session:
@@ -114,11 +125,12 @@ class SiteTrial:
                 problem = await site.begin(visit, session)
                 source = await session.evaluate(_SOURCE)
                 fields = await session.evaluate(_FIELDS)
-                return _Look(
+                return Look(
                     source=str(source),
                     fields=[[str(part) for part in one] for one in _pairs(fields)],
                     state=await _state(site, problem),
                     masks=visit.masks or Masks(),
+                    blocked=session.blocked_requests(),
                 )
 
     async def _carry_out(
@@ -131,10 +143,10 @@ class SiteTrial:
         application = self.config.sites[task.site]
         if application.visits == "one" and application.start.url is not None:
             alone = ("isolation", True, "was not tried: visits wait for each other")
-            return [alone, *await self._roll_out(site, task, first)]
+            return [alone, *await self._roll_out(task, first)]
         async with site.open(task) as visit:
             before = await self._state_of(site, task, visit)
-            carried = await self._roll_out(site, task, first)
+            carried = await self._roll_out(task, first)
             differ = await _difference(before, await self._state_of(site, task, visit))
         because = "a visit held open meanwhile has its state"
         if differ:
@@ -144,25 +156,19 @@ class SiteTrial:
             )
         return [("isolation", not differ, because), *carried]
 
-    async def _roll_out(
-        self, site: Site, task: Task, first: ServerState
-    ) -> list[tuple[str, bool, str]]:
+    async def _roll_out(self, task: Task, first: ServerState) -> list[tuple[str, bool, str]]:
         """Carry out and judge the reference, check the state of a later visit, and replay."""
         steps = task.reference or ()
         episode, watched = await attempt_watched(
             self.config, self.browsers, task, lambda: ReferencePolicy(steps)
         )
         paid = episode.reward == 1 and episode.done
-        checks = [
-            (
-                "outcome",
-                paid,
-                "the reference is rewarded"
-                if paid
-                else f"the reference is not rewarded: {episode.failure_message or watched.because}",
-            ),
-        ]
-        left = await _difference(first, (await self._look(site, task)).state)
+        because = "the reference is rewarded"
+        if not paid:
+            found = (episode.failure_message or watched.because, reports(episode))
+            because = f"the reference is not rewarded: {'; '.join(filter(None, found))}"
+        checks = [("outcome", paid, because)]
+        left = await _difference(first, (await self.look(task)).state)
         if left:
             because = (
                 f"a visit afterwards finds what the reference left: {left}; have reset put it back"
@@ -189,7 +195,7 @@ class SiteTrial:
         )
 
 
-async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]]:
+async def _compare_looks(one: Look, other: Look) -> list[tuple[str, bool, str]]:
     """Compare two consecutive visits of a task, and return the checks of start, reset and masks."""
     differ = await _difference(one.state, other.state)
     pages = "; ".join(islice(page_masks(one, other), MAX_SHOWN))
@@ -244,7 +250,7 @@ def _pointers(change: Change) -> Iterator[str]:
         yield f"{change.at}/*/{escaped}"
 
 
-def page_masks(one: _Look, other: _Look) -> Iterator[str]:
+def page_masks(one: Look, other: Look) -> Iterator[str]:
     """Yield masks for the differences of two visits' pages: names of fields, else patterns."""
     named = set[str]()
     for (name, value), (_, found) in zip(one.fields, other.fields, strict=False):

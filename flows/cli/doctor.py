@@ -18,7 +18,7 @@ from flows.resources.machine import hold_against, look_at_machine
 from flows.resources.resources import session_limit
 from flows.terminal import ExitCode, print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
-from generators.browser.enclosure import Containment, probe
+from generators.browser.process.enclosure import Containment, probe
 from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm, trusted_code
 from generators.sites.installable.registry import (

@@ -280,6 +280,23 @@ def _site_check(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _site_new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", metavar="NAME", help="a name for it, which becomes http://NAME.localhost"
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--url", metavar="URL", help="the address of a server that runs already")
+    which.add_argument(
+        "--command",
+        metavar="WORDS",
+        help="starts a server, with {port} and, for its data, {folder}",
+    )
+    parser.add_argument(
+        "--start", metavar="PATH", default="/", help="the page to look at; default: /"
+    )
+    json_flag(parser)
+
+
 def _site_install(parser: argparse.ArgumentParser) -> None:
     names = [*(plugin.name for plugin in find_plugins(Group.APPLICATIONS)), "worlds"]
     parser.add_argument("name", metavar="NAME", help=", ".join(names).replace("%", "%%"))
@@ -291,6 +308,11 @@ SITES: Commands = {
         _site_install,
         "bring an application that a package offers onto this machine, or the packages of worlds' pages",
         "stepmill sites install worlds",
+    ),
+    "new": (
+        _site_new,
+        "look at an application and write a first file of it: its login form, its state, what differs",
+        "stepmill sites new shop --command 'python shop.py --port {port} --data {folder}'",
     ),
     "check": (
         _site_check,

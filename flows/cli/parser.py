@@ -271,7 +271,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "sites": (
         sites_flags,
-        "try an application of one's own on its tasks",
+        "describe an application of one's own in a first file, install one, or try it on its tasks",
         "stepmill sites check shop --config run.toml",
     ),
     "worlds": (

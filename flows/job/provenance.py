@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flows.job.plugins import acting_plugins, used_plugins
 from flows.version import version_of
-from generators.browser.enclosure import Confinement, probe
+from generators.browser.process.enclosure import Confinement, probe
 from generators.child_environment import SYSTEM, inherit
 from generators.engine.vllm.command import trusted_code
 from schemas.base import JsonObject

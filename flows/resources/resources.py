@@ -15,7 +15,7 @@ from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from flows.resources.engines import PolicyRuntime, open_policies
 from flows.resources.machine import prepare_machine
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
-from generators.browser.enclosure import Confinement
+from generators.browser.process.enclosure import Confinement
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site

@@ -18,10 +18,10 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, Error, Geolocation
 
-from generators.browser.enclosure import Confinement
 from generators.browser.page_calls import CALL_SECONDS
 from generators.browser.page_scripts import read_script, to_call
-from generators.browser.process import BrowserProcess
+from generators.browser.process.browser_process import BrowserProcess
+from generators.browser.process.enclosure import Confinement
 from generators.browser.protocol import Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.session_files import SessionFiles
@@ -322,7 +322,8 @@ class Chromium:
                 # namespace at nothing. The proxies have a name that no page knows, which leads to loopback.
                 proxy = f"{uuid.uuid4().hex}.stepmill"
                 rules = f"MAP {proxy} 127.0.0.1, MAP * 127.0.0.1:{self._network.port}"
-                flags = [*FLAGS, f"--host-resolver-rules={rules}"]
+                trusted = f"--ignore-certificate-errors-spki-list={self._network.certificate}"
+                flags = [*FLAGS, f"--host-resolver-rules={rules}", trusted]
                 self._process = await BrowserProcess.start(
                     path, flags, proxy=proxy, wanted=self._wanted
                 )
@@ -338,12 +339,11 @@ def _place(facts: PageFacts) -> Geolocation | None:
 
 async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
     """Give a context its cookies, and the pages of each origin their `localStorage`."""
-    await context.add_cookies(
-        [
-            {"url": one.url, "name": one.name, "value": one.value, "httpOnly": one.http_only}
-            for one in sign_in.cookies
-        ]
-    )
+    for one in sign_in.cookies:
+        where = {"domain": f".{one.domain}", "path": "/"} if one.domain else {"url": one.url}
+        await context.add_cookies(
+            [{"name": one.name, "value": one.value, "httpOnly": one.http_only, **where}]  # type: ignore[typeddict-item]
+        )
     if sign_in.storage:
         kept = {origin: dict(items) for origin, items in sign_in.storage.items()}
         fill = read_script("generators.browser", "fill_storage.js")

@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import time
 
-from generators.browser.devtools import PageLost
+from generators.browser.devtools.connection import PageLost
 from generators.browser.open_requests import NEWS_SECONDS, SILENT_SECONDS, OpenRequests
 from generators.browser.page_calls import Channel, DocumentGone, to_failure
 from generators.browser.protocol import ClockSpec

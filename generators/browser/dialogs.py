@@ -15,8 +15,8 @@ from typing import Any
 from playwright.async_api import Dialog
 
 from generators.browser import dialog_picture, untrusted_text
+from generators.browser.devtools.patience import Patience
 from generators.browser.page_calls import Channel
-from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
 from generators.browser.questions import (
     BadAnswer,

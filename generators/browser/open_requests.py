@@ -19,6 +19,9 @@ from generators.browser.page_calls import Channel
 BODY_SECONDS = 2.0
 """Real time after which the body of unknown length that a script reads is a stream, from its headers, seconds."""
 
+AHEAD_SECONDS = 2.0
+"""Real time that a document gets that is fetched before anybody asks for it; the browser may never tell its end, seconds."""
+
 ANSWER_SECONDS = 10.0
 """Real time after which a script's request without any answer is a long poll, seconds."""
 
@@ -114,7 +117,9 @@ class OpenRequests:
         if one.kind in _ENDLESS or one.address in self._long:
             return True
         since, limit = one.begun, LONGEST_SECONDS
-        if one.kind in _OF_SCRIPTS:
+        if one.kind == "Prefetch":
+            limit = AHEAD_SECONDS
+        elif one.kind in _OF_SCRIPTS:
             if one.answered is None:
                 limit = ANSWER_SECONDS
             elif not one.is_sized:

@@ -14,7 +14,7 @@ from typing import Any
 from playwright.async_api import Page
 from pydantic import JsonValue
 
-from generators.browser.devtools import (
+from generators.browser.devtools.connection import (
     CommandRefused,
     Connection,
     DevToolsError,
@@ -26,8 +26,8 @@ from generators.browser.devtools import (
     answers,
     read_json,
 )
+from generators.browser.devtools.patience import Patience
 from generators.browser.page_scripts import read_script
-from generators.browser.patience import Patience
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 

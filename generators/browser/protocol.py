@@ -56,6 +56,8 @@ class Cookie(Record):
     """Its value, most often a secret."""
     http_only: bool = True
     """Pages' scripts cannot read it."""
+    domain: str = ""
+    """The domain whose hosts all get it; empty: the host of `url` alone does."""
 
 
 class SignIn(Record):
@@ -273,6 +275,11 @@ class Network(Protocol):
     @property
     def port(self) -> int:
         """The port on 127.0.0.1 for connections that bypass a proxy."""
+        ...
+
+    @property
+    def certificate(self) -> str:
+        """The fingerprint of its certificate's key (SHA-256 of the SubjectPublicKeyInfo, in base64)."""
         ...
 
     def enter(self, made: socket.socket | None = None) -> AbstractAsyncContextManager[Entrance]:

@@ -17,17 +17,17 @@ from playwright.async_api import BrowserContext
 from pydantic import JsonValue
 
 from generators.browser import untrusted_text
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import Endpoint
 from generators.browser.dialogs import DialogRefusal, Dialogs
 from generators.browser.document_reader import DocumentReader
 from generators.browser.keyboard import UnknownKey
 from generators.browser.page_calls import DocumentGone
-from generators.browser.patience import Patience
 from generators.browser.protocol import Entrance, PageReader, SessionSpec
 from generators.browser.session_files import SessionFiles, download_text
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import ActionRefused, PageTab
 from generators.browser.tabs import Tabs
-from generators.browser.websocket import Endpoint
 from schemas.base import canonical_json, sha256_hex
 from schemas.episodes.action import (
     Action,

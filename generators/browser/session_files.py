@@ -15,11 +15,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import CDPSession, Error, Page
-
+from generators.browser.devtools.connection import Connection, DevToolsError
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import Endpoint
+from generators.browser.page_calls import CALL_SECONDS
 from generators.browser.protocol import SessionSpec
 from schemas.base import sha256_hex
 from schemas.episodes.observation import Download
+from schemas.errors import FailureKind, boundary
 from schemas.truncation import truncate
 
 MAX_DOWNLOAD_BYTES = 16 * 2**20
@@ -53,7 +56,8 @@ class SessionFiles:
         self._folder = folder
         self._files = {one.name: one for one in spec.files}
         self._written_ms = _STARTED_MS if spec.clock is None else spec.clock.start_ms
-        self._cdp: CDPSession | None = None
+        self._connections = contextlib.AsyncExitStack()
+        self._browser: Connection | None = None
         self._context = ""
         self._begun: dict[str, _Begun] = {}
         self._done: list[Download] = []
@@ -86,33 +90,36 @@ class SessionFiles:
             os.utime(path, (seconds, seconds))
         return str(path)
 
-    async def follow(self, page: Page, context: str) -> None:
-        """Keep what the pages of a browser's context download; `page` is one of them.
+    async def follow(self, endpoint: Endpoint, context: str, patience: Patience) -> None:
+        """Keep what the pages of a context download, in the browser that listens there.
+
+        The browser tells its own connection alone of all downloads: those of a page tell of that page's.
 
         Raises:
-            Error: the browser refuses.
+            RolloutFailure: the browser refuses.
         """
-        browser = page.context.browser
-        assert browser is not None  # noqa: S101 - no context of ours is without one
-        self._cdp = cdp = await browser.new_browser_cdp_session()
-        self._context = context
-        cdp.on("Browser.downloadWillBegin", self._on_begun)
-        cdp.on("Browser.downloadProgress", self._on_progress)
         into = self._folder / "downloads"
         into.mkdir(parents=True)
         for one in (self._folder, into):
-            one.chmod(
-                0o777
-            )  # the browser may be another user's; the profile around it is closed to all others
-        await cdp.send(
-            "Browser.setDownloadBehavior",
-            {
-                "behavior": "allowAndName",
-                "browserContextId": context,
-                "downloadPath": str(into),
-                "eventsEnabled": True,
-            },
-        )
+            # The browser may be another user's; the profile around it is closed to all others.
+            one.chmod(0o777)
+        with boundary(FailureKind.BROWSER, "following downloads"):
+            self._browser = browser = await self._connections.enter_async_context(
+                Connection.open_browser(endpoint, patience)
+            )
+            self._context = context
+            browser.on("Browser.downloadWillBegin", self._on_begun)
+            browser.on("Browser.downloadProgress", self._on_progress)
+            await browser.send(
+                "Browser.setDownloadBehavior",
+                {
+                    "behavior": "allowAndName",
+                    "browserContextId": context,
+                    "downloadPath": str(into),
+                    "eventsEnabled": True,
+                },
+                seconds=CALL_SECONDS,
+            )
 
     @property
     def frames(self) -> set[str]:
@@ -185,13 +192,13 @@ class SessionFiles:
             (self._folder / "downloads" / one.guid).unlink()
         if one.state != "inProgress":
             return
-        if self._cdp is not None:
-            with contextlib.suppress(Error, TimeoutError):
-                async with asyncio.timeout(DOWNLOAD_SECONDS):
-                    await self._cdp.send(
-                        "Browser.cancelDownload",
-                        {"guid": one.guid, "browserContextId": self._context},
-                    )
+        if self._browser is not None:
+            with contextlib.suppress(DevToolsError, TimeoutError):
+                await self._browser.send(
+                    "Browser.cancelDownload",
+                    {"guid": one.guid, "browserContextId": self._context},
+                    seconds=DOWNLOAD_SECONDS,
+                )
 
     def take(self) -> tuple[Download, ...]:
         """Return what has been downloaded since the last call."""
@@ -200,7 +207,8 @@ class SessionFiles:
         return tuple(new)
 
     async def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the folder, and follow no more."""
+        await self._connections.aclose()
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
 

@@ -7,6 +7,7 @@ itself is taken on by the time that has passed (`motion.js`); what has an end co
 """
 
 import asyncio
+import contextlib
 import math
 from typing import Any
 
@@ -99,6 +100,10 @@ class Settling:
         await clock.advance(half)
         await self._pass(clock, times.load_ms - half - times.settle_ms, await self._frame())
         await self._pass(clock, times.settle_ms, await self._frame())
+
+    async def draw(self) -> None:
+        """Draw a frame between two parts of an action, in which a page is told of what the first has selected or scrolled."""
+        await self._channel.frame(None if self._clock is None else 0)
 
     async def _frame(self, passed_ms: int = 0) -> float | None:
         """Draw a frame, and return in how many ms the first animation ends; None: none does, or real time moves them.
@@ -209,7 +214,7 @@ class Settling:
             await asyncio.sleep(wait_ms / 1_000)
             await self._wait_loaded()
             return
-        ends_in = None if self._loading else await self._frame()
+        ends_in = None if await self._leaves() else await self._frame()
         ends_in = await self._pass(clock, times.step_ms, ends_in)
         if wait_ms:
             await self._pass(clock, wait_ms, ends_in)
@@ -218,6 +223,13 @@ class Settling:
             await clock.settle_to_grid(BUSY_GRID_MS)
         self.goes_on = await clock.hear_news()
         await self.rest()
+
+    async def _leaves(self) -> bool:
+        """Return whether the page loads another, and so draws no frame; a jump within it is over when it answers."""
+        if self._loading:
+            with contextlib.suppress(DocumentGone):
+                await self._channel.call("0")
+        return bool(self._loading)
 
     async def _follow(self, clock: VirtualClock) -> None:
         """Let time pass in small portions while the tab navigates, then up to the grid's next multiple.

@@ -7,7 +7,7 @@
   const origin = now();
   const frameMs = 16;
   let queue = null;
-  let flushed = -1;
+  let [asked, flushed] = [-1, -1];
   let lastId = 0;
   const flush = () => {
     if (queue === null) return;
@@ -46,6 +46,7 @@
     if (queue === null) {
       const mine = new Map();
       queue = mine;
+      asked = now();
       later(() => queue === mine && flush(), frameMs - ((now() - origin) % frameMs));
     }
     queue.set(lastId, callback);
@@ -100,7 +101,49 @@
       for (const name of ends) source.addEventListener(name, end, { once: true });
       return result;
     };
+  // A jump to an anchor is told in a task, which stands with time, and how far it has scrolled with a frame,
+  // which does not. A page hears of the jump before: from here if a frame comes first.
+  const [jumps, heard] = [[], []];
+  const isJump = (one) => one !== undefined && one.newURL === location.href;
+  const land = () => {
+    for (const jump of jumps.splice(0, isJump(jumps.at(-1)) ? jumps.length : 0)) {
+      heard.push(jump.newURL);
+      dispatchEvent(new HashChangeEvent("hashchange", jump));
+    }
+  };
+  const { navigation } = window;
+  navigation.addEventListener("navigate", ({ hashChange, destination }) => {
+    if (!isJump(jumps.at(-1))) jumps.pop();
+    if (hashChange) jumps.push({ oldURL: location.href, newURL: destination.url });
+  });
+  addEventListener("hashchange", (event) => {
+    if (!event.isTrusted) return;
+    if (heard[0] !== event.newURL) jumps.shift();
+    else if (heard.shift()) event.stopImmediatePropagation();
+  }, true);
+  for (const name of ["scroll", "scrollend"]) addEventListener(name, land, true);
+  // A machine that is busy draws frames of its own between ours, and observers of sizes are told in the
+  // first. What a page has just asked for with its next frame comes before them, as it does in ours: an
+  // observer that is older than all of the page's is told of the same sizes.
+  const early = new ResizeObserver(() => {
+    land();
+    if (asked === now() && flushed !== now()) flush();
+    flushed = now();
+  });
+  const followed = (method) =>
+    function followed(...given) {
+      method.apply(this, given);
+      method.apply(early, given);
+    };
+  wrap(ResizeObserver.prototype, ["observe"], followed);
   const prototype = (name) => window[name] && window[name].prototype;
+  const intercepted = (method) =>
+    function intercepted(...given) {
+      const result = method.apply(this, given);
+      jumps.pop();
+      return result;
+    };
+  wrap(prototype("NavigateEvent"), ["intercept"], intercepted);
   const request = told("success", "error", "blocked");
   wrap(prototype("IDBFactory"), ["open", "deleteDatabase"], request);
   wrap(prototype("IDBDatabase"), ["transaction"], told("complete", "error", "abort"));
@@ -129,10 +172,35 @@
     playing.set(element, wait());
   });
   media(["loadeddata", "seeked", "error", "emptied", "suspend", "abort"], rests);
-  // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait.
+  // An animation that is turned at its end has no effect until it has left that end, and is found by
+  // nobody before: time goes on, and it is taken a hair's breadth off.
+  const MAX_TURNED = 1000;
+  const HAIR_MS = 0.001;
+  const turned = new Set();
+  const turn = (method) =>
+    function turn(...given) {
+      const result = method.apply(this, given);
+      if (turned.size < MAX_TURNED) turned.add(this);
+      this.ready.then(() => leave(this), () => {});
+      return result;
+    };
+  const isAtEnd = ({ effect, currentTime }) =>
+    effect !== null && currentTime !== null && currentTime >= effect.getComputedTiming().endTime;
+  const leave = (animation) => {
+    if (animation.playState === "running" && animation.playbackRate < 0 && isAtEnd(animation))
+      animation.currentTime -= HAIR_MS;
+  };
+  wrap(prototype("Animation"), ["play", "reverse", "updatePlaybackRate"], turn);
+  const rate = Object.getOwnPropertyDescriptor(Animation.prototype, "playbackRate");
+  Object.defineProperty(Animation.prototype, "playbackRate", { ...rate, set: turn(rate.set) });
+  // Each frame that is asked for (motion.js) is one of the page's, and says whether it must wait
+  // (its default is prevented) and whether something is about to move (it is stopped).
   addEventListener("stepmill-frame", (event) => {
+    land();
     if (flushed !== now()) flush();
     if (waits > 0) event.preventDefault();
+    if ([...turned].some((one) => one.pending && isAtEnd(one))) event.stopPropagation();
+    turned.clear();
   });
   // A closed shadow root is open to the isolated world, and looks closed to the page: what is in it
   // can be drawn, listed and typed into as anywhere else.

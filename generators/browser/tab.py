@@ -135,10 +135,10 @@ class PageTab:
             return None
 
     async def load(self, url: str) -> None:
-        """Load `url` in place of the current page, and wait until it is complete.
+        """Load `url` in place of the current page, and wait until it, or where it leads to on the site, is complete.
 
         Raises:
-            RolloutFailure: the page does not finish loading, or another one was loaded.
+            RolloutFailure: the page does not finish loading, or leads to another site.
         """
         if self.clock is not None:
             await self.clock.start()
@@ -147,7 +147,7 @@ class PageTab:
         for _ in range(LOAD_PORTIONS):
             await self._settling.load_portion()
             state = await self.call("[location.href, document.readyState]")
-            if state == [url, "complete"]:
+            if state and state[1] == "complete" and self._spec.has_origin(state[0]):
                 await self._settling.end_load()
                 return
         raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
@@ -207,6 +207,7 @@ class PageTab:
             await self.input.click(Click(x=action.x, y=action.y))
         if action.overwrite:
             await self.call("stepmill.selectAll()")
+            await self._settling.draw()
         await self.input.type(action)
 
     async def _select(self, action: Select) -> None:

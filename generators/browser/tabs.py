@@ -10,16 +10,16 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
-from generators.browser.devtools import Connection
+from generators.browser.devtools.connection import Connection
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import Endpoint
 from generators.browser.dialogs import Dialogs
 from generators.browser.page_calls import CALL_SECONDS, TOLD, Channel
 from generators.browser.page_input import Clipboard
-from generators.browser.patience import Patience
 from generators.browser.protocol import SessionSpec
 from generators.browser.questions import FileChooser
 from generators.browser.session_files import SessionFiles
 from generators.browser.tab import BLANK, ActionRefused, PageTab
-from generators.browser.websocket import Endpoint
 from schemas.base import canonical_json
 from schemas.episodes.action import Tab, TabOperation
 from schemas.errors import FailureKind, RolloutFailure, boundary
@@ -87,9 +87,7 @@ class Tabs:
             async with asyncio.timeout(CALL_SECONDS):
                 page = await self._context.new_page()
         self._tabs = [await self._attach(page, opener=None)]
-        with boundary(FailureKind.BROWSER, "following downloads"):
-            async with asyncio.timeout(CALL_SECONDS):
-                await self._files.follow(page, self._tabs[0].browser_context)
+        await self._files.follow(self._endpoint, self.first.browser_context, self._patience)
         self._context.on("page", self._on_page)
 
     def _on_page(self, page: Page) -> None:

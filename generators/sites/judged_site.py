@@ -2,13 +2,13 @@
 
 A task ends with the policy's answer. The pages get time to save; then the server's state is read and
 judged, with the answer, by the task's expectation. Claims of a page do not count. The session's browser has
-a cookie that identifies its visit; pages cannot read it.
+a cookie that identifies its visit, and from then on its entrance does; pages cannot read it.
 """
 
 import asyncio
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from generators.browser.protocol import Session
+from generators.sites.gateway import ENTRANCE
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from generators.sites.state import ServerState, judge_states
 from schemas.episodes.action import Wait
@@ -30,9 +31,13 @@ SAVE_MS = 1_000
 """Time for pages to save after the answer, ms of their clock."""
 
 QUIET_SECONDS = 10.0
-"""Time limit for the requests that are open then, seconds."""
+"""Time limit for the requests that are open then and may save something, seconds."""
+
+READ_SECONDS = 2.0
+"""Time limit for the other requests that are open then, seconds."""
 
 _NOT_FOUND = 400
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,8 +52,12 @@ class OpenVisit:
     """Number of requests from the session's pages."""
     pending: int = 0
     """Number of unanswered requests."""
+    saving: int = 0
+    """Number of those by methods that may save something, as POST."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while no request is unanswered."""
+    saved: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while no request that may save something is unanswered."""
     before: ServerState | None = None
     """The state when the problem began; None before that."""
     outcome: Outcome | None = None
@@ -58,28 +67,52 @@ class OpenVisit:
 
     def __post_init__(self) -> None:
         self.quiet.set()
+        self.saved.set()
 
     @property
     def start_path(self) -> str:
         """The path of the task's start."""
         return urlsplit(self.task.start_url).path or "/"
 
-    @contextmanager
-    def request(self) -> Iterator[None]:
+    @contextlib.contextmanager
+    def request(self, method: str) -> Iterator["PendingRequest"]:
         """Count a request as pending until it is answered."""
-        self.requests, self.pending = self.requests + 1, self.pending + 1
-        self.quiet.clear()
+        pending = PendingRequest(self, may_save=method not in _SAFE_METHODS)
         try:
-            yield
+            yield pending
         finally:
-            self.pending -= 1
-            if not self.pending:
-                self.quiet.set()
+            pending.end()
 
     def note_answer(self, path: str, status: int) -> None:
         """Note the status of the first answer to a request for the start page."""
         if path == self.start_path and self.start_status is None:
             self.start_status = status
+
+
+class PendingRequest:
+    """An unanswered request of a visit."""
+
+    def __init__(self, visit: OpenVisit, *, may_save: bool) -> None:
+        self._visit, self._may_save = visit, may_save
+        self._is_open = True
+        visit.requests += 1
+        visit.pending += 1
+        visit.saving += may_save
+        visit.quiet.clear()
+        if may_save:
+            visit.saved.clear()
+
+    def end(self) -> None:
+        """Count it as answered: its answer is here, or is a stream that goes on."""
+        if not self._is_open:
+            return
+        visit, self._is_open = self._visit, False
+        visit.pending -= 1
+        visit.saving -= self._may_save
+        if not visit.pending:
+            visit.quiet.set()
+        if not visit.saving:
+            visit.saved.set()
 
 
 V = TypeVar("V", bound=OpenVisit)
@@ -169,10 +202,17 @@ class JudgedSite(ABC, Generic[V]):
         return visit.outcome
 
     async def _await_quiet(self, visit: V) -> None:
-        """Wait until the server has answered all requests of the pages."""
+        """Wait until the server has answered the pages' requests; not long for those that only read, as a long poll.
+
+        Raises:
+            RolloutFailure: one that may save something is not answered.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READ_SECONDS):
+                await visit.quiet.wait()
         try:
             async with asyncio.timeout(QUIET_SECONDS):
-                await visit.quiet.wait()
+                await visit.saved.wait()
         except TimeoutError:
             raise RolloutFailure(
                 FailureKind.SITE,
@@ -201,13 +241,26 @@ class JudgedSite(ABC, Generic[V]):
         return visit
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request for the visit that its cookie identifies; refuse it without one."""
-        visit = self._visits.get(request.cookies.get(COOKIE, ""))
+        """Answer a request for the visit of its entrance, which its first cookie identified; refuse it without one.
+
+        Requests between origins have no cookies.
+        """
+        entrance = request.get(ENTRANCE)
+        token = request.cookies.get(COOKIE, "")
+        if entrance is not None:
+            token = (
+                entrance.visits.setdefault(self.name, token)
+                if token in self._visits
+                else (entrance.visits.get(self.name, ""))
+            )
+        visit = self._visits.get(token)
         if visit is None:
             return web.Response(status=403, text="this session has no visit here")
-        with visit.request():
-            return await self._answer(request, visit)
+        with visit.request(request.method) as pending:
+            return await self._answer(request, visit, pending)
 
     @abstractmethod
-    async def _answer(self, request: web.BaseRequest, visit: V) -> web.StreamResponse:
-        """Get the reply of a visit's server to a request."""
+    async def _answer(
+        self, request: web.BaseRequest, visit: V, pending: PendingRequest
+    ) -> web.StreamResponse:
+        """Get the reply of a visit's server to a request, which is `pending` until then or until it is a stream."""

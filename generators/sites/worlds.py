@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from generators.browser.protocol import ClockSpec, Cookie, SignIn
 from generators.sites.gateway import Gateway
-from generators.sites.judged_site import COOKIE, JudgedSite, OpenVisit
+from generators.sites.judged_site import COOKIE, JudgedSite, OpenVisit, PendingRequest
 from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
 from generators.worlds.drawing.draw import draw_whole
@@ -144,7 +144,10 @@ class WorldsSite(JudgedSite[_WorldVisit]):
         return ""
 
     @override
-    async def _answer(self, request: web.BaseRequest, visit: _WorldVisit) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.BaseRequest, visit: _WorldVisit, pending: PendingRequest
+    ) -> web.StreamResponse:
+        del pending
         response = await call(self._server, request)
         visit.note_answer(request.path, response.status)
         return response

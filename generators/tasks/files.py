@@ -86,6 +86,8 @@ class TaskRow(Record):
     """What an action may give to a page: names, each with `text` or `base64`."""
     page: PageFacts | None = None
     """What its pages find out about their user, over what the site says."""
+    user: str | None = Field(default=None, min_length=1)
+    """The user who is logged in, of those that the application's file describes; None: the first, or the only one."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
@@ -189,6 +191,12 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
         raise BadRow(f"files: pages of {offer.name} take none")
     if row.page is not None and offer.templates:
         raise BadRow(f"page: those of {offer.name} are as their templates say")
+    if row.user is not None and row.user not in offer.users:
+        there = ", ".join(offer.users) or "none"
+        hint = did_you_mean(row.user, offer.users)
+        raise BadRow(
+            f"user = '{row.user}': {offer.name} has no such user (there are: {there}){hint}"
+        )
     make = _make_template_task if offer.templates else _make_instruction_task
     task = make(row, offer, source)
     computed: dict[str, tuple[str | None, str | None]] = {
@@ -238,6 +246,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         expect=expect,
         files=row.files or (),
         page=row.page,
+        user=row.user,
     )
     template_id = row.template_id or identity
     return Task(
@@ -254,6 +263,7 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         expect=expect,
         files=row.files or None,
         page=row.page,
+        user=row.user,
     )
 
 
@@ -284,7 +294,8 @@ def _check_start(url: str, offer: SiteOffer) -> None:
         raise BadRow(f"start_url = {_shorten(url)}: expected an http or https address")
     if user:
         raise BadRow("start_url holds a user name or password; they would be published")
-    if offer.origin is not None and origin_of(url) != offer.origin:
+    allowed = (offer.origin, *offer.further_origins)
+    if offer.origin is not None and origin_of(url) not in allowed:
         raise BadRow(
             f"start_url = {_shorten(url)}: tasks of {offer.name} start on {offer.origin}; a path of it will do"
         )

@@ -47,6 +47,10 @@ class SiteOffer:
     """The templates by name; empty: a task is an instruction and a start URL."""
     origin: str | None = None
     """The origin on which all tasks start, as `http://shop.test`; None: templates decide, or any origin."""
+    further_origins: tuple[str, ...] = ()
+    """Origins beside that one on which tasks may start as well."""
+    users: tuple[str, ...] = ()
+    """The users that a task may name; empty: a task names none."""
     draw: Callable[[str, int], Task] | None = None
     """Makes the task of a template and a seed, where it includes more than a start; None: the page states the
     goal."""
@@ -91,6 +95,8 @@ def site_offers(applications: Mapping[str, Application] | None = None) -> dict[s
                 name,
                 one.version,
                 origin=one.origin,
+                further_origins=tuple(one.origins),
+                users=tuple(one.users),
                 judges_state=True,
                 missing=what_is_missing(one.start),
             )

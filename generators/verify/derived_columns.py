@@ -104,6 +104,7 @@ def _task_ids(task: Task) -> list[str]:
             expect=task.expect,
             files=task.files or (),
             page=task.page,
+            user=task.user,
         )
         for template_id, instruction in ((task.template_id, None), (None, task.instruction))
     ]

@@ -64,6 +64,9 @@ class Task(Record):
     page: Annotated[PageFacts | None, AsJson()] = None
     """What its pages find out about their user, over what the site says; a part of the task's identity. None:
     what the site says."""
+    user: str | None = None
+    """The user who is logged in, of those that the site's file describes; a part of the task's identity. None: the
+    first, or the only one."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None
@@ -85,11 +88,12 @@ def task_id(
     expect: Expectation | None = None,
     files: Sequence[TaskFile] = (),
     page: PageFacts | None = None,
+    user: str | None = None,
 ) -> str:
     """Return the identity of a task: the hash of everything that decides the page and the goal.
 
     `template_id` is None for a task that is an instruction and a start URL; `instruction` is None where the template
-    states the goal. `expect`, `files` and `page` count where they are stated.
+    states the goal. `expect`, `files`, `page` and `user` count where they are stated.
     """
     content: JsonObject = {
         "site": site,
@@ -106,6 +110,8 @@ def task_id(
         content["files"] = files_hash(files)
     if page is not None:
         content["page"] = page.model_dump(mode="json", exclude_defaults=True)
+    if user is not None:
+        content["user"] = user
     return content_hash(content)
 
 

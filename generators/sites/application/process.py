@@ -61,9 +61,9 @@ class ServerProcess:
         self.url = f"http://127.0.0.1:{port}"
         for variable in start.secrets:
             self._environ[variable] = secrets.token_urlsafe(24)
-        self.values = Values(
-            environ=self._environ, port=port, folder=self.folder, python=sys.executable
-        )
+        values = Values(environ=self._environ, port=port, folder=self.folder, python=sys.executable)
+        further = {name: str(_free_port()) for name in self._application.ports}
+        self.values = values.with_group("port", further)
         self._process = await self._run(start.command, self.values, log=self.folder / "server.log")
 
     async def stop(self) -> None:
@@ -88,7 +88,7 @@ class ServerProcess:
         text = " / ".join(line.strip() for line in lines)
         for name in self._application.start.secrets:
             text = text.replace(self._environ.get(name, name), f"${name}")
-        return text
+        return self.values.hide(text, of=self._application)
 
     async def finish(self, command: Sequence[str], values: Values, doing: str) -> bytes:
         """Run a command of the application's file to its end and return its output.

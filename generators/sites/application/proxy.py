@@ -3,12 +3,14 @@
 Browsers reach an application at one stable origin, behind which there may be many servers. The session's
 browser has a cookie that identifies its visit; pages cannot read it, and servers do not get it. Each
 request goes to that visit's server, with the visit's own id if the server serves several visits. The server
-gets the origin's name as the host; addresses of its own port in its replies are replaced by the origin.
+gets the origin's name as the host; addresses of its own ports in its replies are replaced by the origins.
+WebSockets take the same way (`sockets.py`).
 """
 
 import asyncio
 from collections.abc import Awaitable
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import web
@@ -16,26 +18,21 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from generators.sites.application.lease import Lease
-from generators.sites.judged_site import COOKIE
-from schemas.configuration.application import Application, Carrier, SharedVisits
+from generators.sites.application.server_handle import origin_fields
+from generators.sites.application.sockets import CONNECT_SECONDS, HOP_BY_HOP, is_socket, relay
+from generators.sites.judged_site import COOKIE, PendingRequest
+from schemas.configuration.application import Application
+from schemas.configuration.application_parts import Carrier, SharedVisits
 
-_HOP_BY_HOP = frozenset(
-    {
-        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te"),
-        *("trailer", "transfer-encoding", "upgrade", "content-length"),
-    }
-)
-CONNECT_SECONDS = 30.0
-"""Time that a server may take to accept a connection, seconds. Its answer may take as long as it likes."""
-
+_STREAMS = frozenset({"text/event-stream", "multipart/x-mixed-replace"})
 _LOOK_SECONDS = 5.0
 """Time between two looks whether the browser still wants a silent answer, seconds."""
 
 
 async def forward(
-    request: web.BaseRequest, lease: Lease, application: Application
+    request: web.BaseRequest, lease: Lease, application: Application, pending: PendingRequest
 ) -> web.StreamResponse:
-    """Forward a request to the visit's server; give up a server that does not answer or breaks off.
+    """Forward a request to the visit's server, `pending` until it is answered or is a stream; give up a server that does not answer or breaks off.
 
     A browser that hangs up, because it has left the page or stopped loading, is nobody's fault.
     """
@@ -44,7 +41,7 @@ async def forward(
     except (web.RequestPayloadError, OSError):
         return web.Response(status=HTTPStatus.BAD_REQUEST, text="the request broke off")
     try:
-        return await _forward(request, body, lease, application)
+        return await _forward(request, body, lease, application, pending)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         reason = str(error) or type(error).__name__
         lease.server.give_up(f"{request.method} {request.path}: {reason}")
@@ -52,13 +49,24 @@ async def forward(
 
 
 async def _forward(
-    request: web.BaseRequest, body: bytes | None, lease: Lease, application: Application
+    request: web.BaseRequest,
+    body: bytes | None,
+    lease: Lease,
+    application: Application,
+    pending: PendingRequest,
 ) -> web.StreamResponse:
-    base, origin = lease.server.url, application.origin
+    origin = _origin(request, application)
+    base = lease.server.address(origin)
     url = URL(base + request.raw_path, encoded=True)
-    headers = _request_headers(request, origin)
+    headers = _request_headers(request)
+    own = lease.server.introduce(lease.values) | origin_fields(origin)
+    if "Authorization" in headers:
+        own.pop("Authorization", None)  # what the page itself says goes before it
+    headers.update(own)
     if isinstance(application.visits, SharedVisits):
         url = _identify(application.visits, lease.session, url, headers)
+    if is_socket(request):
+        return await relay(request, lease, url, headers, pending)
     async with lease.server.http.request(
         request.method,
         url,
@@ -68,12 +76,34 @@ async def _forward(
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
     ) as answer:
         lease.note_answer(request.path, answer.status)
+        if answer.content_type in _STREAMS:
+            pending.end()
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         for name, value in answer.headers.items():
-            if name.lower() not in _HOP_BY_HOP:
-                response.headers.add(name, value.replace(base, origin))
+            if name.lower() not in HOP_BY_HOP:
+                response.headers.add(name, _outside(name, value, lease, application))
         await _pass_on(answer.content, response, request)
         return response
+
+
+def _origin(request: web.BaseRequest, application: Application) -> str:
+    """Return the origin that a request is for."""
+    named = request.host.partition(":")[0]
+    hosts = {urlsplit(origin).hostname: origin for origin in application.all_origins}
+    return hosts.get(named, application.origin)
+
+
+def _outside(name: str, value: str, lease: Lease, application: Application) -> str:
+    """Return a header field of an answer as browsers get it: with origins, not with addresses of servers.
+
+    A server that is not told of `https` leads to `http`.
+    """
+    for origin in application.all_origins:
+        value = value.replace(lease.server.address(origin), origin)
+        if name.lower() == "location" and origin.startswith("https:"):
+            plain = origin.replace("https:", "http:", 1)
+            value = origin + value[len(plain) :] if value.startswith(f"{plain}/") else value
+    return value
 
 
 async def _pass_on(
@@ -110,12 +140,11 @@ async def _reaches(sending: Awaitable[object]) -> bool:
     return True
 
 
-def _request_headers(request: web.BaseRequest, origin: str) -> CIMultiDict[str]:
+def _request_headers(request: web.BaseRequest) -> CIMultiDict[str]:
     headers = CIMultiDict[str]()
     for name, value in request.headers.items():
-        if name.lower() not in _HOP_BY_HOP | {"cookie"}:
+        if name.lower() not in HOP_BY_HOP | {"cookie", "x-forwarded-proto"}:
             headers.add(name, value)
-    headers["Host"] = URL(origin).host or ""
     cookies = [
         part
         for part in (one.strip() for one in request.headers.get("Cookie", "").split(";"))

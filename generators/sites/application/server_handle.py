@@ -5,22 +5,27 @@ is known. A server that cannot be reset or read is not used for further visits.
 """
 
 import asyncio
-import contextlib
 import shutil
+import ssl
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 from pydantic import JsonValue
 
 from generators.sites.application.process import ServerProcess
-from generators.sites.application.values import Values
+from generators.sites.application.steps import Answer, Findings
+from generators.sites.application.values import NOTHING, Values
 from generators.sites.judging.folder_reader import digest_folder
 from generators.sites.judging.sqlite_reader import read_sqlite
 from generators.sites.judging.sqlite_views import read_views
 from generators.sites.judging.state import MAX_STATE_BYTES, mask_state, parse_state
 from generators.sites.state import ServerState
-from schemas.configuration.application import Application, Request, StateSource
+from schemas.configuration.application import Application
+from schemas.configuration.application_parts import StateSource
+from schemas.configuration.requests import Request, RequestStep
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 from schemas.json_pointer import ABSENT, find
 
@@ -29,6 +34,8 @@ ASK_SECONDS = 30.0
 
 _POLL_SECONDS = 0.02
 _OK = range(200, 400)
+_ERRORS = 500
+_QUOTED_BYTES = 200
 _JOURNALS = ("-journal", "-wal", "-shm")
 
 
@@ -58,6 +65,11 @@ class Server:
         """The values of the application's placeholders."""
         return self._process.values
 
+    def address(self, origin: str) -> str:
+        """Return the address of the server behind one of the application's origins."""
+        further = self._application.origins.get(origin)
+        return self.url if further is None else self.values.fill(further)
+
     @property
     def http(self) -> aiohttp.ClientSession:
         """The client for requests to it."""
@@ -75,10 +87,26 @@ class Server:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=ASK_SECONDS),
             auto_decompress=False,
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._trust()),
         )
         await self._process.start()
         await self._wait()
+
+    def _trust(self) -> ssl.SSLContext | bool:
+        """Return what an `https` server is trusted by.
+
+        Raises:
+            RolloutFailure: the file that should say so is none.
+        """
+        named = self._application.start.certificate
+        if named is None:
+            return True
+        try:
+            return ssl.create_default_context(cafile=Path(self._application.home, named))
+        except (OSError, ssl.SSLError):
+            raise self._failure(
+                f"start.certificate = '{named}': there is no certificate in PEM in this file"
+            ) from None
 
     async def stop(self) -> None:
         """Stop it, and remove its folder."""
@@ -97,6 +125,8 @@ class Server:
             return
         if reset.request is not None:
             await self.ask(reset.request, values, "reset")
+        elif reset.steps:
+            await self.take_steps(reset.steps, values, "reset")
         elif reset.files is not None:
             source = Path(self._application.home, values.fill(reset.files))
             with boundary(FailureKind.SITE, f"{self._name}: reset"):
@@ -138,19 +168,43 @@ class Server:
         masks = self._application.masks.state
         return ServerState(await asyncio.to_thread(mask_state, state, masks, unknown_ok=True), keys)
 
-    async def ask(self, request: Request, values: Values, doing: str) -> tuple[bytes, list[str]]:
-        """Send a request of the application's file; return the body and the `Set-Cookie` fields.
+    async def take_steps(
+        self, steps: Sequence[RequestStep], values: Values, doing: str
+    ) -> tuple[Answer, Findings]:
+        """Send several requests in order; return the last answer and what all have left.
+
+        Raises:
+            RolloutFailure: a step is not answered, its status is not 2xx or 3xx, or its rules find nothing.
+        """
+        so_far, answer = Findings(), Answer(status=0, body=b"", headers={})
+        for number, step in enumerate(steps, start=1):
+            place = f"{doing}, step {number} of {len(steps)}"
+            known = values.with_group("found", so_far.values)
+            answer = await self.ask(step, known, place, cookies=so_far.jar.header)
+            so_far.take(step, answer, known, f"{self._name}: {place}: {step.method} {step.path}")
+        return answer, so_far
+
+    async def ask(
+        self,
+        request: Request,
+        values: Values,
+        doing: str,
+        *,
+        cookies: Mapping[str, str] = NOTHING,
+    ) -> Answer:
+        """Send a request of the application's file, with `cookies` as their header field; return the answer.
 
         Raises:
             RolloutFailure: there is no reply in time, or its status is not 2xx or 3xx.
         """
         url = (request.origin or self.url) + values.fill(request.path)
         about = f"{doing}: {request.method} {request.path}"
+        headers = {"Accept-Encoding": "identity"} | self.introduce(values, request) | dict(cookies)
         try:
             async with self.http.request(
                 request.method,
                 url,
-                headers={"Accept-Encoding": "identity"} | values.fill_all(request.headers),
+                headers=headers | values.fill_all(request.headers),
                 json=None if request.data is None else values.fill_json(request.data),
                 data=None if request.form is None else values.fill_all(request.form),
                 allow_redirects=False,
@@ -161,18 +215,39 @@ class Server:
                     if len(body) > MAX_STATE_BYTES:
                         break
                 if response.status not in _OK:
-                    text = " ".join(body[:200].decode(errors="replace").split())
+                    text = " ".join(body[:_QUOTED_BYTES].decode(errors="replace").split())
+                    text = values.hide(text, of=self._application)
+                    for pair in cookies.get("Cookie", "").split("; "):
+                        text = text.replace(pair.partition("=")[2] or pair, "…") if pair else text
                     raise self._failure(f"{about}: answered {response.status}: {text}")
                 if len(body) > MAX_STATE_BYTES:
                     raise self._failure(
                         f"{about}: answered with more than {MAX_STATE_BYTES:,} bytes; have it leave out what "
                         "no task is about"
                     )
-                return bytes(body), response.headers.getall("Set-Cookie", [])
+                set_cookies = tuple(response.headers.getall("Set-Cookie", []))
+                return Answer(response.status, bytes(body), dict(response.headers), set_cookies)
         except TimeoutError:
             raise self.give_up(f"{about}: no answer within {ASK_SECONDS:g} s") from None
         except (aiohttp.ClientError, OSError) as error:
             raise self.give_up(f"{about}: {str(error) or type(error).__name__}") from error
+
+    def introduce(self, values: Values, request: Request | None = None) -> dict[str, str]:
+        """Return the header fields of all requests: the origin that its pages have, and the user of HTTP basic.
+
+        A `request` to another server has none.
+
+        Raises:
+            RolloutFailure: a variable is not set.
+        """
+        if request is not None and request.origin is not None:
+            return {}
+        login = self._application.login
+        basic = {}
+        if login is not None and login.basic is not None:
+            user, password = values.fill(login.basic.user), values.fill(login.basic.password)
+            basic["Authorization"] = aiohttp.encode_basic_auth(user, password, "utf-8")
+        return origin_fields(self._application.origin) | basic
 
     def give_up(self, message: str) -> RolloutFailure:
         """Mark the server as unusable, keeping the first reason; return the failure, with its last words."""
@@ -192,7 +267,7 @@ class Server:
         """Return the JSON reply to a request; if there is none, the JSON output of the command."""
         if request is not None:
             where = f"the answer to {request.method} {request.path}"
-            raw, _ = await self.ask(request, values, "state")
+            raw = (await self.ask(request, values, "state")).body
         else:
             where = f"what {source.command[0]} wrote"
             raw = await self._process.finish(source.command, values, "state")
@@ -205,19 +280,41 @@ class Server:
         return part
 
     async def _wait(self) -> None:
-        """Wait until the server accepts connections."""
-        seconds = self._application.start.seconds
+        """Wait until the server accepts connections and, where the file says how it is ready, is that."""
+        seconds, ready = self._application.start.seconds, self._application.start.ready
         deadline = time.monotonic() + seconds
-        host, _, port = self.url.removeprefix("http://").partition(":")
+        last = ""
         while time.monotonic() < deadline:
             if self._process.ended:
                 raise self.give_up("the server ended before it answered")
-            with contextlib.suppress(OSError):
-                _, writer = await asyncio.open_connection(host, int(port or 80))
-                writer.close()
-                return
+            try:
+                if ready is None:
+                    await self._connect()
+                    return
+                async with self.http.get(
+                    self.url + ready, headers=origin_fields(self._application.origin)
+                ) as response:
+                    if response.status < _ERRORS:
+                        return
+                    last = f"; the last answer to {ready}: {response.status}"
+            except (aiohttp.ClientError, TimeoutError, OSError):
+                pass
             await asyncio.sleep(_POLL_SECONDS)
-        raise self.give_up(f"{self.url} does not answer within {seconds:g} s")
+        where = self.url + (ready or "")
+        raise self.give_up(f"{where} does not answer within {seconds:g} s{last}")
+
+    async def _connect(self) -> None:
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        _, writer = await asyncio.open_connection(parts.hostname, port)
+        writer.close()
+
+
+def origin_fields(origin: str) -> dict[str, str]:
+    """Return the header fields by which a server knows the origin of its pages."""
+    parts = urlsplit(origin)
+    forwarded = {"X-Forwarded-Proto": "https"} if parts.scheme == "https" else {}
+    return {"Host": parts.netloc, **forwarded}
 
 
 def restore(source: Path, live: Path) -> None:

@@ -7,8 +7,7 @@ tells visits apart.
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import AsyncIterator, Iterator
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -17,10 +16,11 @@ from typing_extensions import override
 
 from generators.browser.protocol import ClockSpec, Cookie, SignIn
 from generators.sites.application.lease import Lease
+from generators.sites.application.login import log_in, user_of
 from generators.sites.application.proxy import forward
 from generators.sites.application.server_handle import Server
 from generators.sites.gateway import Gateway
-from generators.sites.judged_site import COOKIE, JudgedSite
+from generators.sites.judged_site import COOKIE, JudgedSite, PendingRequest
 from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
 from schemas.configuration.application import Application
@@ -38,7 +38,8 @@ class ApplicationSite(JudgedSite[Lease]):
         self._free: list[Server] = []
         self._all: list[Server] = []
         self._alone = asyncio.Lock()
-        gateway.mount(urlsplit(application.origin).hostname or "", self._serve)
+        for origin in application.all_origins:
+            gateway.mount(urlsplit(origin).hostname or "", self._serve)
 
     async def __aenter__(self) -> Self:
         """Start the first server, so that a faulty application is found before any work.
@@ -69,15 +70,35 @@ class ApplicationSite(JudgedSite[Lease]):
         self._check_task(task)
         async with self._server() as server:
             session, token = secrets.token_hex(16), secrets.token_hex(16)
-            values = server.values.with_task(task, session=session)
-            await server.reset(values)
+            with self._name_failures():
+                values = server.values.with_task(task, session=session)
+                values = user_of(self._application, task, values)
+                await server.reset(values)
+                signed_in = await log_in(self._application, server, values)
             lease = Lease(task=task, server=server, session=session, values=values)
-            sign_in = await self._sign_in(lease, token)
+            sign_in = self._identify(signed_in, token)
             self._visits[token] = lease
             try:
                 yield self._describe(task, token, sign_in)
             finally:
                 del self._visits[token]
+
+    @contextlib.contextmanager
+    def _name_failures(self) -> Iterator[None]:
+        """Have a failure begin with the site's name."""
+        try:
+            yield
+        except RolloutFailure as failure:
+            if failure.message.startswith(f"{self.name}: "):
+                raise
+            raise RolloutFailure(failure.kind, f"{self.name}: {failure.message}") from failure
+
+    def _identify(self, signed_in: SignIn, token: str) -> SignIn:
+        """Add the cookie that identifies the visit, at each of the application's origins."""
+        own = [
+            Cookie(url=origin, name=COOKIE, value=token) for origin in self._application.all_origins
+        ]
+        return signed_in.model_copy(update={"cookies": (*signed_in.cookies, *own)})
 
     def _describe(self, task: Task, token: str, sign_in: SignIn) -> Visit:
         application = self._application
@@ -86,7 +107,7 @@ class ApplicationSite(JudgedSite[Lease]):
             clock = ClockSpec(start_ms=round(application.clock.at.timestamp() * 1_000))
         return Visit(
             start_url=task.start_url,
-            allowed_origins=(application.origin,),
+            allowed_origins=application.all_origins,
             clock=clock,
             seed=str(task.seed),
             parameters=task.parameters,
@@ -105,8 +126,10 @@ class ApplicationSite(JudgedSite[Lease]):
         return visit.server.broken
 
     @override
-    async def _answer(self, request: web.BaseRequest, visit: Lease) -> web.StreamResponse:
-        return await forward(request, visit, self._application)
+    async def _answer(
+        self, request: web.BaseRequest, visit: Lease, pending: PendingRequest
+    ) -> web.StreamResponse:
+        return await forward(request, visit, self._application, pending)
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[Server]:
@@ -152,32 +175,3 @@ class ApplicationSite(JudgedSite[Lease]):
         async with asyncio.TaskGroup() as group:
             for server in list(self._all):
                 group.create_task(self._drop(server))
-
-    async def _sign_in(self, lease: Lease, token: str) -> SignIn:
-        """Log in as the application's file says; return the session's cookies and storage."""
-        origin, login = self._application.origin, self._application.login
-        cookies: dict[str, str] = {}
-        storage: Mapping[str, str] = {}
-        if login is not None:
-            if login.request is not None:
-                _, stated = await lease.server.ask(login.request, lease.values, "login")
-                cookies |= _read_cookies(stated)
-            cookies |= lease.values.fill_all(login.cookies)
-            storage = lease.values.fill_all(login.storage)
-        cookies[COOKIE] = token
-        return SignIn(
-            cookies=tuple(
-                Cookie(url=origin, name=name, value=value) for name, value in cookies.items()
-            ),
-            storage={origin: storage} if storage else {},
-        )
-
-
-def _read_cookies(headers: list[str]) -> dict[str, str]:
-    """Return the cookies that `Set-Cookie` fields set."""
-    out: dict[str, str] = {}
-    for header in headers:
-        with contextlib.suppress(CookieError):
-            jar = SimpleCookie(header)
-            out |= {name: morsel.value for name, morsel in jar.items()}
-    return out

@@ -12,7 +12,7 @@ from generators.data_folder import data_folder
 from generators.sites.installable.protocol import Installable, Installation, Machine
 from registries.entry_points import Group
 from registries.registry import Registry, callable_part, plugin_errors
-from schemas.configuration.application import Start
+from schemas.configuration.application_parts import Start
 from schemas.errors import NotFound
 
 InstallableMaker = Callable[[Machine], Installable]

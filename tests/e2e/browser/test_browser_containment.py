@@ -11,7 +11,8 @@ from aiohttp import web
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
 from support.runs.commands import until
 
-from generators.sites.gateway import Handler, Refusals
+from generators.sites.entrance import Refusals
+from generators.sites.gateway import Handler
 from schemas.episodes.action import Click, Wait
 
 pytestmark = [

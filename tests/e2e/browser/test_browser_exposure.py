@@ -19,8 +19,8 @@ from support.runs.commands import GLANCE
 
 from flows.job.provenance import provenance
 from generators.browser.chromium import Chromium
-from generators.browser.enclosure import Confinement, probe
 from generators.browser.page_calls import Channel
+from generators.browser.process.enclosure import Confinement, probe
 from generators.sites.gateway import Gateway
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import UNPRIVILEGED_USER, Sandbox

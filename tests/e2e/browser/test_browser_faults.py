@@ -22,11 +22,13 @@ from support.browsers.one_browser import processes
 from support.runs.commands import until
 
 from generators.browser import chromium as chromium_module
-from generators.browser import clock, devtools, memory
+from generators.browser import clock
 from generators.browser import page_calls as channel
-from generators.browser import process as process_module
 from generators.browser import session as session_module
 from generators.browser.chromium import Chromium
+from generators.browser.devtools import connection as devtools
+from generators.browser.process import browser_process as process_module
+from generators.browser.process import memory
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway, Handler
 from schemas.episodes.action import Click, Tab, TabOperation, Wait

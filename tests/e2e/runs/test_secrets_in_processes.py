@@ -19,7 +19,7 @@ from support.runs.commands import end, start
 from support.servers.prefect_home import ask_database, prefect_home
 
 from generators.browser.chromium import find_chromium
-from generators.browser.enclosure import probe
+from generators.browser.process.enclosure import probe
 
 ENGINE_KEY = "planted-key-of-the-run's-own-engine"
 SECRETS = {

@@ -13,9 +13,10 @@ from PIL import Image
 from sites.hostile.pages import INNOCENTS
 from sites.hostile.site import PAGES, Hostile, hostile_task
 
-from generators.browser import clock, devtools, session
+from generators.browser import clock, session
 from generators.browser import page_calls as channel
 from generators.browser.chromium import Chromium
+from generators.browser.devtools import connection as devtools
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator
 import psutil
 
 from generators.browser.chromium import Chromium
-from generators.sites.gateway import Gateway, Refusals
+from generators.sites.entrance import Refusals
+from generators.sites.gateway import Gateway
 
 _shared: dict[asyncio.AbstractEventLoop, tuple[Chromium, Gateway]] = {}
 """By event loop: nobody outside its own loop may use a browser."""

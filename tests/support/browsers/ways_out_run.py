@@ -26,7 +26,7 @@ from support.browsers.canaries import Canary, Sniffer
 from support.runs.commands import environment
 
 from generators.browser.chromium import Chromium, find_chromium
-from generators.browser.enclosure import Confinement
+from generators.browser.process.enclosure import Confinement
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway

@@ -170,7 +170,9 @@ APPLICATIONS: Inputs = {
     "an application of wrong syntax": _site("=", "shop.toml: invalid TOML"),
     "an application of a key that nobody knows": _site(_SHOP + "orign = 1", "sites.shop.orign"),
     "an application with a home": _site('home = "/"', "unknown key 'home'"),
-    "an application on the web": _site(_SHOP.replace("http:", "https:"), "a name without a port"),
+    "an application on an address": _site(
+        _SHOP.replace("shop.localhost", "127.0.0.1"), "a name without a port"
+    ),
     "an application of no origin": _site(
         _SHOP.replace("http://shop.localhost", "http://[::1"), "a name without a port"
     ),

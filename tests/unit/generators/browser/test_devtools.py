@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from generators.browser.devtools import (
+from generators.browser.devtools.connection import (
     CommandRefused,
     Connection,
     PageCrashed,
     PageLost,
+    read_address,
     read_json,
-    read_port,
 )
-from generators.browser.patience import Patience
-from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import LOOPBACK, Endpoint, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
 
@@ -325,15 +325,15 @@ async def test_the_end_of_the_block_hangs_up() -> None:
         await asyncio.wait_for(gone.wait(), 5)
 
 
-async def test_a_port_is_read_once_its_file_is_whole(tmp_path: Path) -> None:
-    reading = asyncio.create_task(read_port(tmp_path))
+async def test_an_address_is_read_once_its_file_is_whole(tmp_path: Path) -> None:
+    reading = asyncio.create_task(read_address(tmp_path))
     for text in ("", "41", "4173\n"):
         (tmp_path / "DevToolsActivePort").write_text(text)
         await asyncio.sleep(0.05)
         assert not reading.done()
     (tmp_path / "DevToolsActivePort").write_text("4173\n/devtools/browser/x")
 
-    assert await asyncio.wait_for(reading, 5) == 4173
+    assert await asyncio.wait_for(reading, 5) == (4173, "/devtools/browser/x")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from support.runs.commands import called
 
 from flows.cli.doctor import Health, containment_lines
-from generators.browser.enclosure import Confinement, Containment, _control, probe
+from generators.browser.process.enclosure import Confinement, Containment, _control, probe
 from schemas.configuration.sections import BrowserSection, Sandbox
 
 CLOSED = Containment(namespace="", user="", sandbox="")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from generators.browser.open_requests import (
+    AHEAD_SECONDS,
     ANSWER_SECONDS,
     BODY_SECONDS,
     LONGEST_SECONDS,
@@ -107,6 +108,15 @@ async def test_a_picture_is_awaited_longer_than_a_poll_but_not_for_ever(page: Pa
     page.now += LONGEST_SECONDS - 1
     assert requests.awaited is True
     page.now += 1
+
+    assert requests.awaited is False
+
+
+async def test_what_is_fetched_ahead_of_need_is_awaited_a_moment_alone(page: Page) -> None:
+    requests = await _followed(page)
+    page.ask("1", "/next", "Prefetch")
+    assert requests.awaited is True
+    page.now += AHEAD_SECONDS
 
     assert requests.awaited is False
 

@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from generators.browser.protocol import Entrance
-from generators.sites.gateway import FURTHER_NAMES, MAX_NAMES, Gateway
+from generators.sites.entrance import FURTHER_NAMES, MAX_NAMES
+from generators.sites.gateway import Gateway
 from schemas.episodes.episode import BlockedRequests, ConnectionKind
 
 GREETING = b"\x05\x01\x00"
@@ -82,6 +83,8 @@ async def test_a_handshake_may_arrive_byte_by_byte() -> None:
         ("127.0.0.1", 80, GET, "127.0.0.1", "http"),
         ("2001:db8::1", 8443, b"\x16\x03", "[2001:db8::1]:8443", "tls"),
         ("shop.localhost", 81, GET, "shop.localhost:81", "http"),
+        ("shop.localhost", 443, GET, "shop.localhost:443", "other"),
+        ("shop.localhost", 443, b"\x16\x03\x01\x00\x05hello", "shop.localhost:443", "other"),
     ],
 )
 async def test_all_else_is_refused_and_counted_by_name(

@@ -31,14 +31,18 @@ def test_a_small_file_is_enough() -> None:
     [
         ({"origin": "http://shop.localhost:8000"}, "a name without a port"),
         ({"origin": "http://shop.localhost/"}, "a name without a port"),
-        ({"origin": "https://shop.localhost"}, "expected http://"),
+        ({"origin": "http://10.0.0.7"}, "a name without a port"),
+        ({"origin": "ftp://shop.localhost"}, "expected http://"),
         ({"start": {}}, "either a command .* or the url"),
         ({"start": {**COMMAND, "url": "http://127.0.0.1:1"}}, "either a command .* or the url"),
         ({"start": {"url": "127.0.0.1:80"}}, "expected http://HOST:PORT"),
         ({"start": {"url": "http://127.0.0.1:1", "secrets": ["KEY"]}}, "gets no environment"),
         ({"start": {"url": "http://127.0.0.1:1"}, "reset": None}, "needs a reset"),
-        ({"reset": {}}, "one of request, command and files"),
-        ({"reset": {"files": "worlds", "command": ["x"]}}, "one of request, command and files"),
+        ({"reset": {}}, "one of request, steps, command and files"),
+        (
+            {"reset": {"files": "worlds", "command": ["x"]}},
+            "one of request, steps, command and files",
+        ),
         (
             {"start": {"url": "http://127.0.0.1:1"}, "reset": {"files": "worlds/{seed}"}},
             "reset.files are put into the folder of a server that Stepmill starts",

@@ -121,7 +121,7 @@ WORDS = re.compile(r"multiprocessing|fork|ProcessPoolExecutor")
 """What is in the text of every module in which there is one of those."""
 
 
-ALONE = "generators/browser/enclosed_start.py"
+ALONE = "generators/browser/process/enclosed_start.py"
 """A program of its own, which loads nothing of Delta's before it forks."""
 
 

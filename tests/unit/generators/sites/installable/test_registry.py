@@ -15,7 +15,7 @@ from generators.sites.installable.registry import (
     needed_application,
     what_is_missing,
 )
-from schemas.configuration.application import Start
+from schemas.configuration.application_parts import Start
 from schemas.errors import BadConfig, NotFound
 
 START = Start(command=(*SERVE, "harbour", "--port", "{port}"))

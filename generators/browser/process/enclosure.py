@@ -37,7 +37,7 @@ SOCKET_SECONDS = 5.0
 MAX_FOLDER_LENGTH = 90
 """Largest length of the folder that holds a Unix socket, characters: its whole path may have 107 bytes."""
 
-_PROGRAM = str(files("generators.browser").joinpath("enclosed_start.py"))
+_PROGRAM = str(files("generators.browser.process").joinpath("enclosed_start.py"))
 _GO = b"g"
 
 

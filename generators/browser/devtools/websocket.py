@@ -25,6 +25,8 @@ class Endpoint:
 
     port: int
     """The port on 127.0.0.1 of the browser's network namespace."""
+    browser_path: str = "/devtools/browser"
+    """The path of connections to the browser itself."""
     make_socket: Callable[[], socket.socket] = socket.socket
     """Makes a TCP socket of that namespace."""
     has_just_ended_one: Callable[[], bool] = bool

@@ -21,8 +21,8 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
-from generators.browser.patience import Patience
-from generators.browser.websocket import LOOPBACK, Endpoint, WebSocket
+from generators.browser.devtools.patience import Patience
+from generators.browser.devtools.websocket import LOOPBACK, Endpoint, WebSocket
 
 LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
 """Flags that make the browser listen on a free port."""
@@ -64,13 +64,13 @@ class TooMuchMemory(PageCrashed):
     """The page's process was ended because it had too much memory."""
 
 
-async def read_port(profile: Path) -> int:
-    """Wait until the browser with this profile listens, and return its port."""
+async def read_address(profile: Path) -> tuple[int, str]:
+    """Wait until the browser with this profile listens, and return its port and the path of its own connections."""
     while True:
         with contextlib.suppress(FileNotFoundError):
             port, _, path = (profile / PORT_FILE).read_text("ascii").partition("\n")
             if path:
-                return int(port)
+                return int(port), path.strip()
         await asyncio.sleep(POLL_SECONDS)
 
 
@@ -87,7 +87,7 @@ async def answers(endpoint: Endpoint) -> bool:
 
 
 class Connection:
-    """Commands to one page and events from it. Made by `open_page`."""
+    """Commands to one page, or to the browser, and events from it. Made by `open_page` and `open_browser`."""
 
     def __init__(self, endpoint: Endpoint, patience: Patience) -> None:
         self._patience = patience
@@ -107,10 +107,9 @@ class Connection:
         )
 
     @classmethod
-    @contextlib.asynccontextmanager
-    async def open_page(
+    def open_page(
         cls, endpoint: Endpoint, target: str, patience: Patience
-    ) -> AsyncIterator[Self]:
+    ) -> contextlib.AbstractAsyncContextManager[Self]:
         """Connect to the page with this target id, in the browser that listens there.
 
         `patience` holds the limits of its commands.
@@ -118,10 +117,26 @@ class Connection:
         Raises:
             OSError: the browser refuses the connection.
         """
+        return cls._open(endpoint, f"/devtools/page/{target}", patience)
+
+    @classmethod
+    def open_browser(
+        cls, endpoint: Endpoint, patience: Patience
+    ) -> contextlib.AbstractAsyncContextManager[Self]:
+        """Connect to the browser that listens there; for the rest, as `open_page`.
+
+        Raises:
+            OSError: the browser refuses the connection.
+        """
+        return cls._open(endpoint, endpoint.browser_path, patience)
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def _open(cls, endpoint: Endpoint, path: str, patience: Patience) -> AsyncIterator[Self]:
         connection = cls(endpoint, patience)
         async with WebSocket.open(
             endpoint,
-            f"/devtools/page/{target}",
+            path,
             on_text=connection._on_text,
             on_end=connection._on_end,
         ) as connection._socket:

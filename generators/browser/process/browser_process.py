@@ -26,10 +26,10 @@ from playwright._impl import transport
 from playwright._impl._driver import get_driver_env
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from generators.browser.devtools import LISTEN_FLAGS, read_port
-from generators.browser.enclosure import Confinement, Containment, Enclosure
-from generators.browser.memory import MemoryWatch
-from generators.browser.websocket import Endpoint
+from generators.browser.devtools.connection import LISTEN_FLAGS, read_address
+from generators.browser.devtools.websocket import Endpoint
+from generators.browser.process.enclosure import Confinement, Containment, Enclosure
+from generators.browser.process.memory import MemoryWatch
 from generators.child_environment import BROWSER, inherit
 from generators.process_folder import process_folder
 from schemas.errors import NoBrowser
@@ -59,7 +59,7 @@ class BrowserProcess:
         browser: Browser,
         *,
         enclosure: Enclosure,
-        port: int,
+        address: tuple[int, str],
         mark: str,
         profile: Path,
         proxy: str,
@@ -71,7 +71,7 @@ class BrowserProcess:
         self._enclosure = enclosure
         self._watch = MemoryWatch(root)
         self.endpoint = Endpoint(
-            port, enclosure.make_socket, lambda: self._watch.has_just_ended_one
+            *address, enclosure.make_socket, lambda: self._watch.has_just_ended_one
         )
         """The address at which it accepts DevTools connections."""
         self.proxy = proxy
@@ -106,7 +106,7 @@ class BrowserProcess:
                     executable_path=enclosure.path, **_launch_options([*flags, mark])
                 )
                 root, profile = _find_browser(mark)
-                port = await read_port(profile)
+                address = await read_address(profile)
         except (Error, TimeoutError) as error:
             await _stop(mark, driver, enclosure, *_profiles(mark))
             if admitting.done() and isinstance(refused := admitting.exception(), NoBrowser):
@@ -124,7 +124,7 @@ class BrowserProcess:
             driver,
             browser,
             enclosure=enclosure,
-            port=port,
+            address=address,
             mark=mark,
             profile=profile,
             proxy=proxy,
