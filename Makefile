@@ -6,6 +6,7 @@ STAMP := .venv/.synced
 ENGINE := .venv-engine/.synced
 VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
+WIDGETS := .widgets/.synced
 PYTEST := $(BIN)/pytest
 TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trainers/*.in))
 # For two cores: much of a test's time is waiting, for a page, a disk or another process.
@@ -35,7 +36,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full ready check fmt types unit e2e bench measure prefect lock docs golden
-.PHONY: clean audit-deps engine-cpu identity mutants test-apps test-trainers test-vllm format lint secrets imports
+.PHONY: clean audit-deps engine-cpu identity mutants test-apps test-trainers test-vllm test-widgets format lint secrets imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -71,7 +72,7 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill sites install worlds || true
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: ready ## every test but those of a real vLLM, of trainers and of fossil and MediaWiki, at its small size
+test: ready ## every test but those of a real vLLM, of trainers, of fossil and MediaWiki and of kits, at its small size
 	@$(BIN)/python tests/suite.py test $(SPREAD) $(TESTS)
 
 test-full: ready ## the same at the large size, hours long: goes on where it stopped; SHARD=3 runs one shard, TESTS=… some tests
@@ -135,6 +136,15 @@ test-apps: setup ## install fossil and MediaWiki, and have every task of theirs 
 	@$(BIN)/stepmill sites install fossil && $(BIN)/stepmill sites install mediawiki
 	@$(PYTEST) plugins/applications/tests/apps
 
+test-widgets: setup $(WIDGETS) ## install kits of components, and operate each component as docs/widgets.md says
+	@$(PYTEST) tests/widgets
+
+# No package runs a script of its own, and esbuild needs none.
+$(WIDGETS): tests/widgets/package.json tests/widgets/package-lock.json tests/widgets/.npmrc
+	@mkdir -p $(@D) && cp $^ $(@D)/
+	@npm ci --ignore-scripts --prefix $(@D)
+	@touch $@
+
 test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
 
@@ -183,6 +193,7 @@ docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/architecture.py
 	@$(BIN)/python docs/performance.py
 	@$(BIN)/python docs/verification.py
+	@$(BIN)/python docs/widget_figures.py
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden

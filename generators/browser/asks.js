@@ -23,7 +23,7 @@
     if (typeof native !== "function") return;
     Object.defineProperty(owner, method, {
       ...Object.getOwnPropertyDescriptor(owner, method),
-      value: { [method](...given) { return instead(native.bind(this, ...given), this); } }[method],
+      value: { [method](...given) { return instead.call(this, native.bind(this, ...given), ...given); } }[method],
     });
   };
   // What the browser does then is given real time, as in shim.js.
@@ -48,6 +48,13 @@
     });
   if (window.Clipboard)
     for (const method of ["read", "readText"]) wrap(Clipboard.prototype, method, after("clipboard"));
+  // What a page copies on a click goes to the session's clipboard: the browser's own is that of all sessions.
+  const copy = (text) => {
+    stage.dispatchEvent(new CustomEvent("stepmill-copies", { detail: String(text) }));
+    return Promise.resolve();
+  };
+  if (window.Clipboard)
+    wrap(Clipboard.prototype, "writeText", (go, text) => navigator.userActivation.isActive ? copy(text) : go());
   if (window.Geolocation) {
     const { getCurrentPosition, watchPosition } = Geolocation.prototype;
     const find = (native, place, found, failed, ...more) => {
@@ -85,9 +92,9 @@
   });
   // A field's picker is drawn in the isolated world (pickers.js), which prevents this event where it does so.
   for (const owner of [HTMLInputElement, HTMLSelectElement])
-    wrap(owner.prototype, "showPicker", (go, field) => {
+    wrap(owner.prototype, "showPicker", function (go) {
       const asks = new Event("stepmill-picker", { cancelable: true, composed: true });
-      if (!(field instanceof owner) || dispatchEvent.call(field, asks)) go();
+      if (!(this instanceof owner) || dispatchEvent.call(this, asks)) go();
     });
   wrap(window, "print", (go) => {
     tell("print");

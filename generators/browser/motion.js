@@ -17,6 +17,9 @@
     }
     if (!page.adoptedStyleSheets.includes(sheet)) page.adoptedStyleSheets.push(sheet);
   };
+  // What a frame has shown. Nothing else is taken on: whether the browser has begun an animation that a script has
+  // made since then is a matter of real time, so each begins with the frame that shows it first.
+  const shown = new WeakSet();
   // A window may draw a frame before its time is stopped. What has begun in that one is then as far from
   // its beginning as the two clocks are from each other, which are hours, and begins again.
   const LONG_MS = 3600000;
@@ -28,7 +31,7 @@
     if (!page || animation.timeline !== page.timeline) return null;
     const { endTime, delay } = animation.effect.getComputedTiming();
     if (animation.pending) // begins with the next frame; until then its rate is not yet its own
-      return endTime === Infinity ? null : { left: endTime, go: () => {} };
+      return endTime === Infinity ? null : { left: endTime, go: () => {}, of: animation };
     const [at, rate] = [animation.currentTime, animation.playbackRate];
     if (at === null || rate === 0) return null;
     if (endTime === Infinity) {
@@ -43,7 +46,7 @@
     const left = (end - at) / rate;
     if (left <= 0) return null;
     const go = (ms) => { animation.currentTime = ms >= left ? end : at + ms * rate; };
-    return { left, go };
+    return { left, go, of: animation };
   };
   const MAX_REPEATS = 100;
   const MOVING = "animate,animateTransform,animateMotion,set";
@@ -95,7 +98,7 @@
       const passed = ms < left ? [] : turns.filter((one) => one.at <= next + JUST_S);
       for (const one of passed) if (one.tell) setTimeout(one.tell);
     };
-    return { left, go };
+    return { left, go, of: svg };
   };
   const moving = () => {
     const found = [];
@@ -135,21 +138,30 @@
       if (focused && closest(focused, ":disabled") === focused) HTMLElement.prototype.blur.call(focused);
     }
   };
+  const nextFrame = () => new Promise((resolve) => {
+    requestAnimationFrame(resolve);
+  });
+  // What has begun with a frame is the browser's to start, a frame or more of real time later. Until then it cannot be
+  // taken on, and the time that passes meanwhile would be lost to it.
+  const MAX_PENDING_FRAMES = 20;
+  const isPending = () =>
+    places().some((place) => place.scopes.some((scope) => scope.getAnimations().some((one) => one.pending)));
   // Takes everything on by `passed` ms, waits for a frame, and says in how many ms the first of them
   // ends; null if nothing moves that has an end, or real time moves it, for which `passed` is null;
   // -1 while the page works at what real time decides.
   globalThis.stepmill.frame = async (passed) => {
     if (globalThis.stepmill.followFrames) globalThis.stepmill.followFrames();
     globalThis.stepmill.tell();
-    if (passed) for (const one of moving()) one.go(passed);
-    await new Promise((resolve) => {
-      requestAnimationFrame(resolve);
-    });
+    if (passed) for (const one of moving()) if (shown.has(one.of)) one.go(passed);
+    await nextFrame();
     if (passed === null) return null;
     const [isBusy, begins] = drawn();
     leaveDisabled();
     if (isBusy) return -1;
-    const left = moving().map((one) => one.left);
+    for (let frames = 0; frames < MAX_PENDING_FRAMES && isPending(); frames += 1) await nextFrame();
+    const found = moving();
+    for (const one of found) shown.add(one.of);
+    const left = found.map((one) => one.left);
     if (begins) left.push(0);
     return left.length ? left.reduce((one, other) => Math.min(one, other)) : null;
   };

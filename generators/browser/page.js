@@ -77,6 +77,9 @@ globalThis.stepmill = (() => {
   const rootOf = own("getRootNode");
   const shadowOf = own("shadowRoot");
   const contains = own("contains");
+  const nodeAbove = own("parentNode");
+  const slotOf = own("assignedSlot");
+  const typeOf = own("nodeType");
   const closest = own("closest");
   const order = own("compareDocumentPosition");
   const boxOf = own("getBoundingClientRect");
@@ -203,7 +206,9 @@ globalThis.stepmill = (() => {
     let place = TOP;
     let hit = null;
     for (let depth = 0; depth < MAX_FRAMES; depth += 1) {
-      const next = root.elementFromPoint(x - place.dx, y - place.dy);
+      let next = root.elementFromPoint(x - place.dx, y - place.dy);
+      // A text that a slot is given stands in the host, whatever the slot is in.
+      if (next === hit && root.host === hit) [next] = root.elementsFromPoint(x - place.dx, y - place.dy);
       if (!next || next === hit) break;
       hit = next;
       const within = tagOf(hit) === "iframe" ? inside(hit, place) : null;
@@ -213,10 +218,16 @@ globalThis.stepmill = (() => {
     }
     return { hit, place };
   };
-  const reaches = (element, x, y) => {
-    const { hit } = meet(x, y);
-    return hit !== null && (hit === element || contains(element, hit));
+  // Whether an element is another or around it, as a page is drawn: through shadow roots and their slots.
+  const isAround = (element, inner) => {
+    for (let at = inner; at; ) {
+      if (at === element) return true;
+      if (typeOf(at) === Node.ELEMENT_NODE) at = slotOf(at) || nodeAbove(at);
+      else at = at.host || null; // of a shadow root; a document has none
+    }
+    return false;
   };
+  const reaches = (element, x, y) => isAround(element, meet(x, y).hit);
   // Whether an element is one to list, by its tag, text and style; its box is not empty.
   const isListed = (element, box, style, interactive) => {
     const tag = tagOf(element);
@@ -354,7 +365,7 @@ globalThis.stepmill = (() => {
     observe, target, cut,
     parts: { // for the scripts that follow
       CONTROLS, GOAL_BYTES, LABEL_BYTES, LIST, MAX_NODES, TOP, attribute, attributesOf, bboxOf, boxOf, childrenOf,
-      closest, contains, cut, documentOf, fullText, inside, isShown, isSvg, meet, nodesOf, order, ownText,
+      closest, contains, cut, documentOf, fullText, inside, isAround, isShown, isSvg, meet, nodesOf, order, ownText,
       pages, parentOf, places, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf, tagOf,
     },
   };

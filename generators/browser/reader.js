@@ -2,8 +2,8 @@
 (() => {
   const {
     CONTROLS, GOAL_BYTES, LABEL_BYTES, MAX_NODES, TOP, attributesOf, bboxOf, boxOf, childrenOf, cut, documentOf,
-    fullText, inside, isShown, isSvg, nodesOf, ownText, px, reaches, rectsOf, rootOf, shadowOf, squeeze, styleOf,
-    tagOf,
+    fullText, inside, isAround, isShown, isSvg, meet, nodesOf, ownText, parentOf, px, reaches, rectsOf, rootOf, shadowOf,
+    squeeze, styleOf, tagOf,
   } = globalThis.stepmill.parts;
   const MAX_WORDS = 2000;
   const UNREAD = new Set(["script", "style", "head"]);
@@ -18,12 +18,14 @@
     left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
     right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
   });
-  const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
+  const clipsAt = (style) =>
+    style.display !== "contents" && (style.overflowX !== "visible" || style.overflowY !== "visible");
   // The first px of the picture that is not before a coordinate.
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const moved = (rect, place) =>
     new DOMRect(rect.left + place.dx, rect.top + place.dy, rect.width, rect.height);
-  const pointIn = (element, box, clip, place) => {
+  // The first of some points of an element at which a click is as wanted.
+  const pointWhere = (isWanted, element, box, clip, place) => {
     const rects = [...rectsOf(element)].slice(0, 8).map((rect) => moved(rect, place));
     for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
       const seen = meetBox(rect, clip);
@@ -32,10 +34,19 @@
         const x = onPixel(seen.left + (seen.right - seen.left) * across);
         const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
         if (x >= innerWidth || y >= innerHeight) continue;
-        if (reaches(element, x, y)) return [x, y];
+        if (isWanted(x, y)) return [x, y];
       }
     }
     return null;
+  };
+  // Where a click hits an element, or, if it lets clicks through or is clipped away, what it is in.
+  const pointIn = (element, style, ...within) => {
+    const point = pointWhere((x, y) => reaches(element, x, y), element, ...within);
+    if (point || (style.pointerEvents !== "none" && style.clipPath === "none")) return point;
+    const around = parentOf(element) || rootOf(element).host;
+    if (!around) return null;
+    const isThrough = (x, y) => reaches(around, x, y) || isAround(meet(x, y).hit, around);
+    return pointWhere(isThrough, element, ...within);
   };
   const wordsOf = (element, count, place) => {
     const out = [];
@@ -58,6 +69,11 @@
     if (root) return [...root.children];
     const given = tagOf(element) === "slot" ? element.assignedElements() : [];
     return given.length ? given : [...childrenOf(element)];
+  };
+  // The text that a shadow root's host gives to a slot directly, without an element around it.
+  const givenText = (element) => {
+    const given = tagOf(element) === "slot" ? element.assignedNodes() : [];
+    return given.filter((one) => one.nodeType === 3).map((one) => one.data).join(" ").trim();
   };
   const read = (element, count, outer, place) => {
     count.nodes += 1;
@@ -86,11 +102,13 @@
     const frame = tag === "iframe" ? inside(element, place) : null;
     if (frame && frame.document.documentElement && count.nodes < MAX_NODES)
       children.push(read(frame.document.documentElement, count, meetBox(seen, box), frame));
-    // What the text of an element leaves out: shadow roots and frames in it.
-    const apart = (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
+    // What the text of an element leaves out: shadow roots and frames in it. What a host has beside its shadow root
+    // is where the slots are, or nowhere.
+    const given = givenText(element);
+    const apart = given || (frame || shadowOf(element) || tag === "slot") && children.some((one) => one.text);
     const composed = apart || children.some((one) => count.composed.has(one));
-    const text = composed
-      ? [ownText(element, 2000), ...children.map((one) => one.text)].join(" ") : fullText(element);
+    const direct = shadowOf(element) ? "" : ownText(element, 2000);
+    const text = composed ? [direct, given, ...children.map((one) => one.text)].join(" ") : fullText(element);
     const inner = [px.clientWidth(element), px.clientHeight(element)];
     const scrolls = px.scrollHeight(element) > inner[1] + 1 ||
       px.scrollWidth(element) > inner[0] + 1;
@@ -105,7 +123,7 @@
       tag: cut(tag, LABEL_BYTES), attrs,
       text: squeeze(text, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
-      point: shown ? pointIn(element, box, clip, place) : null, shown, style: count.styles.get(styles),
+      point: shown ? pointIn(element, style, box, clip, place) : null, shown, style: count.styles.get(styles),
       value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [px.scrollLeft(element), px.scrollTop(element), px.scrollWidth(element),

@@ -21,6 +21,8 @@
         reportError(error);
       }
     }
+    // As after each frame of a browser, styles are computed: a transition begins where two of them differ.
+    if (document.documentElement) document.documentElement.getBoundingClientRect();
   };
   // Time stands while a script runs: a loop that waits for it would never end. After many looks at
   // one instant each further look is a little later.

@@ -125,8 +125,10 @@
     const right = box.left + element.clientLeft + element.clientWidth - px("paddingRight");
     const top = box.top + element.clientTop;
     const bottom = top + element.clientHeight;
+    const shadowRoots = [];
+    for (let root = rootOf(element); root.host; root = rootOf(root.host)) shadowRoots.push(root);
     const offsetAt = (x, y) => {
-      const at = rootOf(element).caretPositionFromPoint(x, y);
+      const at = documentOf(element).caretPositionFromPoint(x, y, { shadowRoots });
       return at && at.offsetNode === element ? at.offset : null;
     };
     const { value } = element;

@@ -35,6 +35,9 @@ _LOOK_SECONDS = 0.01
 MAX_TABS = 8
 """The most open tabs; any further one that a page opens is closed."""
 
+_COPIES = "copies "
+"""What the notice of a page that copies a text begins with."""
+
 
 class Tabs:
     """The tabs in their order. `start` opens the first."""
@@ -130,10 +133,15 @@ class Tabs:
         return tab
 
     def _on_told(self, channel: Channel, event: dict[str, Any]) -> None:
-        if event["name"] == TOLD and event["payload"] == "downloads":
+        if event["name"] != TOLD:
+            return
+        told: str = event["payload"]
+        if told == "downloads":
             self._files.expect()
-        elif event["name"] == TOLD:
-            self._dialogs.on_told(channel, event["payload"])
+        elif told.startswith(_COPIES):
+            self._clipboard.text = told.removeprefix(_COPIES)
+        else:
+            self._dialogs.on_told(channel, told)
 
     def _on_failed(self, event: dict[str, Any]) -> None:
         """Expect a download where an answer was taken for one instead of a page."""

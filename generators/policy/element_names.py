@@ -10,7 +10,19 @@ NAMING = ("aria-label", "placeholder", "title", "alt", "name")
 ACTIVE = {"a", "button", "input", "select", "textarea", "summary", "option", "label"}
 """Tags that people act on."""
 
-ACTING_ROLES = {"button", "checkbox", "link", "menuitem", "option", "radio", "switch", "tab"}
+ACTING_ROLES = {
+    *(
+        "button",
+        "checkbox",
+        "combobox",
+        "link",
+        "menuitem",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+    ),
+    *("radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox"),
+}
 """Roles of things that people act on, whatever their tag."""
 
 FIELDS = {"input", "select", "textarea"}
@@ -20,6 +32,9 @@ _EDITABLE = {"", "true", "plaintext-only"}
 """Values of `contenteditable` with which people write into an element."""
 
 _BUTTONS = {"submit", "button", "reset"}
+
+_DIRECT = 3
+"""The rank of an element whose name is only the words directly in it, beside an icon or a count."""
 
 _BESIDE = 3
 """The rank of a field whose name is only the words before it."""
@@ -44,11 +59,26 @@ class Names:
     """The names of a page's elements."""
 
     def __init__(self, root: Node) -> None:
-        self._labels = {
-            node.attrs["for"]: words(node.text)
-            for node in root.walk()
-            if node.tag == "label" and "for" in node.attrs
-        }
+        self._labels: dict[int, str] = {}
+        self._match(root)
+
+    def _match(self, node: Node) -> tuple[dict[str, str], dict[str, Node]]:
+        """Note what labels the fields in an element; return its labels and ids that are not matched in it.
+
+        A label is that of the nearest field of its id, because each shadow root has ids of its own.
+        """
+        labels, fields = dict[str, str](), dict[str, Node]()
+        for child in node.children:
+            inner, named = self._match(child)
+            labels |= {key: text for key, text in inner.items() if key not in labels}
+            fields |= {key: one for key, one in named.items() if key not in fields}
+        if node.tag == "label" and "for" in node.attrs:
+            labels[node.attrs["for"]] = words(node.text)
+        if "id" in node.attrs:
+            fields[node.attrs["id"]] = node
+        for key in labels.keys() & fields.keys():
+            self._labels[id(fields.pop(key))] = labels.pop(key)
+        return labels, fields
 
     def rank(self, wanted: str, node: Node) -> int | None:
         """Return how well an element has the wanted name, 0 the best; None: it does not have it."""
@@ -58,14 +88,16 @@ class Names:
         small = wanted.casefold()
         if small in map(str.casefold, names):
             return 1
-        is_part = is_active(node) and any(small in name.casefold() for name in names)
-        return 2 if is_part else None
+        if is_active(node) and any(small in name.casefold() for name in names):
+            return 2
+        is_direct = bool(small) and not is_field(node) and words(node.own_text).casefold() == small
+        return _DIRECT if is_direct else None
 
     def of(self, node: Node) -> Iterator[str]:
         """Yield the names of an element."""
         if not is_field(node):
             yield words(node.text)
-        if label := self._labels.get(node.attrs.get("id", "")):
+        if label := self._labels.get(id(node)):
             yield label
         if node.attrs.get("type") in _BUTTONS and "value" in node.attrs:
             yield words(node.attrs["value"])

@@ -41,6 +41,9 @@ _MARKS = {"#": "id", ".": "class"}
 _FIRST_PART = 18
 """Distance from the edge of a native date field to its first part, px. That part is typed first."""
 
+_POINT_PX = 1
+"""The side of an element that is there for readers of the document alone, px."""
+
 _READ_FROM = 0.1
 """An element to read is brought to this share of the window's height, from the top, if it is below."""
 
@@ -120,7 +123,12 @@ class ReferencePolicy:
 
     def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
         points = [end.point for end in ends if end.point is not None]
-        if step.do is Do.SELECT and _opens(ends[0]):
+        if step.do is Do.SELECT and ends[0].tag != "select":
+            # A list that the page draws itself: once it is open, its option is there to be clicked.
+            seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
+            option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
+            self._steps = (*self._steps[: self._taken], option, *self._steps[self._taken :])
+        elif step.do is Do.SELECT and _opens(ends[0]):
             # No picture shows its options: open it, select the option by keys, and close it.
             led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
             marked = (
@@ -131,7 +139,8 @@ class ReferencePolicy:
             return _decide(Click(x=points[0][0], y=points[0][1]), step.why)
         if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
-        return _decide(_act_on(step, points[0], points[1] if points[1:] else None), step.why)
+        end = points[1] if points[1:] else None
+        return _decide(_act_on(step, points[0], end, is_native=ends[0].tag == "select"), step.why)
 
     def _find(self, page: "_Page", step: ReferenceStep) -> Node:
         thing = page.find(step)
@@ -260,16 +269,23 @@ def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
 
 
 def _act_on(
-    step: ReferenceStep, point: tuple[float, float], end: tuple[float, float] | None
+    step: ReferenceStep,
+    point: tuple[float, float],
+    end: tuple[float, float] | None,
+    *,
+    is_native: bool,
 ) -> Action:
-    """Return a step's action at a point; `end` is the end of a drag, None for other steps."""
+    """Return a step's action at a point; `end` is the end of a drag, None for other steps.
+
+    `is_native` is whether it is on a list of the browser's own.
+    """
     x, y = point
     if end is not None:
         return Drag(x=x, y=y, to_x=end[0], to_y=end[1])
     match step.do:
         case Do.TYPE:
             return TypeText(x=x, y=y, text=step.text or "", overwrite=True)
-        case Do.SELECT:
+        case Do.SELECT if is_native:
             return Select(x=x, y=y, option=step.text or "")
         case Do.DROP:
             return DropFile(x=x, y=y, name=step.text or "")
@@ -284,26 +300,64 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
     active elements are preferred to plain text. If a modal window is open, only its content is searched.
     """
     root = _front(root)
+    fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
+    thing = _search(root, step, names=fields or Names(root), fields_alone=fields is not None)
+    if thing is None and fields is not None and step.do is Do.SELECT:
+        # Of a list that the page draws itself the field may be hidden, or there is none.
+        thing = _search(root, step, names=fields, fields_alone=False)
+    return thing
+
+
+def _search(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool) -> Node | None:
+    """Return the best of the elements that have the name that a step says; None: there is none."""
     wanted = words(step.on or "")
-    wants_field = step.do in {Do.TYPE, Do.SELECT}
-    scopes = _scopes(root, step.within)
-    for scope in scopes:
+    for scope in _scopes(root, step.within):
         things = [node for node in scope.walk() if node.shown]
-        if wants_field:
+        if fields_alone:
             things = [node for node in things if is_field(node)]
-        names = FieldNames(root) if wants_field else Names(root)
         if wanted[:1] in _MARKS:
             attribute, name = _MARKS[wanted[:1]], (step.on or "")[1:]
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
             return marked[0] if marked else None
         ranked = [
-            (rank, not is_active(node), len(node.text), place, node)
+            (rank, _is_tiny(node), not is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
             if (rank := names.rank(wanted, node)) is not None
         ]
         if ranked:
-            return min(ranked)[-1]
+            node = _innermost(min(ranked)[-1])
+            return node if node.point is not None else _active_around(scope, node) or node
     return None
+
+
+def _is_tiny(node: Node) -> bool:
+    """Return whether an element is made as small as a point, as the field is for which another thing stands."""
+    return min(node.box[2:]) <= _POINT_PX
+
+
+def _active_around(scope: Node, node: Node) -> Node | None:
+    """Return the innermost active element around another, as a button around its words; None: a click does not reach it."""
+    path, below = list[Node](), scope
+    while below is not node:
+        inner = next(
+            (one for one in below.children if any(each is node for each in one.walk())), None
+        )
+        if inner is None:
+            return None
+        path.append(below)
+        below = inner
+    active = next((one for one in reversed(path) if is_active(one)), None)
+    return active if active is not None and active.point is not None else None
+
+
+def _innermost(node: Node) -> Node:
+    """Return the innermost element with the words of a plain one, as far as a click reaches it."""
+    while node.text and not is_active(node):
+        same = [one for one in node.children if one.shown and one.text == node.text]
+        if len(same) != 1 or (same[0].point is None and node.point is not None):
+            break
+        node = same[0]
+    return node
 
 
 def _front(root: Node) -> Node:

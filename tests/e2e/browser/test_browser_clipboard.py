@@ -6,7 +6,7 @@ import pytest
 from support.browsers.html_site import ORIGIN, browsing, opened, spec
 
 from generators.browser.session import ChromiumSession
-from schemas.episodes.action import AnswerDialog, Click, Key, Tab, TabOperation
+from schemas.episodes.action import AnswerDialog, Click, Key, Tab, TabOperation, Wait
 
 pytestmark = [
     pytest.mark.browser,
@@ -94,6 +94,38 @@ async def test_tabs_of_a_session_share_its_clipboard() -> None:
         await press(session, "b", "Control+v")
 
         assert await values(session) == ["one two", "one two", "hidden", "rich"]
+
+
+WRITES = """<button style="position:absolute;top:160px" onclick="put('from the page')">copy</button><script>
+const put = (text) => navigator.clipboard.writeText(text).then(() => log.push('written'), (error) => log.push(error.name));
+</script>"""
+
+
+async def test_what_a_page_s_button_copies_is_pasted_in_that_session_alone() -> None:
+    async with (
+        browsing({"/": PAGE + WRITES}) as (chromium, _),
+        chromium.session(spec()) as session,
+        chromium.session(spec()) as other,
+    ):
+        await session.open(ORIGIN + "/")
+        await other.open(ORIGIN + "/")
+        await session.act(Click(x=20, y=170))
+        await press(session, "b", "Control+v")
+        await press(other, "b", "Control+v")
+
+        assert await session.evaluate("log[0]") == "written"
+        assert await values(session) == ["one two", "from the page", "hidden", "rich"]
+        assert await values(other) == ["one two", "", "hidden", "rich"]
+
+
+async def test_a_page_copies_nothing_unless_somebody_acts_on_it() -> None:
+    async with opened({"/": PAGE + WRITES}) as session:
+        await session.evaluate("void put('by itself')")
+        await session.act(Wait(ms=1_000))
+        await press(session, "b", "Control+v")
+
+        assert await session.evaluate("log[0]") == "NotAllowedError"
+        assert await values(session) == ["one two", "", "hidden", "rich"]
 
 
 READ = """new Promise(done => setTimeout(async () => {

@@ -161,6 +161,75 @@ async def test_a_reader_finds_the_label_behind_a_shadow_root() -> None:
     assert any("City" in node.own_text for node in root.walk())
 
 
+KIT = """<x-button>Archive</x-button><x-pane><p slot=main style="height:60px;margin:0">Inbox</p></x-pane>
+<x-note></x-note><script>
+const kit = {
+  'x-button': '<button style="width:120px;height:40px"><slot></slot></button>',
+  'x-pane': '<style>:host{display:block} slot{overflow:hidden}</style><slot name=main></slot>',
+  'x-note': '<textarea rows=3>Call back on Monday</textarea>',
+};
+for (const [tag, inside] of Object.entries(kit))
+  customElements.define(tag, class extends HTMLElement {
+    constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = inside; }
+  });
+</script>"""
+
+
+async def test_what_a_component_is_given_is_the_text_of_what_is_around_its_slot() -> None:
+    async with opened({"/": KIT}) as session:
+        nodes = {node.tag: node for node in (await session.reader.read()).walk()}
+
+    assert [nodes[tag].text for tag in ("button", "x-button", "p")] == [
+        "Archive",
+        "Archive",
+        "Inbox",
+    ]
+
+
+async def test_a_component_is_hit_where_what_it_consists_of_or_is_given_is_hit() -> None:
+    async with opened({"/": KIT}) as session:
+        nodes = {node.tag: node for node in (await session.reader.read()).walk()}
+        seen = await session.observe()
+
+    assert [tag for tag in ("x-button", "button", "x-pane", "p") if nodes[tag].point is None] == []
+    assert [one.tag for one in seen.elements if one.visible and one.covered] == []
+
+
+async def test_what_lets_clicks_through_is_reached_where_what_it_is_in_takes_them() -> None:
+    page = (
+        "<div style='padding:20px'><span style='pointer-events:none'>City</span></div><p>Below</p>"
+    )
+    async with opened({"/": page}) as session:
+        found = next(node for node in (await session.reader.read()).walk() if node.tag == "span")
+
+    assert found.point is not None
+
+
+SPARKS = """<style>i{opacity:1} i.away{opacity:0;transition:opacity 100ms}</style><button id=go>Go</button>
+<script>let gone = 0;
+const spark = (left) => requestAnimationFrame(() => {
+  const one = document.body.appendChild(document.createElement('i'));
+  one.ontransitionend = () => { gone += 1; };
+  requestAnimationFrame(() => one.classList.add('away'));
+  if (left > 1) spark(left - 1);
+});
+go.onclick = () => spark(20);</script>"""
+
+
+async def test_a_transition_begins_between_two_frames_of_the_page() -> None:
+    async with opened({"/": SPARKS}) as session:
+        await _play(session, "Go")
+
+        assert await session.evaluate("gone") == 20
+
+
+async def test_what_a_long_field_behind_a_shadow_root_holds_is_in_sight() -> None:
+    async with opened({"/": KIT}) as session:
+        seen = await session.observe()
+
+    assert "Call back on Monday" in " ".join(one.text for one in seen.sights or ())
+
+
 async def _choose(name: str, option: str) -> tuple[bool, object, object]:
     """Choose an option of a list; return whether that was refused, the list's value and its log."""
     box = f"document.querySelector('#{name}').getBoundingClientRect()"
