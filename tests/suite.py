@@ -1,13 +1,15 @@
-"""Runs the tests for `make test` and `make test-full`, and says what the run took.
+"""Runs the tests for `make test`, `make test-full` and `make test-apps`, and says what the run took.
 
     python tests/suite.py test [PYTEST FLAG …]
     python tests/suite.py full [--shards N] [--only K] [PYTEST FLAG …]
+    python tests/suite.py apps [--only NAME] [PYTEST FLAG …]
 
-Both print the wall-clock time and the CPU of the whole process tree: this process adopts every
+All print the wall-clock time and the CPU of the whole process tree: this process adopts every
 orphan below it, so that the time of each ended process reaches it in the end. `test` warns where
 the run was longer than the ceiling that `CONTRIBUTING.md` states. `full` runs everything at its
 large size, in shards of about the same length by the kept durations, and remembers the shards that
-have passed on this tree: the same command again goes on where the last one stopped.
+have passed on this tree: the same command again goes on where the last one stopped. `apps` does so with
+the applications of `configs/apps.toml`, each of which it installs first.
 """
 
 import argparse
@@ -19,7 +21,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +33,13 @@ DURATIONS = ROOT / "tests" / "durations.json"
 """Seconds by test, as `pytest-split` keeps them; `--store-durations` measures them anew."""
 
 PASSED = ROOT / ".pytest_cache" / "full"
-"""Where a file stands for each shard that has passed, in a folder named after the tree."""
+"""Where a file stands for each shard or application that has passed, in a folder named after the tree."""
+
+APPLICATIONS = ROOT / "configs" / "apps.toml"
+"""The run with the applications that `apps` goes through."""
+
+APPLICATION_TESTS = "plugins/applications/tests/apps"
+"""The tests of one."""
 
 CEILING_MINUTES = 8.0
 """How long `make test` may take on two idle cores; `CONTRIBUTING.md` states it."""
@@ -119,33 +128,57 @@ def run_small(flags: Sequence[str]) -> int:
     return ran.code
 
 
-def run_full(shards: int, only: int | None, flags: Sequence[str]) -> int:
+def run_full(shards: int, only: str | None, flags: Sequence[str]) -> int:
     """Run every test at its large size, shard by shard; return 1 if one has failed."""
+    asked = {str(shard): _split(shards, shard) for shard in range(1, shards + 1)}
+    chosen = _chosen(asked, only, f"1 to {shards}")
     passed = PASSED / _tree(f"{shards} {flags}")
+
+    def one(shard: str) -> Run:
+        return run([sys.executable, "-m", "pytest", *asked[shard], *flags], full=True)
+
+    return _run_each(f"make test-full: shard {{}} of {shards}", chosen, one, passed)
+
+
+def run_applications(only: str | None, flags: Sequence[str]) -> int:
+    """Install each application and run its tests; return 1 if one has failed."""
+    names = tuple(tomllib.loads(APPLICATIONS.read_text(encoding="utf-8"))["sites"])
+    chosen = _chosen(names, only, ", ".join(names))
+    passed = PASSED / _tree(f"apps {flags}")
+
+    def one(name: str) -> Run:
+        installed = run([str(Path(sys.executable).with_name("stepmill")), "sites", "install", name])
+        tests = ("pytest", APPLICATION_TESTS, f"--application={name}")
+        return installed if installed.code else run([sys.executable, "-m", *tests, *flags])
+
+    return _run_each("make test-apps: {}", chosen, one, passed)
+
+
+def _run_each(what: str, chosen: Sequence[str], one: Callable[[str], Run], passed: Path) -> int:
+    """Run those that have not passed, and remember which do; return 1 if one has failed."""
     passed.mkdir(parents=True, exist_ok=True)
-    failed: list[int] = []
-    for shard in _shards(shards, only):
-        if (passed / str(shard)).exists():
-            _say(f"make test-full: shard {shard} of {shards} has passed before on this tree")
+    failed: list[str] = []
+    for name in chosen:
+        if (passed / name).exists():
+            _say(f"{what.format(name)} has passed before on this tree")
             continue
-        ran = run([sys.executable, "-m", "pytest", *_split(shards, shard), *flags], full=True)
-        _say(f"make test-full: shard {shard} of {shards}: {ran.sentence()}")
+        ran = one(name)
+        _say(f"{what.format(name)}: {ran.sentence()}")
         if ran.code not in {0, _NO_TESTS}:
-            failed.append(shard)
+            failed.append(name)
         else:
-            (passed / str(shard)).touch()
+            (passed / name).touch()
     if failed:
-        _say(f"make test-full: failed: {', '.join(map(str, failed))}; `--only K` runs one again")
+        _say(f"{what.partition(':')[0]}: failed: {', '.join(failed)}; `--only` runs one again")
     return int(bool(failed))
 
 
-def _shards(shards: int, only: int | None) -> Iterator[int]:
+def _chosen(names: Collection[str], only: str | None, takes: str) -> list[str]:
     if only is None:
-        yield from range(1, shards + 1)
-    elif 1 <= only <= shards:
-        yield only
-    else:
-        raise SystemExit(f"suite: --only takes 1 to {shards}, got {only}")
+        return list(names)
+    if only not in names:
+        raise SystemExit(f"suite: --only takes {takes}, got {only}")
+    return [only]
 
 
 def _split(shards: int, shard: int) -> list[str]:
@@ -159,12 +192,14 @@ def _say(text: str) -> None:
 def main() -> int:
     """Run what was asked for; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("size", choices=("test", "full"))
+    parser.add_argument("size", choices=("test", "full", "apps"))
     parser.add_argument("--shards", type=int, default=SHARDS)
-    parser.add_argument("--only", type=int, help="the number of one shard, from 1")
+    parser.add_argument("--only", help="the number of one shard, from 1, or an application")
     given, flags = parser.parse_known_args()
     if given.size == "full":
         return run_full(given.shards, given.only, flags)
+    if given.size == "apps":
+        return run_applications(given.only, flags)
     return run_small(flags)
 
 

@@ -260,6 +260,8 @@ def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
     match step.do:
         case Do.PRESS:
             return Key(key=text)
+        case Do.TYPE:
+            return TypeText(text=text)
         case Do.OPEN:
             return Goto(url=urljoin(url, text))
         case Do.ACCEPT | Do.DISMISS:

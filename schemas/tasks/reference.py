@@ -20,7 +20,7 @@ class Do(StrEnum):
     CLICK = "click"
     """Click the element `on`."""
     TYPE = "type"
-    """Replace the content of the field `on` with `text`."""
+    """Replace the content of the field `on` with `text`; without `on`, type it into what has the focus."""
     SELECT = "select"
     """Choose the option `text` of the list `on`."""
     PRESS = "press"
@@ -137,6 +137,7 @@ class Purpose(StrEnum):
 
 
 _NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK}
+_MAY_NAME_NOTHING = {Do.TYPE}
 _HAS_NO_TEXT = {Do.CLICK, Do.LOOK, Do.DISMISS}
 _MAY_HAVE_TEXT = {Do.ACCEPT}
 
@@ -148,7 +149,8 @@ class ReferenceStep(Record):
     """The action."""
     on: str | None = Field(default=None, min_length=1)
     """The words on an element or beside it: its text, label, placeholder, title, alternative text or name; or `#` and
-    its id or `.` and its class, where words are ambiguous. None where the action has no element."""
+    its id or `.` and its class, where words are ambiguous. None where the action has no element, and to type where the focus is, as into
+    an editor whose field cannot be seen."""
     within: str | None = Field(default=None, min_length=1)
     """Words in the same row, item, form or section, where several elements have the same name; None: the first such
     element of the page."""
@@ -163,7 +165,8 @@ class ReferenceStep(Record):
 
     @model_validator(mode="after")
     def _check(self) -> "ReferenceStep":
-        if (self.on is None) is (self.do in _NAMES_A_THING):
+        may_lack = self.on is None and self.do in _MAY_NAME_NOTHING
+        if (self.on is None) is (self.do in _NAMES_A_THING) and not may_lack:
             needs = "needs 'on', the name of a thing" if self.on is None else "is on nothing"
             raise ValueError(f"'{self.do.value}' {needs}")
         if self.do not in _MAY_HAVE_TEXT and (self.text is None) is not (self.do in _HAS_NO_TEXT):

@@ -173,3 +173,10 @@ def test_shards_of_some_tests_say_nothing_of_others_and_an_empty_one_is_no_failu
 
     assert (first.returncode, second.returncode) == (0, 1)
     assert "has passed before" not in second.stderr
+
+
+def test_applications_are_those_of_the_shipped_run_and_no_others(tmp_path: Path) -> None:
+    ran = _ran("apps", "--only=atlantis", folder=tmp_path)
+
+    assert ran.returncode
+    assert "--only takes fossil, mediawiki, " in ran.stderr

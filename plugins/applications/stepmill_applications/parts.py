@@ -7,12 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from generators.sites.installable.protocol import Command, Machine
-from stepmill_applications.application import Application, Installed, Serving
+from stepmill_applications.application import Application, Serving
 from stepmill_applications.application_task import CONTENTS, content_of
 from stepmill_applications.fossil.application import FOSSIL
 from stepmill_applications.mediawiki.application import MEDIAWIKI
-from stepmill_applications.packages import find_installed, install
 from stepmill_applications.snapshots import base_folder, put_back, snapshot_folder
+from stepmill_applications.sources.source import Installed
 
 stepmill_api = 1
 
@@ -46,7 +46,7 @@ class Packaged:
 
     def find(self) -> "Found | None":
         """Return it as it is here; None if parts of it are missing."""
-        found = find_installed(self.application, self.machine.data)
+        found = self.application.source.find(self.application.name, self.machine.data)
         return None if found is None else Found(self.application, self.machine, found)
 
     def install(self, say: Callable[[str], None]) -> "Found":
@@ -57,7 +57,7 @@ class Packaged:
             Unfinished: a download or a package is broken, or the application failed; the same call goes on.
         """
         one, data = self.application, self.machine.data
-        found = install(one, data, environ=self.machine.environ, say=say)
+        found = one.source.install(one.name, data, environ=self.machine.environ, say=say)
         for content in range(CONTENTS):
             say(f"{one.name}: making content {content + 1} of {CONTENTS}")
             snapshot_folder(one, found, data=data, seed=content)

@@ -11,7 +11,8 @@ from pathlib import Path
 from generators.data_folder import make_whole
 from generators.sites.application.server_handle import restore
 from schemas.base import content_hash
-from stepmill_applications.application import Application, ContentFolders, Installed
+from stepmill_applications.application import Application, ContentFolders
+from stepmill_applications.sources.source import Installed
 
 _SHOWN = 12
 

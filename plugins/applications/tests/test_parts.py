@@ -8,9 +8,10 @@ from fake_application import harbour
 
 from generators.sites.installable.protocol import Command, Machine
 from schemas.base import Record
-from stepmill_applications.application import ContentFolders, Installed, Serving
+from stepmill_applications.application import ContentFolders, Serving
 from stepmill_applications.application_task import CONTENTS
 from stepmill_applications.parts import AT, Packaged
+from stepmill_applications.sources.source import Installed
 
 
 class Content(Record):

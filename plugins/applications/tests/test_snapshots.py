@@ -7,8 +7,9 @@ from fake_application import harbour
 
 from schemas.base import Record, content_hash
 from schemas.errors import Unfinished
-from stepmill_applications.application import ContentFolders, Installed
+from stepmill_applications.application import ContentFolders
 from stepmill_applications.snapshots import snapshot_folder
+from stepmill_applications.sources.source import Installed
 
 
 class Content(Record):

@@ -9,15 +9,12 @@ from pathlib import Path
 
 from generators.sites.application.program_clock import FAKETIME
 from generators.sites.installable.protocol import Command
-from stepmill_applications.application import (
-    Application,
-    ContentFolders,
-    Installed,
-    Serving,
-)
+from stepmill_applications.application import Application, ContentFolders, Serving
 from stepmill_applications.fossil.contents import HOME, draw_content
 from stepmill_applications.fossil.repository import COOKIE, MADE_AT, make_repository
 from stepmill_applications.fossil.tasks import draw_tasks
+from stepmill_applications.sources.debian import Debian
+from stepmill_applications.sources.source import Installed
 
 STATE = "harbour.fossil"
 """The repository's file."""
@@ -50,10 +47,12 @@ def _command(installed: Installed, serving: Serving) -> Command:
 
 FOSSIL = Application(
     name="fossil",
-    package="fossil",
-    resolved=("fossil", "libfaketime"),
-    families=("fossil", "libfaketime"),
-    parts=(_PROGRAM, FAKETIME),
+    source=Debian(
+        package="fossil",
+        resolved=("fossil", "libfaketime"),
+        families=("fossil", "libfaketime"),
+        parts=(_PROGRAM, FAKETIME),
+    ),
     making=2,
     draw_content=draw_content,
     state=STATE,

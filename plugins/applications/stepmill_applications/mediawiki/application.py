@@ -10,12 +10,7 @@ from pathlib import Path
 
 from generators.sites.application.program_clock import FAKETIME
 from generators.sites.installable.protocol import Command
-from stepmill_applications.application import (
-    Application,
-    ContentFolders,
-    Installed,
-    Serving,
-)
+from stepmill_applications.application import Application, ContentFolders, Serving
 from stepmill_applications.mediawiki.contents import START, draw_content
 from stepmill_applications.mediawiki.tasks import draw_tasks
 from stepmill_applications.mediawiki.wiki import (
@@ -24,6 +19,8 @@ from stepmill_applications.mediawiki.wiki import (
     fill_wiki,
     make_empty_wiki,
 )
+from stepmill_applications.sources.debian import Debian
+from stepmill_applications.sources.source import Installed
 
 STATE = "wiki.sqlite"
 """The wiki's file."""
@@ -113,16 +110,18 @@ def _command(installed: Installed, serving: Serving) -> Command:
 
 MEDIAWIKI = Application(
     name="mediawiki",
-    package="mediawiki",
-    resolved=("php-cli", "php-sqlite3", "php-mbstring", "php-xml", "php-intl", "libfaketime"),
-    bare=("mediawiki", "mediawiki-classes"),
-    families=("php", "mediawiki", "libfaketime"),
-    parts=(
-        _PHP,
-        f"{_EXTENSIONS}/pdo_sqlite.so",
-        f"{_EXTENSIONS}/intl.so",
-        f"{_WIKI}/index.php",
-        FAKETIME,
+    source=Debian(
+        package="mediawiki",
+        resolved=("php-cli", "php-sqlite3", "php-mbstring", "php-xml", "php-intl", "libfaketime"),
+        bare=("mediawiki", "mediawiki-classes"),
+        families=("php", "mediawiki", "libfaketime"),
+        parts=(
+            _PHP,
+            f"{_EXTENSIONS}/pdo_sqlite.so",
+            f"{_EXTENSIONS}/intl.so",
+            f"{_WIKI}/index.php",
+            FAKETIME,
+        ),
     ),
     making=2,
     draw_content=draw_content,

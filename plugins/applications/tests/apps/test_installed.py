@@ -1,4 +1,4 @@
-"""Both applications themselves, where they are installed: their seeded contents, their reset, their references."""
+"""The applications with drawn contents themselves, where they are installed: their seeded contents, their reset, their references."""
 
 import os
 import socket
@@ -20,11 +20,11 @@ from generators.sites.judging.judge import judge
 from generators.sites.judging.protocol import Judgement
 from generators.sites.judging.sqlite_views import read_views
 from schemas.tasks.expectation import parse_expectation
-from stepmill_applications.application import Application, ContentFolders, Installed
+from stepmill_applications.application import Application, ContentFolders
 from stepmill_applications.application_task import ApplicationTask
-from stepmill_applications.packages import find_installed
 from stepmill_applications.parts import APPLICATIONS
 from stepmill_applications.snapshots import base_folder, put_back, snapshot_folder
+from stepmill_applications.sources.source import Installed
 
 State = dict[str, JsonValue]
 
@@ -46,7 +46,7 @@ class Instance:
 
     def reset(self, content: int) -> State:
         data = data_folder(os.environ)
-        found = find_installed(self.application, data)
+        found = self.application.source.find(self.application.name, data)
         assert found
         put_back(self.application, found, data=data, folder=self.folder, content=content)
         return self.state()
@@ -66,7 +66,7 @@ class Instance:
 
 def _installed(name: str) -> tuple[Application, Installed]:
     application = APPLICATIONS[name]
-    found = find_installed(application, data_folder(os.environ))
+    found = application.source.find(name, data_folder(os.environ))
     assert found is not None, f"{name} is not installed: stepmill sites install {name}"
     return application, found
 
@@ -77,12 +77,10 @@ def _free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-@pytest.fixture(scope="module", params=list(APPLICATIONS))
-def instance(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Instance]:
+@pytest.fixture(scope="module")
+def instance(drawn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """Start an application by its own command, and stop it in the end."""
-    application, _ = _installed(str(request.param))
+    application, _ = _installed(drawn)
     folder, port = tmp_path_factory.mktemp(application.name), _free_port()
     command = (sys.executable, "-m", "generators.sites.installable", "serve", application.name)
     running = subprocess.Popen(
@@ -159,19 +157,10 @@ def test_looking_around_changes_nothing(instance: Instance) -> None:
     assert instance.state() == before
 
 
-def test_the_same_content_is_the_same_bytes_in_another_process(tmp_path: Path) -> None:
-    application, found = _installed("fossil")
+def test_the_same_content_is_the_same_state_when_made_again(drawn: str, tmp_path: Path) -> None:
+    application, found = _installed(drawn)
     kept = snapshot_folder(application, found, data=data_folder(os.environ), seed=2)
     base = base_folder(application, found, data=data_folder(os.environ))
     application.make(found, 2, ContentFolders(folder=tmp_path, base=base))
-
-    assert (tmp_path / application.state).read_bytes() == (kept / application.state).read_bytes()
-
-
-def test_the_same_wiki_is_the_same_state_when_made_again(tmp_path: Path) -> None:
-    application, found = _installed("mediawiki")
-    kept = snapshot_folder(application, found, data=data_folder(os.environ), seed=0)
-    base = base_folder(application, found, data=data_folder(os.environ))
-    application.make(found, 0, ContentFolders(folder=tmp_path, base=base))
 
     assert state_in(application, tmp_path) == state_in(application, kept)

@@ -51,6 +51,7 @@ from schemas.errors import FailureKind, RolloutFailure
         ),
         ({"do": "drop", "on": "Note", "text": "a.txt"}, DropFile(x=90, y=91, name="a.txt")),
         ({"do": "click", "on": "Lamp shades"}, Click(x=80, y=81)),
+        ({"do": "type", "text": "Mia"}, TypeText(text="Mia")),
         ({"do": "press", "text": "Enter"}, Key(key="Enter")),
         ({"do": "open", "text": "/basket"}, Goto(url="http://shop.localhost/basket")),
         ({"do": "answer", "text": "12"}, Answer(text="12")),

@@ -11,6 +11,7 @@ def test_each_kind_of_step_is_read() -> None:
         [
             {"do": "click", "on": "Add", "within": "Lamp"},
             {"do": "type", "on": "Name", "text": ""},
+            {"do": "type", "text": "where the focus is"},
             {"do": "select", "on": "Size", "text": "Large"},
             {"do": "drag", "on": "Lamp", "text": "Done"},
             {"do": "press", "text": "Enter"},
@@ -21,6 +22,7 @@ def test_each_kind_of_step_is_read() -> None:
 
     assert [step.do.value for step in steps] == [
         "click",
+        "type",
         "type",
         "select",
         "drag",

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_application import harbour
+from fake_application import packages
 
 from schemas.errors import Refusal, Unfinished
-from stepmill_applications.packages import find_installed, install
+from stepmill_applications.sources.source import Installed
 
 APT = """#!{python} -IS
 import os, pathlib, sys
@@ -47,7 +47,19 @@ if name == "harbour":
 """
 
 
-HARBOUR = harbour()
+def find_installed(data: Path, *, system: Path) -> Installed | None:
+    return packages(system=system).find("harbour", data)
+
+
+def install(
+    data: Path,
+    *,
+    environ: dict[str, str],
+    system: Path,
+    parts: tuple[str, ...] = ("usr/bin/harbour",),
+) -> Installed:
+    one = packages(system=system, parts=parts)
+    return one.install("harbour", data, environ=environ, say=lambda _: None)
 
 
 @pytest.fixture
@@ -80,7 +92,7 @@ def _asked(tools: Path) -> list[str]:
 def test_packages_are_unpacked_into_a_tree_of_the_users(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     assert found.tree == tmp_path / "data" / "harbour" / "tree"
     assert found.version == "1:2.0"
@@ -91,7 +103,7 @@ def test_packages_are_unpacked_into_a_tree_of_the_users(
 def test_only_what_the_system_lacks_or_the_family_needs_is_downloaded(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     (download,) = [line for line in _asked(tools) if "download" in line]
     names = download.partition("download ")[2].split()
@@ -99,17 +111,17 @@ def test_only_what_the_system_lacks_or_the_family_needs_is_downloaded(
 
 
 def test_installing_again_does_nothing(tmp_path: Path, tools: Path, nowhere: Path) -> None:
-    first = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    first = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
     asked = _asked(tools)
 
-    assert install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere) == first
+    assert install(tmp_path / "data", environ=_environ(tools), system=nowhere) == first
     assert _asked(tools) == asked
 
 
 def test_absolute_links_lead_into_the_tree_where_it_has_their_target(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     place = found.tree / "usr/share/harbour"
     assert (place / "data" / "content").read_text() == "harbour-data"
@@ -121,7 +133,7 @@ def test_what_the_system_has_is_used_as_it_is(tmp_path: Path, tools: Path, nowhe
     (nowhere / "usr/bin").mkdir(parents=True)
     (nowhere / "usr/bin/harbour").touch()
 
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     assert found.tree == nowhere
     assert not (tmp_path / "asked").exists()
@@ -134,7 +146,7 @@ def test_a_machine_without_debians_tools_is_refused_in_one_line(
     (tools / tool).unlink()
 
     with pytest.raises(Refusal) as refused:
-        install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+        install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     assert str(refused.value) == (
         f"harbour is not here, and {tool} is not either, to get it from Debian's packages; "
@@ -148,7 +160,7 @@ def test_a_package_that_apt_does_not_know_is_refused_with_what_to_do(
     environ = _environ(tools, APT_FAILS="E: Unable to locate package harbour")
 
     with pytest.raises(Refusal, match="Unable to locate package harbour; run apt-get update"):
-        install(HARBOUR, tmp_path / "data", environ=environ, system=nowhere)
+        install(tmp_path / "data", environ=environ, system=nowhere)
 
 
 def test_a_download_that_breaks_can_be_gone_on_with(
@@ -157,9 +169,9 @@ def test_a_download_that_breaks_can_be_gone_on_with(
     environ = _environ(tools, APT_FAILS="W: slow\nE: Failed to fetch harbour")
 
     with pytest.raises(Unfinished, match="E: Failed to fetch harbour; run it again to go on"):
-        install(HARBOUR, tmp_path / "data", environ=environ, system=nowhere)
+        install(tmp_path / "data", environ=environ, system=nowhere)
 
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
     assert found.version == "1:2.0"
 
 
@@ -167,9 +179,9 @@ def test_a_torn_package_leaves_no_tree(tmp_path: Path, tools: Path, nowhere: Pat
     environ = _environ(tools, DPKG_FAILS="1")
 
     with pytest.raises(Unfinished, match=r"deb: dpkg-deb -x failed: not a Debian archive"):
-        install(HARBOUR, tmp_path / "data", environ=environ, system=nowhere)
+        install(tmp_path / "data", environ=environ, system=nowhere)
 
-    assert find_installed(HARBOUR, tmp_path / "data", system=nowhere) is None
+    assert find_installed(tmp_path / "data", system=nowhere) is None
 
 
 def test_what_a_killed_installation_left_is_removed(
@@ -180,7 +192,7 @@ def test_what_a_killed_installation_left_is_removed(
     for folder in (dead, own):
         (folder / "usr").mkdir(parents=True)
 
-    install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     assert not dead.exists()
     assert own.exists()
@@ -192,24 +204,24 @@ def test_a_tree_without_its_manifest_is_not_taken_for_an_installation(
     (tmp_path / "data/harbour/tree/usr/bin").mkdir(parents=True)
     (tmp_path / "data/harbour/tree/usr/bin/harbour").touch()
 
-    assert find_installed(HARBOUR, tmp_path / "data", system=nowhere) is None
+    assert find_installed(tmp_path / "data", system=nowhere) is None
     with pytest.raises(Unfinished, match="harbour/tree is not whole; remove it"):
-        install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+        install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
 
 def test_a_release_whose_packages_lack_a_part_is_named(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    wants_more = harbour(parts=("usr/bin/harbour", "usr/lib/*/clock.so"))
+    parts = ("usr/bin/harbour", "usr/lib/*/clock.so")
 
     with pytest.raises(Unfinished, match=r"this release have no usr/lib/\*/clock\.so"):
-        install(wants_more, tmp_path / "data", environ=_environ(tools), system=nowhere)
+        install(tmp_path / "data", environ=_environ(tools), system=nowhere, parts=parts)
 
 
 def test_the_environment_names_the_trees_libraries_and_the_clock(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
     library = found.tree / "usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
     library.parent.mkdir(parents=True)
     library.touch()
@@ -224,7 +236,7 @@ def test_the_environment_names_the_trees_libraries_and_the_clock(
 
 
 def test_a_part_that_was_removed_is_named(tmp_path: Path, tools: Path, nowhere: Path) -> None:
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
     shutil.rmtree(found.tree / "usr/bin")
 
     with pytest.raises(
@@ -236,7 +248,7 @@ def test_a_part_that_was_removed_is_named(tmp_path: Path, tools: Path, nowhere: 
 def test_the_manifest_says_which_versions_were_unpacked(
     tmp_path: Path, tools: Path, nowhere: Path
 ) -> None:
-    found = install(HARBOUR, tmp_path / "data", environ=_environ(tools), system=nowhere)
+    found = install(tmp_path / "data", environ=_environ(tools), system=nowhere)
 
     manifest = json.loads((found.tree / "stepmill-packages.json").read_text())
     assert manifest == dict.fromkeys(

@@ -1,0 +1,1 @@
+"""Datasette: tables of a SQLite file to filter, to query and to add to."""
