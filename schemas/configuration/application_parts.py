@@ -90,7 +90,7 @@ class Reset(Record):
     """Program and arguments, run like the server's own command; empty: reset without a command."""
     files: str | None = None
     """A folder, as `worlds/{seed}`, whose files replace those in `{folder}`, each by one rename, for a
-    server that opens them anew for each request; None: reset without files."""
+    server that opens them anew for each request, and whose folders replace whole ones; None: reset without files."""
 
     @model_validator(mode="after")
     def _check(self) -> "Reset":

@@ -325,20 +325,40 @@ def restore(source: Path, live: Path) -> None:
     for journal in _JOURNALS:
         live.with_name(live.name + journal).unlink(missing_ok=True)
     fresh = live.with_name(live.name + ".fresh")
-    shutil.copyfile(source, fresh)
+    shutil.copy2(source, fresh)  # a program may compare when its files were changed
     fresh.replace(live)
 
 
 def _put_files(source: Path, folder: Path) -> None:
     """Put the files of one folder in place of those of another, each whole.
 
+    A folder below the first holds its files and no others in the end.
+
     Raises:
         FileNotFoundError: there is no such folder.
     """
     if not source.is_dir():
         raise FileNotFoundError(f"there is no folder {source}")
+    for below in (one for one in source.iterdir() if one.is_dir()):
+        _remove_others(folder / below.name, below)
     for file in source.rglob("*"):
-        if file.is_file():
-            live = folder / file.relative_to(source)
-            live.parent.mkdir(parents=True, exist_ok=True)
+        live = folder / file.relative_to(source)
+        if file.is_dir():
+            live.mkdir(parents=True, exist_ok=True)
+        else:
             restore(file, live)
+
+
+def _remove_others(folder: Path, kept: Path) -> None:
+    """Remove what a folder has and another has not, or has as a folder where the first has a file."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for one in list(folder.iterdir()):
+        other = kept / one.name
+        if one.is_dir() and not one.is_symlink():
+            if other.is_dir():
+                _remove_others(one, other)
+            else:
+                shutil.rmtree(one)
+        elif not other.is_file():
+            one.unlink()

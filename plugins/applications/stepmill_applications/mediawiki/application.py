@@ -19,6 +19,7 @@ from stepmill_applications.mediawiki.wiki import (
     fill_wiki,
     make_empty_wiki,
 )
+from stepmill_applications.php import EXTENSIONS, PHP, php
 from stepmill_applications.sources.debian import Debian
 from stepmill_applications.sources.source import Installed
 
@@ -33,28 +34,7 @@ SETTINGS = Path(__file__).with_name("LocalSettings.php")
 
 # From then on: the scripts wait for time to pass. The empty wiki is older than its pages.
 _EMPTY_AT, _FILLED_AT = "@2025-01-01 00:00:00", "@2026-01-14 00:00:00"
-_PHP = "usr/bin/php[0-9].[0-9]"
-_EXTENSIONS = "usr/lib/php/20*"
 _WIKI = "usr/share/mediawiki"
-_LOADED = (
-    *("pdo", "xml", "calendar", "ctype", "dom", "fileinfo", "iconv", "intl", "mbstring"),
-    *("pdo_sqlite", "phar", "posix", "simplexml", "sqlite3", "tokenizer", "xmlreader", "xmlwriter"),
-)
-
-
-def _php(installed: Installed) -> tuple[str, ...]:
-    extensions = installed.find(_EXTENSIONS)
-    loaded = (f"extension={name}" for name in _LOADED if (extensions / f"{name}.so").exists())
-    settings = (
-        *(f"extension_dir={extensions}", "zend_extension=opcache", *loaded),
-        *(
-            "opcache.enable_cli=1",
-            "opcache.validate_timestamps=0",
-            "opcache.file_update_protection=0",
-        ),
-        *("memory_limit=512M", "display_errors=0", "max_execution_time=60"),
-    )
-    return (str(installed.find(_PHP)), "-n", *(f"-d{setting}" for setting in settings))
 
 
 def _environment(
@@ -70,7 +50,7 @@ def _environment(
 
 def _scripts(installed: Installed, *, state: Path, cache: Path, at: str) -> Scripts:
     return Scripts(
-        _php(installed),
+        php(installed),
         scripts=installed.find(_WIKI) / "maintenance",
         environment=_environment(installed, state=state, cache=cache, at=at),
     )
@@ -96,7 +76,7 @@ def _command(installed: Installed, serving: Serving) -> Command:
     address = f"127.0.0.1:{serving.port}"
     return Command(
         arguments=(
-            *_php(installed),
+            *php(installed),
             "-ddisable_functions=uniqid",
             "-S",
             address,
@@ -116,9 +96,9 @@ MEDIAWIKI = Application(
         bare=("mediawiki", "mediawiki-classes"),
         families=("php", "mediawiki", "libfaketime"),
         parts=(
-            _PHP,
-            f"{_EXTENSIONS}/pdo_sqlite.so",
-            f"{_EXTENSIONS}/intl.so",
+            PHP,
+            f"{EXTENSIONS}/pdo_sqlite.so",
+            f"{EXTENSIONS}/intl.so",
             f"{_WIKI}/index.php",
             FAKETIME,
         ),

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,8 @@ class Debian:
     the system has are used."""
     parts: tuple[str, ...]
     """Files that must be there, as glob patterns below a tree."""
+    repointed: tuple[str, ...] = ()
+    """Texts, as glob patterns below a tree, that name files of the packages by their places in the system."""
     system: Path = SYSTEM
     """The tree of the system."""
 
@@ -100,6 +102,8 @@ class Debian:
             one, version, _ = package.name.split("_", 2)
             versions[one] = version.replace("%3a", ":")
         _repoint(folder)
+        for pattern in self.repointed:
+            _repoint_texts(folder.glob(pattern), home / "tree")
         shutil.rmtree(home / "packages")
         if missing := _first_missing(self.parts, folder):
             raise Unfinished(f"{name}: the packages of this release have no {missing}")
@@ -147,6 +151,13 @@ def _repoint(folder: Path) -> None:
             if target.is_absolute() and (inside.exists() or inside.is_symlink()):
                 link.unlink()
                 link.symlink_to(os.path.relpath(inside, link.parent))
+
+
+def _repoint_texts(files: Iterable[Path], tree: Path) -> None:
+    """Make texts that name files of `/usr/share` name those of the tree."""
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("'/usr/share/", f"'{tree}/usr/share/"), encoding="utf-8")
 
 
 def _first_missing(parts: Sequence[str], tree: Path) -> str | None:

@@ -94,6 +94,25 @@ class PyPI:
             raise Unfinished(f"{name}: pip failed: {problem}; run it again to try once more")
 
 
+def run_in(installed: Installed, folder: Path, *arguments: str, **environ: str) -> None:
+    """Run Python of an environment to its end, in `folder`.
+
+    Raises:
+        Unfinished: it failed, with the end of what it said.
+    """
+    done = subprocess.run(  # noqa: S603 - a fixed command
+        (str(installed.find(PYTHON)), *arguments),
+        cwd=folder,
+        env=environment_of(folder) | environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[-_LAST_CHARS:]
+        raise Unfinished(f"{arguments[0]} failed: {said}")
+
+
 def _run(command: tuple[str, ...], environ: Mapping[str, str]) -> str:
     """Run a command, and return the end of what it said if it failed; empty if it did not."""
     kept = {key: value for key, value in environ.items() if not key.startswith("PYTHON")}

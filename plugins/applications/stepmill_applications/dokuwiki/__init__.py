@@ -1,0 +1,1 @@
+"""DokuWiki: a wiki whose pages are text files."""

@@ -1,0 +1,1 @@
+"""TensorBoard: the curves of training runs, which it only shows."""

@@ -1,0 +1,39 @@
+"""TensorBoard as an application: four training runs, which its own reader of events loads once."""
+
+from pathlib import Path
+
+from generators.sites.installable.protocol import Command
+from stepmill_applications.application import Serving
+from stepmill_applications.sources.pypi import PYTHON, PyPI, environment_of, run_in
+from stepmill_applications.sources.source import Installed
+from stepmill_applications.written import Written
+
+LOGS = "logs"
+"""The folder of the runs."""
+
+_SCRIPT = Path(__file__).with_name("write_runs.py")
+
+
+def _make(installed: Installed, folder: Path) -> None:
+    run_in(installed, folder, str(_SCRIPT), str(folder / LOGS))
+
+
+def _command(installed: Installed, serving: Serving) -> Command:
+    return Command(
+        arguments=(
+            *(str(installed.find(PYTHON)), "-m", "tensorboard.main"),
+            *("--logdir", str(serving.folder / LOGS), "--load_fast", "false"),
+            *("--reload_interval", "0", "--host", "127.0.0.1", "--port", str(serving.port)),
+        ),
+        environment=environment_of(serving.folder),
+    )
+
+
+TENSORBOARD = Written(
+    name="tensorboard",
+    source=PyPI(package="tensorboard"),
+    making=1,
+    make=_make,
+    command=_command,
+)
+"""The application."""
