@@ -24,7 +24,10 @@ APPLICATIONS = Registry[InstallableMaker](
 """Every application that can be installed."""
 
 PACKAGE_OF: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(("fossil", "mediawiki", "dokuwiki", "datasette"), "stepmill-applications")
+    dict.fromkeys(
+        (*("fossil", "mediawiki", "dokuwiki", "tiptap", "leaflet", "tensorboard", "datasette"),),
+        "stepmill-applications",
+    )
 )
 """The package that has an application of Stepmill's own repository, told where no package offers that."""
 

@@ -42,7 +42,13 @@ def _make(installed: Installed, folder: Path) -> None:
     for name in _DATA:
         (folder / "data" / name).mkdir(parents=True)
     (folder / "conf").mkdir()
-    for name in ("local.php", "users.auth.php", "acl.auth.php", "plugins.local.php", "userstyle.css"):
+    for name in (
+        "local.php",
+        "users.auth.php",
+        "acl.auth.php",
+        "plugins.local.php",
+        "userstyle.css",
+    ):
         shutil.copyfile(_HERE / name, folder / "conf" / name)
     write_pages(folder / "data")
     indexer = (*_php(installed, folder), str(installed.find(_WIKI) / "bin" / "indexer.php"), "-q")

@@ -46,7 +46,13 @@ def read_state(folder: Path) -> dict[str, list[dict[str, str | int]]]:
             for file in subscribed
         ],
         "user": [
-            dict(zip(("name", "password", "real_name", "email", "groups"), line.split(":"), strict=True))
+            dict(
+                zip(
+                    ("name", "password", "real_name", "email", "groups"),
+                    line.split(":"),
+                    strict=True,
+                )
+            )
             for line in users
             if line.count(":") == _COLONS and not line.startswith("#")
         ],

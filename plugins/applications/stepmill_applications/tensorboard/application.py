@@ -21,8 +21,10 @@ def _make(installed: Installed, folder: Path) -> None:
 def _command(installed: Installed, serving: Serving) -> Command:
     return Command(
         arguments=(
+            # Its pages show the folder of the runs as it was named.
+            *("/usr/bin/env", "-C", str(serving.folder)),
             *(str(installed.find(PYTHON)), "-m", "tensorboard.main"),
-            *("--logdir", str(serving.folder / LOGS), "--load_fast", "false"),
+            *("--logdir", LOGS, "--load_fast", "false"),
             *("--reload_interval", "0", "--host", "127.0.0.1", "--port", str(serving.port)),
         ),
         environment=environment_of(serving.folder),

@@ -46,7 +46,9 @@ def write_runs(folder: Path) -> None:
         at = BEGIN + 86_400 * place
         with (folder / name / "events.out.tfevents.0.harbour").open("wb") as file:
             writer = RecordWriter(file)
-            writer.write(event_pb2.Event(wall_time=at, file_version="brain.Event:2").SerializeToString())
+            writer.write(
+                event_pb2.Event(wall_time=at, file_version="brain.Event:2").SerializeToString()
+            )
             for event in _events(name, height, note, at):
                 writer.write(event.SerializeToString())
 

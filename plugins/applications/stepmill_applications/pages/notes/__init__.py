@@ -1,0 +1,1 @@
+"""Notes: a page with the editor TipTap, whose documents a server keeps as they are written."""
