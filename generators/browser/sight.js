@@ -222,7 +222,12 @@
       const style = styleOf(element);
       const opacity = outer * Number(style.opacity);
       if (style.display === "none" || opacity < MIN_OPACITY) continue;
-      const children = shadowOf(element) ? shadowOf(element).children : childrenOf(element);
+      // Of a slot what is given to it is shown: by what it stands in, because it has no box.
+      const given = tag === "slot" ? element.assignedNodes() : [];
+      const shadow = shadowOf(element);
+      const own = shadow ? shadow.children : childrenOf(element);
+      const children = given.length ? given.filter((one) => !(one instanceof Text)) : own;
+      const holder = given.length ? parentOf(element) || rootOf(element).host : element;
       const control = tag === "input" || tag === "textarea" || tag === "select";
       if (!control)
         for (let at = children.length - 1; at >= 0; at -= 1) pending.push([children[at], opacity]);
@@ -233,10 +238,10 @@
       if (control) runs.push(...controlRuns(element, style, place, box));
       else {
         let ink = null;
-        for (const child of nodesOf(shadowOf(element) || element)) {
+        for (const child of given.length ? given : nodesOf(shadow || element)) {
           if (child.nodeType !== 3 || !/\S/.test(child.data)) continue;
-          ink = ink === null ? isInk(element, style) : ink;
-          if (ink) runs.push(...runsOf(child, element, state.range, place, through));
+          ink = ink === null ? isInk(holder, styleOf(holder)) : ink;
+          if (ink) runs.push(...runsOf(child, holder, state.range, place, through));
         }
       }
       const bare = !runs.length && (control || !children.length);

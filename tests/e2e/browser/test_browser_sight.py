@@ -22,6 +22,8 @@ TALL = "<div style='height:200px'></div>"
 LONG = "Sed quis egestas. Eu porttitor venenatis a"
 
 HIDDEN = {
+    "given to no slot": f"<div id=host style='{AT}'>secret</div>"
+    + "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML='<p>x</p>'</script>",
     "transparent": f"<p style='{AT}opacity:0'>secret</p>",
     "transparent together": f"<div style='opacity:.3'><p style='{AT}opacity:.3'>secret</p></div>",
     "hidden": f"<p style='{AT}visibility:hidden'>secret</p>",
@@ -52,7 +54,17 @@ HIDDEN = {
     "an attribute": f"<button style='{AT}' aria-label=secret title=secret>x</button>",
 }
 
+SHADOW = "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML=`%s`</script>"
+
 SHOWN = {
+    "given to a slot": f"<div id=host style='{AT}'><p style='{AT}'>secret</p></div>"
+    + SHADOW % "<section><slot></slot></section>",
+    "words given to a slot": f"<div id=host style='{AT}'>secret</div>"
+    + SHADOW % "<button><slot></slot></button>",
+    "words given to a slot without more": f"<div id=host style='{AT}'>secret</div>"
+    + SHADOW % "<slot></slot>",
+    "what a slot has of its own": f"<div id=host style='{AT}'></div>"
+    + SHADOW % "<b><slot>secret</slot></b>",
     "plain": f"<p style='{AT}'>secret</p>",
     "faint": f"<p style='{AT}opacity:.5'>secret</p>",
     "under glass": f"<p style='{AT}'>secret</p><div style='{AT}width:200px;height:80px'></div>",
