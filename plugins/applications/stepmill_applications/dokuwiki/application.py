@@ -20,7 +20,19 @@ from stepmill_applications.written import Written
 
 _HERE = Path(__file__).parent
 _WIKI = "usr/share/dokuwiki"
-_DATA = "attic cache index locks log media media_attic media_meta meta pages tmp".split()
+_DATA = [
+    "attic",
+    "cache",
+    "index",
+    "locks",
+    "log",
+    "media",
+    "media_attic",
+    "media_meta",
+    "meta",
+    "pages",
+    "tmp",
+]
 _NEEDED = ("php-geshi", "php-phpseclib", "libphp-simplepie")
 _SCRIPTS = ("libjs-jquery", "libjs-jquery-ui", "libjs-jquery-cookie")
 

@@ -34,7 +34,7 @@ def _command(installed: Installed, serving: Serving) -> Command:
 TENSORBOARD = Written(
     name="tensorboard",
     source=PyPI(package="tensorboard"),
-    making=1,
+    making=2,
     make=_make,
     command=_command,
 )

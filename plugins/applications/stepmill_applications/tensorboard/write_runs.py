@@ -31,17 +31,21 @@ BEGIN = 1_767_000_000.0
 STEPS = 40
 
 RUNS = {
-    "amber": (0.9, "Started by Olga with the small net."),
-    "birch": (0.6, "Started by Tariq after the data was cleaned."),
-    "cedar": (0.4, "Started by Mia with a larger batch."),
-    "delta": (1.3, "Started by Ines; it stopped early."),
+    "amber": (0.9, "Started by Olga with the small net.", "Ran on heron, with two cards."),
+    "birch": (
+        0.6,
+        "Started by Tariq after a cleaning of the data.",
+        "Ran on otter, with four cards.",
+    ),
+    "cedar": (0.4, "Started by Mia with a larger batch.", "Ran on pike, with eight cards."),
+    "delta": (1.3, "Started by Ines; it stopped early.", "Ran on gull, without cards."),
 }
-"""The runs: how high the loss begins, and the note."""
+"""The runs: how high the loss begins, and two notes."""
 
 
 def write_runs(folder: Path) -> None:
     """Write a folder for each run, with one file of events."""
-    for place, (name, (height, note)) in enumerate(RUNS.items()):
+    for place, (name, (height, *notes)) in enumerate(RUNS.items()):
         (folder / name).mkdir(parents=True)
         at = BEGIN + 86_400 * place
         with (folder / name / "events.out.tfevents.0.harbour").open("wb") as file:
@@ -49,13 +53,17 @@ def write_runs(folder: Path) -> None:
             writer.write(
                 event_pb2.Event(wall_time=at, file_version="brain.Event:2").SerializeToString()
             )
-            for event in _events(name, height, note, at):
+            for event in _events(name, height, notes, at):
                 writer.write(event.SerializeToString())
 
 
-def _events(name: str, height: float, note: str, at: float) -> list[Any]:
+def _events(name: str, height: float, notes: list[str], at: float) -> list[Any]:
     draw = Random(name)
-    events = [_event(0, at, "note", about_text(display_name="", description=""), text=note)]
+    said = about_text(display_name="", description="")
+    events = [
+        _event(0, at, tag, said, text=it)
+        for tag, it in zip(("note", "machine"), notes, strict=True)
+    ]
     for step in range(STEPS if name != "delta" else STEPS // 2):
         loss = height * math.exp(-step / 12) + draw.random() / 50
         curves = {
