@@ -1,0 +1,1 @@
+"""Projects of Django's: its own admin, and the pages of Wagtail."""

@@ -1,0 +1,1 @@
+"""The project of Django's admin: berths, ships and calls to keep."""

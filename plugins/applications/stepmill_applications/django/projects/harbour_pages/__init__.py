@@ -1,0 +1,1 @@
+"""The project of Wagtail: the harbour's pages."""
