@@ -23,12 +23,12 @@ APPLICATIONS = Registry[InstallableMaker](
 )
 """Every application that can be installed."""
 
-PACKAGE_OF: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(
-        (*("fossil", "mediawiki", "dokuwiki", "tiptap", "leaflet", "tensorboard", "datasette"),),
-        "stepmill-applications",
-    )
+_OWN = (
+    *("fossil", "mediawiki", "dokuwiki", "tiptap", "leaflet", "tensorboard", "django", "wagtail"),
+    "datasette",
 )
+
+PACKAGE_OF: Mapping[str, str] = MappingProxyType(dict.fromkeys(_OWN, "stepmill-applications"))
 """The package that has an application of Stepmill's own repository, told where no package offers that."""
 
 HOW = "pip install ./plugins/applications, in Stepmill's repository"

@@ -44,15 +44,23 @@ def _told() -> dict[str, list[dict[str, object]]]:
         ],
         "ships": [
             {
-                **{"id": one.number, "name": one.name, "kind": one.kind, "flag": one.flag},
-                **{"length": one.length, "built": one.built},
+                "id": one.number,
+                "name": one.name,
+                "kind": one.kind,
+                "flag": one.flag,
+                "length": one.length,
+                "built": one.built,
             }
             for one in harbour.ships
         ],
         "calls": [
             {
-                **{"id": one.number, "ship_id": one.ship.number, "berth_id": one.berth.number},
-                **{"day": one.day, "cargo": one.cargo, "tonnes": one.tonnes},
+                "id": one.number,
+                "ship_id": one.ship.number,
+                "berth_id": one.berth.number,
+                "day": one.day,
+                "cargo": one.cargo,
+                "tonnes": one.tonnes,
             }
             for one in harbour.calls
         ],
@@ -79,7 +87,7 @@ DJANGO = Written(
 WAGTAIL = Written(
     name="wagtail",
     source=PyPI(package="wagtail"),
-    making=1,
+    making=2,
     make=partial(_make, "harbour_pages"),
     command=partial(_command, "harbour_pages"),
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import django
@@ -9,7 +10,7 @@ import django
 django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402 - after the setup
-from wagtail.models import Page, Site  # noqa: E402
+from wagtail.models import Page, PageLogEntry, Revision, Site  # noqa: E402
 
 from harbour_pages.models import Article, Notice  # noqa: E402
 
@@ -26,7 +27,9 @@ def seed(file: Path) -> None:
     home = root.add_child(instance=Article(title="Harbour", slug="home", lead="Welcome."))
     Site.objects.all().delete()
     Site.objects.create(hostname="wagtail.localhost", root_page=home, is_default_site=True)
-    ships = home.add_child(instance=Article(title="Ships", slug="ships", lead="Those that call here."))
+    ships = home.add_child(
+        instance=Article(title="Ships", slug="ships", lead="Those that call here.")
+    )
     news = home.add_child(instance=Article(title="News", slug="news", lead="What happens."))
     for one in told["ships"][:SHIPS]:
         text = f"The {one['name']} is {one['length']} metres long and was built in {one['built']}."
@@ -39,6 +42,12 @@ def seed(file: Path) -> None:
         page.save_revision(user=User.objects.get(username="mia"), clean=False)
         if page.live:
             page.get_latest_revision().publish()
+    at = datetime(2025, 11, 3, 8, tzinfo=UTC)  # not when the content is made
+    Page.objects.update(first_published_at=at, last_published_at=at, latest_revision_created_at=at)
+    Page.objects.filter(live=False).update(first_published_at=None, last_published_at=None)
+    Revision.objects.update(created_at=at)
+    PageLogEntry.objects.update(timestamp=at)
+    User.objects.update(date_joined=at)
     Notice.objects.bulk_create(Notice(text=text) for text in NOTICES)
 
 
