@@ -23,7 +23,7 @@ LONG = "Sed quis egestas. Eu porttitor venenatis a"
 
 HIDDEN = {
     "given to no slot": f"<div id=host style='{AT}'>secret</div>"
-    + "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML='<p>x</p>'</script>",
+    "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML='<p>x</p>'</script>",
     "transparent": f"<p style='{AT}opacity:0'>secret</p>",
     "transparent together": f"<div style='opacity:.3'><p style='{AT}opacity:.3'>secret</p></div>",
     "hidden": f"<p style='{AT}visibility:hidden'>secret</p>",
@@ -54,7 +54,9 @@ HIDDEN = {
     "an attribute": f"<button style='{AT}' aria-label=secret title=secret>x</button>",
 }
 
-SHADOW = "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML=`%s`</script>"
+SHADOW = (
+    "<script>document.querySelector('#host').attachShadow({mode:'open'}).innerHTML=`%s`</script>"
+)
 
 SHOWN = {
     "given to a slot": f"<div id=host style='{AT}'><p style='{AT}'>secret</p></div>"

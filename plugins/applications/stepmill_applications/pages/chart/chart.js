@@ -1,5 +1,6 @@
 // The page of the harbour's water: a map of the buoys and berths, and a chart of the water's level, which the
 // server tells as it changes.
+const { L, echarts } = globalThis;
 const kinds = document.querySelector("#kind");
 const form = document.querySelector("#buoy");
 const told = document.querySelector("#told");
@@ -16,7 +17,8 @@ L.geoJSON(await (await fetch("/quays.json")).json(), { style: { color: "#753", w
 map.attributionControl.setPrefix(false);
 
 async function ask(method, path, body) {
-  const answer = await fetch(path, { method, body: body && JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+  const content = body ? { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } } : {};
+  const answer = await fetch(path, { method, ...content });
   return answer.json();
 }
 
