@@ -132,7 +132,7 @@ def _applications() -> Iterator[Diagnosis]:
             name="site",
             health=Health.POOR,
             found=f"no package {', '.join(packages)}",
-            remedy=f"{HOW}, for {' and '.join(untold)}",
+            remedy=f"{HOW}, for {', '.join(untold)}",
         )
     absent = not_here()
     yield Diagnosis(

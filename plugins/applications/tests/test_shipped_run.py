@@ -12,6 +12,7 @@ from flows.job.validate import validate
 from generators.sites.installable.registry import PACKAGE_OF, find_installation, what_is_missing
 from schemas.errors import BadTasks
 from stepmill_applications.sources.debian import Debian
+from stepmill_applications.sources.npm import Npm
 from stepmill_applications.sources.pypi import PyPI
 from stepmill_applications.sources.source import SYSTEM, Installed
 
@@ -19,7 +20,7 @@ from stepmill_applications.sources.source import SYSTEM, Installed
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no application be on this machine, and the shipped run be here."""
-    for source in (Debian, PyPI):
+    for source in (Debian, Npm, PyPI):
         monkeypatch.setattr(source, "find", lambda *_: None)
     monkeypatch.chdir(ROOT)
 

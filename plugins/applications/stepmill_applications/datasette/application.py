@@ -11,7 +11,7 @@ from pathlib import Path
 from generators.sites.installable.protocol import Command
 from stepmill_applications.application import Serving
 from stepmill_applications.harbour import draw_harbour
-from stepmill_applications.sources.pypi import PYTHON, PyPI, environment_of
+from stepmill_applications.sources.pypi import ENVIRONMENTS, PYTHON, PyPI, environment_of
 from stepmill_applications.sources.source import Installed
 from stepmill_applications.written import Written
 
@@ -62,7 +62,7 @@ def _command(installed: Installed, serving: Serving) -> Command:
             *("--host", "127.0.0.1", "--port", str(serving.port)),
             *("--metadata", str(_HERE / "metadata.yaml")),
             *("--template-dir", str(_HERE / "templates")),
-            *("--plugins-dir", str(_HERE / "plugins"), "--secret", "harbour"),
+            *("--plugins-dir", str(ENVIRONMENTS / "datasette_plugins"), "--secret", "harbour"),
             *(word for name, value in _SETTINGS for word in ("--setting", name, value)),
         ),
         environment=environment_of(serving.folder),

@@ -10,11 +10,11 @@ from pathlib import Path
 from generators.sites.installable.protocol import Command
 from stepmill_applications.application import Serving
 from stepmill_applications.harbour import draw_harbour
-from stepmill_applications.sources.pypi import PYTHON, PyPI, environment_of, run_in
+from stepmill_applications.sources.pypi import ENVIRONMENTS, PYTHON, PyPI, environment_of, run_in
 from stepmill_applications.sources.source import Installed
 from stepmill_applications.written import Written
 
-PROJECTS = Path(__file__).with_name("projects")
+PROJECTS = ENVIRONMENTS / "projects"
 """The folder of the projects, which their environments import from."""
 
 

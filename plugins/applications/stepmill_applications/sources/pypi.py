@@ -21,6 +21,9 @@ from stepmill_applications.sources.source import Installed
 LOCKS = Path(__file__).with_name("locks")
 """The folder of the locks."""
 
+ENVIRONMENTS = Path(__file__).parents[1] / "environments"
+"""The folder of programs that run in environments of applications, and import what is there alone."""
+
 PYTHON = "bin/python"
 """The interpreter of an environment."""
 

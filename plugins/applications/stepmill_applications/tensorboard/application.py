@@ -4,14 +4,14 @@ from pathlib import Path
 
 from generators.sites.installable.protocol import Command
 from stepmill_applications.application import Serving
-from stepmill_applications.sources.pypi import PYTHON, PyPI, environment_of, run_in
+from stepmill_applications.sources.pypi import ENVIRONMENTS, PYTHON, PyPI, environment_of, run_in
 from stepmill_applications.sources.source import Installed
 from stepmill_applications.written import Written
 
 LOGS = "logs"
 """The folder of the runs."""
 
-_SCRIPT = Path(__file__).with_name("write_runs.py")
+_SCRIPT = ENVIRONMENTS / "write_runs.py"
 
 
 def _make(installed: Installed, folder: Path) -> None:

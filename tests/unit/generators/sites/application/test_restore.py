@@ -1,9 +1,10 @@
 """A file of a server's state is replaced whole, whether or not a program serves it."""
 
+import os
 import sqlite3
 from pathlib import Path
 
-from generators.sites.application.server_handle import restore
+from generators.sites.application.server_handle import _put_files, restore
 
 
 def test_restoring_brings_back_the_content_without_the_journals(tmp_path: Path) -> None:
@@ -30,3 +31,22 @@ def test_restoring_what_is_not_there_makes_it(tmp_path: Path) -> None:
     restore(tmp_path / "source", tmp_path / "live")
 
     assert (tmp_path / "live").read_text() == "x"
+
+
+def test_a_folder_is_replaced_whole_with_the_times_of_its_files(tmp_path: Path) -> None:
+    source, live = tmp_path / "source", tmp_path / "live"
+    for name in ("pages/one", "pages/sub/two", "top"):
+        file = source / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("before")
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    for name in ("pages/one", "pages/added", "pages/new/added", "pages/sub/two/in", "log"):
+        (live / name).parent.mkdir(parents=True, exist_ok=True)
+        (live / name).write_text("after")
+
+    _put_files(source, live)
+
+    found = {file.relative_to(live).as_posix() for file in live.rglob("*") if file.is_file()}
+    assert found == {"pages/one", "pages/sub/two", "top", "log"}
+    assert (live / "pages/one").read_text() == "before"
+    assert (live / "pages/one").stat().st_mtime == 1_700_000_000
