@@ -16,9 +16,10 @@ L.tileLayer("/tiles/{z}/{x}/{y}.svg", { attribution: "Harbour office", bounds: [
 L.geoJSON(await (await fetch("/quays.json")).json(), { style: { color: "#753", weight: 6 } }).addTo(map);
 map.attributionControl.setPrefix(false);
 
-async function ask(method, path, body) {
-  const content = body ? { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } } : {};
-  const answer = await fetch(path, { method, ...content });
+async function ask(path, method, body) {
+  const headers = { "Content-Type": "application/json" };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers, method };
+  const answer = await fetch(path, sent);
   return answer.json();
 }
 
@@ -27,7 +28,7 @@ function label(name, kind, size) {
 }
 
 async function showBuoys() {
-  const found = await ask("GET", "/api/harbour");
+  const found = await ask("/api/harbour");
   buoys = found.buoys;
   threshold.value = found.alarm;
   markers.clearLayers();
@@ -55,7 +56,7 @@ function choose(buoy) {
 }
 
 async function keep(buoy) {
-  await ask(buoy.id === undefined ? "POST" : "PUT", "/api/buoys", buoy);
+  await ask("/api/buoys", buoy.id === undefined ? "POST" : "PUT", buoy);
   told.textContent = `Kept ${buoy.name}`;
   await showBuoys();
 }
@@ -70,14 +71,14 @@ form.addEventListener("submit", async (event) => {
 
 document.querySelector("#remove").addEventListener("click", async () => {
   form.hidden = true;
-  await ask("DELETE", "/api/buoys", { id: chosen.id });
+  await ask("/api/buoys", "DELETE", { id: chosen.id });
   told.textContent = `Removed ${chosen.name}`;
   await showBuoys();
 });
 
 document.querySelector("#alarm").addEventListener("submit", async (event) => {
   event.preventDefault();
-  await ask("PUT", "/api/alarm", { centimetres: Number(threshold.value) });
+  await ask("/api/alarm", "PUT", { centimetres: Number(threshold.value) });
   told.textContent = `Alarm above ${threshold.value} cm`;
 });
 

@@ -93,6 +93,6 @@ socket.addEventListener("close", () => (status.textContent = "Not connected"));
 title.addEventListener("input", save);
 document.querySelector("#new").addEventListener("click", () => send({ do: "new" }));
 document.querySelector("#delete").addEventListener("click", () => {
-  // oxlint-disable-next-line no-alert -- a task answers it
+  // oxlint-disable-next-line no-alert -- what it asks is to be answered
   if (current !== null && confirm(`Delete the note "${title.value}"?`)) send({ do: "delete", id: current });
 });
