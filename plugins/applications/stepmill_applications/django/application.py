@@ -18,7 +18,7 @@ PROJECTS = ENVIRONMENTS / "projects"
 """The folder of the projects, which their environments import from."""
 
 
-def _named(project: str, folder: Path) -> dict[str, str]:
+def _variables(project: str, folder: Path) -> dict[str, str]:
     """Return the variables by which a project finds itself and the folder of an instance."""
     return {
         "PYTHONPATH": str(PROJECTS),
@@ -28,14 +28,16 @@ def _named(project: str, folder: Path) -> dict[str, str]:
 
 
 def _make(project: str, installed: Installed, folder: Path) -> None:
-    named = _named(project, folder)
-    run_in(installed, folder, "-m", "django", "migrate", "--run-syncdb", "--verbosity=0", **named)
-    (folder / "harbour.json").write_text(json.dumps(_told()), encoding="utf-8")
-    run_in(installed, folder, "-m", f"{project}.seed", **named)
+    variables = _variables(project, folder)
+    run_in(
+        installed, folder, "-m", "django", "migrate", "--run-syncdb", "--verbosity=0", **variables
+    )
+    (folder / "harbour.json").write_text(json.dumps(_words()), encoding="utf-8")
+    run_in(installed, folder, "-m", f"{project}.seed", **variables)
     (folder / "harbour.json").unlink()
 
 
-def _told() -> dict[str, list[dict[str, object]]]:
+def _words() -> dict[str, list[dict[str, object]]]:
     """Return the harbour, in the words of the projects' models."""
     harbour = draw_harbour()
     return {
@@ -71,7 +73,7 @@ def _command(project: str, installed: Installed, serving: Serving) -> Command:
     script = str(PROJECTS / "serve_project.py")
     return Command(
         arguments=(str(installed.find(PYTHON)), script, str(serving.port)),
-        environment=environment_of(serving.folder) | _named(project, serving.folder),
+        environment=environment_of(serving.folder) | _variables(project, serving.folder),
     )
 
 

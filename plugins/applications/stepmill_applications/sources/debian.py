@@ -72,7 +72,7 @@ class Debian:
         home = data / name
         downloads = home / "packages"
         downloads.mkdir(parents=True, exist_ok=True)
-        names = sorted({*self._needed(name, environ), *self.bare})
+        names = sorted({*self._closure(name, environ), *self.bare})
         say(f"{name}: downloading {len(names)} packages")
         _run(("apt-get", *_as_user(), "download", *names), environ, cwd=downloads, names=name)
         say(f"{name}: unpacking them into {home / 'tree'}")
@@ -82,7 +82,7 @@ class Debian:
             raise Unfinished(f"{home / 'tree'} is not whole; remove it and install again")
         return found
 
-    def _needed(self, name: str, environ: Mapping[str, str]) -> Iterator[str]:
+    def _closure(self, name: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield the packages of the families, and those others that the system lacks."""
         everything = self._simulate(name, environ, "-o", "Dir::State::status=/dev/null")
         yield from (one for one in everything if one.startswith(self.families))
