@@ -41,7 +41,7 @@ CONFIG = Path(__file__).parents[1] / "configs" / "apps.toml"
 MAX_FOSSIL_MS = 60.0
 MAX_MEDIAWIKI_MS = 250.0
 MAX_RATIO = 1.5
-VISITS = 60
+VISITS = 20
 
 
 class Times(NamedTuple):

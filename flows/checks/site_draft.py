@@ -25,9 +25,6 @@ from schemas.tasks.task import Task
 MAX_REDIRECTS = 5
 """Redirects that are followed from the start page."""
 
-MAX_TABLES = 40
-"""Largest number of tables that are named."""
-
 _SQLITE = b"SQLite format 3\x00"
 _LOGIN_LINK = re.compile(r'<a[^>]*href="([^"]+)"[^>]*>[^<]*(?:log ?in|sign ?in)', re.IGNORECASE)
 _TOKEN = re.compile(r"(?i)csrf|token|nonce|authenticity")
@@ -173,7 +170,7 @@ def _tables(path: Path) -> tuple[str, ...]:
     query = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'"
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-            return tuple(str(name) for (name,) in database.execute(query).fetchmany(MAX_TABLES))
+            return tuple(str(name) for (name,) in database.execute(query))
     except sqlite3.Error:
         return ()
 

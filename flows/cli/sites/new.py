@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from flows import signals
@@ -14,6 +14,9 @@ from schemas.configuration.application import Application
 from schemas.errors import BadConfig, RolloutFailure
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
+MAX_TABLES = 40
+"""Largest number of a database's tables that are named."""
+
 _NOTHING = ["echo", "{}"]
 
 
@@ -70,7 +73,7 @@ def _application(args: argparse.Namespace) -> Application:
 
 def _lines(args: argparse.Namespace, application: Application, draft: Draft) -> Iterator[str]:
     """Yield the lines of the file."""
-    yield f"# {args.name}, as `stepmill sites new` found it. Complete what is marked, then: stepmill sites check {args.name}"
+    yield f"# {args.name}, as `stepmill sites new` found it. Complete what says COMPLETE, if anything does, then: stepmill sites check {args.name}"
     yield f"origin = {_quote(application.origin)}"
     yield ""
     yield "[start]"
@@ -122,10 +125,16 @@ def _state(draft: Draft) -> Iterator[str]:
         yield 'request = { method = "GET", path = "/state" }'
         return
     first, *others = draft.databases
-    yield f"[state]  # its tables: {', '.join(draft.databases[first]) or 'none yet'}"
+    yield f"[state]  # its tables: {_list(draft.databases[first])}"
     yield f"sqlite = {_quote(first)}"
     for other in others:
-        yield f"# also found: {other} ({', '.join(draft.databases[other])})"
+        yield f"# also found: {other} ({_list(draft.databases[other])})"
+
+
+def _list(tables: Sequence[str]) -> str:
+    """Return the names of tables, with the number of those that are left out."""
+    more = f" and {len(tables) - MAX_TABLES} more" if len(tables) > MAX_TABLES else ""
+    return (", ".join(tables[:MAX_TABLES]) or "none yet") + more
 
 
 def _masks(draft: Draft) -> Iterator[str]:
