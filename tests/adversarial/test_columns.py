@@ -47,6 +47,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "expect",
             "files",
             "page",
+            "user",
         ]
     ),
     "episodes": frozenset(
