@@ -73,7 +73,7 @@ def _application(args: argparse.Namespace) -> Application:
 
 def _lines(args: argparse.Namespace, application: Application, draft: Draft) -> Iterator[str]:
     """Yield the lines of the file."""
-    yield f"# {args.name}, as `stepmill sites new` found it. Complete what says COMPLETE, if anything does, then: stepmill sites check {args.name}"
+    yield f"# {args.name}, as `stepmill sites new` found it. Look through it, then: stepmill sites check {args.name}"
     yield f"origin = {_quote(application.origin)}"
     yield ""
     yield "[start]"
