@@ -35,6 +35,7 @@ def test_references_are_rewarded_and_replayed(shipped: str, tmp_path: Path) -> N
         "generate",
         "--config=configs/apps.toml",
         f"--set=tasks.sources=[{tasks!r}]",
+        "--set=browser.sessions=2",  # more of them are in each other's way on two cores
         f"--run={tmp_path}/run",
         "--no-prefect",
         "--json",
