@@ -345,8 +345,19 @@ def _put_files(source: Path, folder: Path) -> None:
         live = folder / file.relative_to(source)
         if file.is_dir():
             live.mkdir(parents=True, exist_ok=True)
-        else:
+        elif not _is_as_it_was(file, live):
             restore(file, live)
+
+
+def _is_as_it_was(source: Path, live: Path) -> bool:
+    """Return whether nothing was written into a file since it was put there: its size and time are those of its source."""
+    if live.is_symlink() or any(live.with_name(live.name + end).exists() for end in _JOURNALS):
+        return False
+    try:
+        here, there = live.stat(), source.stat()
+    except OSError:
+        return False
+    return (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns)
 
 
 def _remove_others(folder: Path, kept: Path) -> None:

@@ -1,8 +1,6 @@
 """An application with one content: installed with it, served in a copy of it, and put back."""
 
-import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from generators.sites.installable.protocol import Command, Machine
 from schemas.errors import Refusal
 from stepmill_applications.application import Serving
 from stepmill_applications.harbour import draw_harbour
-from stepmill_applications.pour_back import pour_back
 from stepmill_applications.sources.source import Installed
 from stepmill_applications.written import Written
 
@@ -82,20 +79,6 @@ def test_words_that_are_not_a_folder_and_a_port_are_refused(
 
     with pytest.raises(Refusal, match="shed: expected a folder and a port"):
         installed.serve(words)
-
-
-def test_a_database_is_poured_back_into_one_that_is_held_open(tmp_path: Path) -> None:
-    made, live = str(tmp_path / "made"), str(tmp_path / "live")
-    for file, text in ((made, "as it was"), (live, "changed")):
-        with closing(sqlite3.connect(file)) as database, database:
-            database.execute("CREATE TABLE page (text TEXT)")
-            database.execute("INSERT INTO page VALUES (?)", (text,))
-    with closing(sqlite3.connect(live)) as held:
-        assert held.execute("SELECT text FROM page").fetchall() == [("changed",)]
-
-        pour_back(made, live)
-
-        assert held.execute("SELECT text FROM page").fetchall() == [("as it was",)]
 
 
 def test_the_harbour_has_no_two_ships_of_one_name_and_no_two_calls_of_one_ship_on_a_day() -> None:

@@ -50,3 +50,23 @@ def test_a_folder_is_replaced_whole_with_the_times_of_its_files(tmp_path: Path) 
     assert found == {"pages/one", "pages/sub/two", "top", "log"}
     assert (live / "pages/one").read_text() == "before"
     assert (live / "pages/one").stat().st_mtime == 1_700_000_000
+
+
+def test_a_file_that_nothing_was_written_into_is_left_where_it_is(tmp_path: Path) -> None:
+    source, live = tmp_path / "source", tmp_path / "live"
+    source.mkdir()
+    live.mkdir()
+    for name in ("same", "written", "journal"):
+        (source / name).write_text("before")
+    _put_files(source, live)
+    numbers = {file.name: file.stat().st_ino for file in live.iterdir()}
+    (live / "written").write_text("later!")
+    (live / "journal-wal").write_text("later!")
+
+    _put_files(source, live)
+
+    again = {file.name: file.stat().st_ino for file in live.iterdir()}
+    assert again.keys() == numbers.keys()
+    assert again["same"] == numbers["same"]
+    assert again["journal"] != numbers["journal"]
+    assert {file.read_text() for file in live.iterdir()} == {"before"}
