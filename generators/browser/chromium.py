@@ -22,7 +22,7 @@ from generators.browser.page_calls import CALL_SECONDS
 from generators.browser.page_scripts import read_script, to_call
 from generators.browser.process.browser_process import BrowserProcess
 from generators.browser.process.enclosure import Confinement
-from generators.browser.protocol import Network, SessionSpec, SignIn
+from generators.browser.protocol import Cookie, Network, SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.session_files import SessionFiles
 from generators.browser.slots import Slots, page_slots
@@ -339,12 +339,18 @@ def _place(facts: PageFacts) -> Geolocation | None:
 
 async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
     """Give a context its cookies, and the pages of each origin their `localStorage`."""
-    for one in sign_in.cookies:
-        where = {"domain": f".{one.domain}", "path": "/"} if one.domain else {"url": one.url}
-        await context.add_cookies(
-            [{"name": one.name, "value": one.value, "httpOnly": one.http_only, **where}]  # type: ignore[typeddict-item]
-        )
+    await context.add_cookies(
+        [
+            {"name": one.name, "value": one.value, "httpOnly": one.http_only, **_home_of(one)}  # type: ignore[typeddict-item]
+            for one in sign_in.cookies
+        ]
+    )
     if sign_in.storage:
         kept = {origin: dict(items) for origin, items in sign_in.storage.items()}
         fill = read_script("generators.browser", "fill_storage.js")
         await context.add_init_script(to_call(fill, kept))
+
+
+def _home_of(one: Cookie) -> dict[str, str]:
+    """Return where a cookie belongs, as Playwright takes it: a domain with its hosts, or an address."""
+    return {"domain": f".{one.domain}", "path": "/"} if one.domain else {"url": one.url}

@@ -13,7 +13,7 @@ from generators.sites.application.steps import Answer, Findings
 from generators.sites.application.storage_state import StorageState, read_storage_state
 from generators.sites.application.values import Values
 from schemas.configuration.application import Application
-from schemas.configuration.application_parts import Login
+from schemas.configuration.application_parts import Login, Proof
 from schemas.configuration.requests import Request
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.task import Task
@@ -63,7 +63,7 @@ async def log_in(application: Application, server: Server, values: Values) -> Si
         Cookie(url=application.origin, name=name, value=value) for name, value in stated.items()
     ]
     if login.proof is not None:
-        await _prove(login, server, values, cookies)
+        await _prove(login.proof, server, values, cookies)
     storage = dict(state.storage)
     if login.storage:
         own = values.fill_all(login.storage)
@@ -83,11 +83,8 @@ def _check_form(answer: Answer, login: Login) -> None:
         )
 
 
-async def _prove(login: Login, server: Server, values: Values, cookies: list[Cookie]) -> None:
+async def _prove(proof: Proof, server: Server, values: Values, cookies: list[Cookie]) -> None:
     """Look whether a page that only users see is there."""
-    proof = login.proof
-    if proof is None:
-        raise AssertionError("there is nothing to prove")
     request = Request(method="GET", path=proof.path)
     header = "; ".join(f"{one.name}={one.value}" for one in cookies)
     sent: Mapping[str, str] = {"Cookie": header} if header else {}
