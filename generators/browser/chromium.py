@@ -256,6 +256,9 @@ class Chromium:
                 )
                 if spec.clock is not None:
                     await context.add_init_script(read_script("generators.browser", "shim.js"))
+                if spec.chance is not None:
+                    draw = read_script("generators.browser", "chance.js")
+                    await context.add_init_script(to_call(draw, spec.chance))
                 if spec.draws_lists:
                     await context.add_init_script(read_script("generators.browser", "asks.js"))
                 if spec.sign_in is not None:

@@ -94,6 +94,7 @@ class Channel:
         """The limits of real time of its session."""
         self._devtools = devtools
         self._world: int | None = None
+        self._count: str | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -199,6 +200,18 @@ class Channel:
         )
         with contextlib.suppress(DocumentGone):
             await self._evaluate_in_world(ours, wait=False, seconds=None)
+
+    async def count_actions(self, actions: int) -> None:
+        """Tell the documents that are loaded from now on how many actions came before, for what they draw (`chance.js`).
+
+        Raises:
+            RolloutFailure: the browser refuses, is gone, or does not answer in time.
+        """
+        script = f"dispatchEvent(new CustomEvent('stepmill-actions', {{ detail: {actions} }}))"
+        told = await self.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        if self._count is not None:
+            await self.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self._count})
+        self._count = str(told["identifier"])
 
     async def evaluate(self, expression: str, *, seconds: float | None = None) -> JsonValue:
         """Evaluate an expression in the page's own world.

@@ -92,6 +92,9 @@ class SessionSpec(Record):
     draws_lists: bool = True
     """Whether open lists, suggestions and words on wrong fields are drawn into the page, and permissions are asked
     for; false in replays of earlier versions, which left them to the browser."""
+    chance: str | None = Field(default=None, exclude_if=lambda chance: chance is None)
+    """The seed of what its pages draw by chance; None, and then not recorded: the browser draws, as in episodes of
+    earlier versions."""
     page: PageFacts = Field(default=NO_FACTS, exclude_if=says_nothing)
     """What its pages find out about their user; not recorded where nothing is set."""
     files: tuple[TaskFile, ...] = Field(default=(), exclude=True, repr=False)

@@ -90,6 +90,7 @@ class ChromiumSession:
         )
         self._done = _Done()
         self._last: Observation | None = None
+        self._actions = 0
 
     @property
     def reader(self) -> PageReader:
@@ -238,6 +239,9 @@ class ChromiumSession:
         """Carry out an action, and note in `done` what is known of it as soon as it is."""
         if self._tabs.drop_closed():
             await self._tab.settle(wait_ms=0)
+        self._actions += 1
+        if self._spec.chance is not None:
+            await self._tab.channel.count_actions(self._actions)
         try:
             done.target = await self._aim(action)
             if isinstance(action, AnswerDialog):

@@ -78,6 +78,7 @@ class Visit(Record):
             allowed_origins=self.allowed_origins,
             allowed_paths=self.allowed_paths,
             clock=self.clock,
+            chance=None if self.clock is None else self.seed,
             masks=self.masks,
             sign_in=self.sign_in,
             files=tuple((task.files if task is not None else None) or ()),

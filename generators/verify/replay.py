@@ -133,6 +133,8 @@ async def _replay_visit(
     )
     if "draws_lists" not in opened:
         spec = spec.model_copy(update={"draws_lists": False})
+    if "chance" not in opened:
+        spec = spec.model_copy(update={"chance": None})
     parts: Parts = {"visit": (visited, visit), "session": (opened, spec)}
     start = [*compare_way(task, episode, visit), *compare_capsule(task, episode, parts)]
     async with sessions.session(spec) as session:

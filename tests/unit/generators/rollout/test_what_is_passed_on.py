@@ -91,6 +91,7 @@ def spec_at(scale: float) -> SessionSpec:
         device_scale_factor=scale,
         allowed_origins=(ORIGIN,),
         clock=ClockSpec(),
+        chance="3",
     )
 
 
