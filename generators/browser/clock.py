@@ -190,6 +190,11 @@ class VirtualClock:
         return (self._has_streams and not self._awaits) or self._loading_elsewhere() is not None
 
     @property
+    def has_requests(self) -> bool:
+        """Whether a request is open, or a stream."""
+        return self._awaits or self._has_streams
+
+    @property
     def _has_streams(self) -> bool:
         return any(one.has_streams for one in self._requests.values())
 

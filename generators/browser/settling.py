@@ -180,8 +180,15 @@ class Settling:
         await self._wait_for_fonts()
 
     async def end_load(self) -> None:
-        """Let what moves on a loaded page come to its end, and its fonts arrive."""
+        """Let what moves on a loaded page come to its end, and its fonts arrive.
+
+        A page that still waits for an answer, or has a stream, settles as after an action: what comes next, and what
+        the page does then, would be in the first picture by chance.
+        """
         self._navigated = False
+        if self._clock is not None and self._clock.has_requests:
+            await self.settle(wait_ms=0)
+            return
         await self._end_motion(MOTION_MS)
         await self._wait_for_fonts()
 

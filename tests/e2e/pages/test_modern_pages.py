@@ -28,6 +28,9 @@ OPENING_SECONDS = 5.0
 
 CLICKS = 5
 
+LATE_SECONDS = 0.4
+"""After which an answer ends, or news come: less than a silent stream is given."""
+
 LAG_SECONDS = 3.0
 """For how long a page is left alone before it is drawn."""
 
@@ -135,6 +138,39 @@ async def test_a_page_with_an_endless_answer_opens_and_its_other_answers_are_awa
 
     assert newest == [[f"row {number}"] for number in range(1, CLICKS + 1)]
     assert opening < OPENING_SECONDS
+
+
+LATE = """<p id=live>no news</p><p id=read>nothing</p><script>
+new EventSource('/stream').onmessage = (event) => setTimeout(() => { live.textContent = event.data }, 300);
+fetch('/pieces').then((answer) => answer.text()).then((text) => { read.textContent = text });
+</script>"""
+
+
+async def _pieces(request: web.BaseRequest) -> web.StreamResponse:
+    """Answer in two pieces, the second long after the page has loaded."""
+    answer = web.StreamResponse()
+    await answer.prepare(request)
+    await answer.write(b"first ")
+    await asyncio.sleep(LATE_SECONDS)
+    await answer.write(b"last")
+    return answer
+
+
+async def _late(request: web.BaseRequest) -> web.StreamResponse:
+    """Send an event, long after the page has loaded."""
+    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await answer.prepare(request)
+    await asyncio.sleep(LATE_SECONDS)
+    await answer.write(b"data: news\n\n")
+    await asyncio.sleep(OPENING_SECONDS)
+    return answer
+
+
+async def test_the_first_picture_shows_what_comes_late() -> None:
+    async with opened({"/": LATE, "/stream": _late, "/pieces": _pieces}) as session:
+        seen = await session.observe()
+
+    assert [one.text for one in seen.elements if one.tag == "p"] == ["news", "first last"]
 
 
 @pytest.mark.parametrize("field", ["plain", "shadow", "deep", "frame"])
