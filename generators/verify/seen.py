@@ -5,7 +5,7 @@ It reads stored rows alone. It checks
 * a typed or answered text: it must stand in the goal, in an earlier picture or in a dialog. A derived text
   is accepted if its thought names the operands, in quotation marks or as numbers, and these were in sight:
   parts of a concatenation, a sum, a difference, a product, a quotient, a mean, a count of equal things, the
-  code of a colour;
+  code of a colour. So is one that differs from the text it replaces in one passage, if that was in sight;
 * an answer for which the task's expectation names facts: every fact must have been in sight. Then, and only
   then, the expected answer has a basis, wherever it stands itself;
 * an answer that says that something does not exist, where the expectation names the things that are there
@@ -26,7 +26,7 @@ An export applies the same checks to each reply, with the pictures that remain i
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, takewhile
 
 from PIL import ImageColor
 from pydantic import JsonValue
@@ -79,7 +79,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "5"
+    version = "6"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
@@ -171,7 +171,8 @@ def needs(
     elif isinstance(action, Answer) and asks_for_none(expectation):
         yield from needs_of_report(step, text, shown, expectation)
     elif text:
-        yield Need(step.step, f"the text {quote(text)}", find_text(text, step.thought or "", shown))
+        basis = find_text(text, step.thought or "", shown) or _find_edit(step, shown)
+        yield Need(step.step, f"the text {quote(text)}", basis)
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):
         yield _need_of_target(step, shown)
     if isinstance(action, Select):
@@ -214,6 +215,28 @@ def find_text(text: str, thought: str, shown: Shown) -> Basis | None:
         return Basis(None) if whole else None
     found = shown.find(text) or shown.find(text.lstrip("0"))
     return found or _derive(text.strip(), thought, shown)
+
+
+def _find_edit(step: Step, shown: Shown) -> Basis | None:
+    """Return the basis of a text that differs from the one it replaces in one passage alone; None: it has none.
+
+    The words around the passage must be in sight on the target, and the passage must have been in sight anywhere.
+    """
+    action, target, picture = step.action, step.target, _picture_of(step, shown)
+    if not isinstance(action, TypeText) or not action.overwrite or picture is None:
+        return None
+    if target is None or target.bbox is None:
+        return None
+    before = [word for one in picture.within(target.bbox) for word in split_words(one.text)]
+    after = split_words(action.text)
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    start = sum(1 for _ in common)
+    rest = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+    if not start and not end:
+        return None
+    passage = after[start : len(after) - end]
+    return shown.find(" ".join(passage)) if passage else Basis(None)
 
 
 def _derive(text: str, thought: str, shown: Shown) -> Basis | None:

@@ -83,6 +83,12 @@ def write(text: str, *shown: Drawn, thought: str | None = None, **columns: Any) 
     return look(*shown, do=do, thought=thought, target=at(FIELD), **columns)
 
 
+def rewrite(text: str, *shown: Drawn, overwrite: bool = True) -> Step:
+    """Return a step that types a text in place of what the field shows."""
+    do = TypeText(text=text, x=20, y=210, overwrite=overwrite)
+    return look(*shown, do=do, target=at(FIELD))
+
+
 def press(*shown: Drawn, thought: str | None = None, **columns: Any) -> Step:
     """Return a step that presses the button."""
     do = Click(x=20, y=310)

@@ -10,6 +10,7 @@ from support.episodes.seen_episodes import (
     look,
     picture,
     press,
+    rewrite,
     write,
 )
 
@@ -28,6 +29,8 @@ from schemas.episodes.observation import Screenshot, Sight, Target
 from schemas.verdicts.verdict import Status
 
 OPEN = press("Welcome")
+
+IN_FIELD = (12, 202, 90, 14)
 
 BASED: dict[str, tuple[Step, ...]] = {
     "a word of the goal": (write("Ada Lovelace"),),
@@ -61,6 +64,13 @@ BASED: dict[str, tuple[Step, ...]] = {
     ),
     "what it puts together": (
         write("rm a.txt", "a.txt b.txt", ("rm", (10, 30, 90, 14)), thought="'rm' deletes 'a.txt'."),
+    ),
+    "a text with another number in it": (
+        rewrite("Load limit: 30 t at most", ("Load limit: 57 t at most", IN_FIELD)),
+    ),
+    "a text without a passage": (rewrite("Load limit", ("Load limit: none", IN_FIELD)),),
+    "a text with more at its end": (
+        rewrite("Load limit: 57 t, Ada Lovelace", ("Load limit: 57 t", IN_FIELD)),
     ),
     "another script": (write("日本", "これは日本です"),),
     "a rare letter of it": (write("野家", "𠮷野家"),),
@@ -109,6 +119,26 @@ BASED: dict[str, tuple[Step, ...]] = {
 }
 
 BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
+    "a passage that nobody saw": (
+        "the text 'Load limit: 58",
+        (rewrite("Load limit: 58 t", ("Load limit: 57 t", IN_FIELD)),),
+    ),
+    "two passages": (
+        "the text 'Load 9",
+        (rewrite("Load 9 limit 30 t", ("Load 1 limit 57 t", IN_FIELD)),),
+    ),
+    "a text around a passage that is out of sight": (
+        "the text 'Load limit: 30",
+        (rewrite("Load limit: 30 t", ("57 t", IN_FIELD)),),
+    ),
+    "a text around a passage that stands elsewhere": (
+        "the text 'Load limit: 30",
+        (rewrite("Load limit: 30 t", "Load limit: 57 t"),),
+    ),
+    "a text that is typed beside the one with the passage": (
+        "the text 'Load limit: 30",
+        (rewrite("Load limit: 30 t", ("Load limit: 57 t", IN_FIELD), overwrite=False),),
+    ),
     "invented text": ("the text 'made up'", (write("made up", "Welcome"),)),
     "an invented answer": ("the text '42'", (look("Welcome", do=Answer(text="42")),)),
     "part of a word": ("the text 'port'", (write("port", "porttitor"),)),
