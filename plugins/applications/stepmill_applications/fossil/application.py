@@ -53,7 +53,7 @@ FOSSIL = Application(
         families=("fossil", "libfaketime"),
         parts=(_PROGRAM, FAKETIME),
     ),
-    making=2,
+    making=3,
     draw_content=draw_content,
     state=STATE,
     start=HOME,

@@ -56,7 +56,7 @@ _SETTINGS = {
     "index-page": "/home",
     # Its own says how long a page took; and the name of a new ticket, which is drawn at random, is in no picture.
     "footer": '<div class="footer">Harbour</div>\n'
-    "<style>table.tktDsp tr:first-child .tktDspValue{visibility:hidden}</style>\n",
+    "<style>#hash-tk{display:none}</style>\n",
 }
 
 _MENU = (
