@@ -151,9 +151,8 @@ def _write_to(content: SeededContent, random: Random) -> ApplicationTask:
     person, page = random.choice(PEOPLE[1:]), random.choice(content.articles)
     topic, text = page.title, random.choice(_LINES)
     return draft(
-        f"On the talk page of the user {person}, add a topic with the subject '{topic}' and the text "
-        f"'{text}'",
-        f"Leave the user {person} a message on the user's talk page: a topic '{topic}' that says '{text}'",
+        f"On the page 'User talk:{person}', add a topic with the subject '{topic}' and the text '{text}'",
+        f"Leave the user {person} a message on 'User talk:{person}': a topic '{topic}' that says '{text}'",
         start=START,
         parameters={"person": person, "topic": topic, "text": text},
         reference=(
