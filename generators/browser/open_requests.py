@@ -91,6 +91,7 @@ class OpenRequests:
         channel.on_lost(lambda _: self._open.clear())
         channel.on("Page.frameNavigated", self._on_navigated)
         channel.on("Page.frameDetached", self._on_detached)
+        channel.on("Target.attachedToTarget", self._on_worker)
         await channel.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
 
     @property
@@ -188,6 +189,12 @@ class OpenRequests:
 
     def _on_detached(self, event: dict[str, Any]) -> None:
         self._keep(lambda one: one.frame != event["frameId"])
+
+    def _on_worker(self, event: dict[str, Any]) -> None:
+        """Take the script of a worker that runs for ended: the browser tells that to the worker alone."""
+        parts = urlsplit(event["targetInfo"]["url"])
+        address = f"{parts.scheme}://{parts.netloc}{parts.path}"
+        self._keep(lambda one: one.kind != "Script" or one.address != address)
 
     def _keep(self, holds: Callable[[_Request], bool]) -> None:
         self._open = {name: one for name, one in self._open.items() if holds(one)}

@@ -173,6 +173,25 @@ async def test_the_first_picture_shows_what_comes_late() -> None:
     assert [one.text for one in seen.elements if one.tag == "p"] == ["news", "first last"]
 
 
+WORKING = """<p id=said>nothing</p><script>
+new Worker('/worker.js').onmessage = (event) => { said.textContent = event.data };
+</script>"""
+
+
+async def _worker(request: web.BaseRequest) -> web.StreamResponse:
+    return web.Response(text="postMessage('at work')", content_type="text/javascript")
+
+
+async def test_a_page_with_a_worker_opens_at_once() -> None:
+    begun = time.monotonic()
+    async with opened({"/": WORKING, "/worker.js": _worker}) as session:
+        opening = time.monotonic() - begun
+        seen = await session.observe()
+
+    assert [one.text for one in seen.elements if one.tag == "p"] == ["at work"]
+    assert opening < OPENING_SECONDS, "nobody is told that the worker's script has come"
+
+
 @pytest.mark.parametrize("field", ["plain", "shadow", "deep", "frame"])
 async def test_a_field_is_overwritten_hashed_and_listed_wherever_it_stands(field: str) -> None:
     async with opened({"/": _page("shadow")}) as session:
