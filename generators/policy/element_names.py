@@ -33,6 +33,14 @@ _EDITABLE = {"", "true", "plaintext-only"}
 
 _BUTTONS = {"submit", "button", "reset"}
 
+_PRESSED = {"a", "button"}
+"""Tags of buttons and links."""
+
+_PRESSED_ROLES = {"button", "link"}
+
+_POINT_PX = 1
+"""The side of an element that is there for readers of the document alone, px."""
+
 _DIRECT = 3
 """The rank of an element whose name is only the words directly in it, beside an icon or a count."""
 
@@ -48,6 +56,17 @@ def is_active(node: Node) -> bool:
 def is_field(node: Node) -> bool:
     """Return whether an element holds a value or is written into."""
     return node.tag in FIELDS or node.attrs.get("contenteditable") in _EDITABLE
+
+
+def is_button_or_link(node: Node) -> bool:
+    """Return whether an element is a button or a link."""
+    is_button = node.tag == "input" and node.attrs.get("type") in {*_BUTTONS, "image"}
+    return is_button or node.tag in _PRESSED or node.attrs.get("role") in _PRESSED_ROLES
+
+
+def is_tiny(node: Node) -> bool:
+    """Return whether an element is made as small as a point, as the field is for which another thing stands."""
+    return min(node.box[2:]) <= _POINT_PX
 
 
 def words(text: str) -> str:
@@ -92,6 +111,13 @@ class Names:
             return 2
         is_direct = bool(small) and not is_field(node) and words(node.own_text).casefold() == small
         return _DIRECT if is_direct else None
+
+    def is_of_placeholder(self, wanted: str, node: Node) -> bool:
+        """Return whether a field has the wanted name, in any case, by its placeholder and by nothing else."""
+        small = wanted.casefold()
+        named = [name for name in self.of(node) if name.casefold() == small]
+        placeholder = words(node.attrs.get("placeholder", "")).casefold()
+        return is_field(node) and len(named) == 1 and placeholder == small
 
     def of(self, node: Node) -> Iterator[str]:
         """Yield the names of an element."""

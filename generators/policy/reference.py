@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin
 
 from generators.browser.protocol import Node
-from generators.policy.element_names import FieldNames, Names, is_active, is_field, words
+from generators.policy.element_names import (
+    FieldNames,
+    Names,
+    is_active,
+    is_button_or_link,
+    is_field,
+    is_tiny,
+    words,
+)
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import (
@@ -40,9 +48,6 @@ _MARKS = {"#": "id", ".": "class"}
 
 _FIRST_PART = 18
 """Distance from the edge of a native date field to its first part, px. That part is typed first."""
-
-_POINT_PX = 1
-"""The side of an element that is there for readers of the document alone, px."""
 
 _READ_FROM = 0.1
 """An element to read is brought to this share of the window's height, from the top, if it is below."""
@@ -298,8 +303,9 @@ def _act_on(
 def find(root: Node, step: ReferenceStep) -> Node | None:
     """Return the element that a step names; None if the page does not show it.
 
-    Exact names are preferred to those that differ in case, and those to names that contain the words;
-    active elements are preferred to plain text. If a modal window is open, only its content is searched.
+    Exact names are preferred to those that differ in case, and those to names that contain the words; active
+    elements are preferred to plain text, and for a click a button or link to a field of which only the
+    placeholder has the name. If a modal window is open, only its content is searched.
     """
     root = _front(root)
     fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
@@ -322,19 +328,18 @@ def _search(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
             return marked[0] if marked else None
         ranked = [
-            (rank, _is_tiny(node), not is_active(node), len(node.text), place, node)
+            (rank, is_tiny(node), not is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
             if (rank := names.rank(wanted, node)) is not None
         ]
         if ranked:
-            node = _innermost(min(ranked)[-1])
+            best = min(ranked)
+            if step.do is Do.CLICK and names.is_of_placeholder(wanted, best[-1]):
+                same = [one for one in ranked if one[:3] == best[:3]]
+                best = min((one for one in same if is_button_or_link(one[-1])), default=best)
+            node = _innermost(best[-1])
             return node if node.point is not None else _active_around(scope, node) or node
     return None
-
-
-def _is_tiny(node: Node) -> bool:
-    """Return whether an element is made as small as a point, as the field is for which another thing stands."""
-    return min(node.box[2:]) <= _POINT_PX
 
 
 def _active_around(scope: Node, node: Node) -> Node | None:

@@ -1,7 +1,9 @@
 """Which of several things with the same words a reference takes, and where a click reaches it."""
 
+import pytest
 from support.browsers.reference_pages import AWAY, acted, node, step
 
+from generators.browser.protocol import Node
 from schemas.episodes.action import Click, TypeText
 
 
@@ -74,3 +76,51 @@ async def test_what_stands_for_a_field_as_small_as_a_point_is_clicked() -> None:
     page = node("body", "", node("label", "3 Stars", at=(5.0, 5.0), for_="three"), field)
 
     assert (await acted(step(do="click", on="3 Stars"), root=page))[0] == Click(x=5, y=5)
+
+
+SEARCH_FIELD = node("input", at=(1.0, 1.0), placeholder="Search", type="search")
+SEARCH_BUTTONS = (
+    node("button", "Search", at=(2.0, 2.0)),
+    node("a", "Search", at=(2.0, 2.0)),
+    node("input", at=(2.0, 2.0), type="submit", value="Search"),
+    node("span", "Search", at=(2.0, 2.0), role="button"),
+)
+
+
+@pytest.mark.parametrize("button", SEARCH_BUTTONS, ids=["button", "link", "input", "role"])
+async def test_a_click_takes_the_button_before_a_field_of_which_only_the_placeholder_says_so(
+    button: Node,
+) -> None:
+    for things in ((SEARCH_FIELD, button), (button, SEARCH_FIELD)):
+        page = node("body", "", *things)
+
+        assert (await acted(step(do="click", on="Search"), root=page))[0] == Click(x=2, y=2)
+    page = node("body", "", SEARCH_FIELD, button)
+    typed = await acted(step(do="type", on="Search", text="oil"), root=page)
+    assert typed[0] == TypeText(x=1, y=1, text="oil", overwrite=True)
+
+
+KEPT = {
+    "a button whose name only contains it": (
+        SEARCH_FIELD,
+        node("button", "Search all", at=(2.0, 2.0)),
+    ),
+    "a button that differs in case": (SEARCH_FIELD, node("button", "SEARCH", at=(2.0, 2.0))),
+    "plain words": (SEARCH_FIELD, node("p", "Search", at=(2.0, 2.0))),
+    "a field that is labelled so too": (
+        node("input", at=(1.0, 1.0), placeholder="Search", aria_label="Search"),
+        node("button", "Search", at=(2.0, 2.0)),
+    ),
+    "a field that is called so and has no placeholder": (
+        node("input", at=(1.0, 1.0), title="Search"),
+        node("button", "Search", at=(2.0, 2.0)),
+    ),
+}
+"""Things beside a field that is clicked all the same."""
+
+
+@pytest.mark.parametrize("things", KEPT.values(), ids=KEPT)
+async def test_otherwise_a_click_takes_the_field_as_before(things: tuple[Node, Node]) -> None:
+    page = node("body", "", *things)
+
+    assert (await acted(step(do="click", on="Search"), root=page))[0] == Click(x=1, y=1)
