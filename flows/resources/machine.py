@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from schemas.errors import BadConfig
+from schemas.figures import write_apart
 from storage.objects.urls import folder, is_bucket
 
 LOG = logging.getLogger(__name__)
@@ -134,16 +135,19 @@ def hold_against(sessions: int, machine: Machine) -> Iterator[Shortage]:
 def _scarce(sessions: int, machine: Machine) -> Iterator[Shortage]:
     """Yield resources that may run short: only warnings, because they can be freed and needs vary by page."""
     if machine.memory < (wanted := MEMORY.of(sessions)):
-        found = f"{machine.memory / _GIB:.1f} GiB free; {sessions} sessions take up to {wanted / _GIB:.1f}"
+        free, most = write_apart(machine.memory / _GIB, wanted / _GIB, ".1f")
+        found = f"{free} GiB free; {sessions} sessions take up to {most}"
         fits = max(1, MEMORY.sessions(machine.memory))
         yield Shortage("memory", found, f"make room, or set browser.sessions = {fits}")
     shared = machine.shared_memory
     if shared is not None and shared < (wanted := SHARED_MEMORY.of(sessions)):
-        found = f"{shared // _MIB} MiB of /dev/shm free; {sessions} sessions take up to {wanted // _MIB}"
+        free, most = write_apart(shared / _MIB, wanted / _MIB, ".0f")
+        found = f"{free} MiB of /dev/shm free; {sessions} sessions take up to {most}"
         yield Shortage("shm", found, f"give a container --shm-size={wanted // _MIB}m")
-    for name, free in (("disk", machine.disk), ("temporary", machine.temporary)):
-        if free < DISK:
-            found = f"{free / _GIB:.1f} GiB free; a run takes up to {DISK / _GIB:.0f}"
+    for name, room in (("disk", machine.disk), ("temporary", machine.temporary)):
+        if room < DISK:
+            free, most = write_apart(room / _GIB, DISK / _GIB, ".1f")
+            found = f"{free} GiB free; a run takes up to {most}"
             place = "run.url" if name == "disk" else "TMPDIR"
             yield Shortage(name, found, f"make room, or give a {place} elsewhere")
 

@@ -15,6 +15,7 @@ from generators.sites.protocol import Judge, Site
 from schemas.base import JsonObject
 from schemas.episodes.action import NoAction
 from schemas.episodes.episode import Episode, Step, StopReason
+from schemas.figures import write_apart
 from schemas.tasks.task import Task
 from schemas.truncation import truncate
 from schemas.verdicts.verdict import Finding, Status
@@ -83,7 +84,8 @@ def _unmet(task: Task, episode: Episode, *, enough: float) -> tuple[str, ...]:
     acted = [step for step in episode.steps if not isinstance(step.action, NoAction)]
     last = f", the last of which was {_action_words(acted[-1])}" if acted else ""
     steps = f"{len(acted)} action{'' if len(acted) == 1 else 's'}"
-    return (f"expected a reward of {enough:g}, found {reward:g} after {steps}{last}",)
+    wanted, found = write_apart(enough, reward, ".6g")
+    return (f"expected a reward of {wanted}, found {found} after {steps}{last}",)
 
 
 def _action_words(step: Step) -> str:

@@ -26,6 +26,7 @@ from PIL import Image, ImageChops
 
 from schemas.base import Record
 from schemas.episodes.observation import Observation
+from schemas.figures import write_apart
 
 CELL = 4
 """Width and height of a cell, picture px."""
@@ -81,9 +82,11 @@ def _compare(stored: bytes, replayed: Sequence[Observation], number: int) -> Pic
     cells, levels = _cells(picture, shown), _levels(picture, shown)
     because = None
     if cells > MAX_CELLS:
-        because = f"{cells:.2%} of its cells differ, at most {MAX_CELLS:.2%} may"
+        found, most = write_apart(cells, MAX_CELLS, ".2%")
+        because = f"{found} of its cells differ, at most {most} may"
     elif levels > MAX_LEVELS:
-        because = f"it differs by {levels:.1f} levels, at most {MAX_LEVELS:g} may be"
+        found, most = write_apart(levels, MAX_LEVELS, ".1f")
+        because = f"it differs by {found} levels, at most {most} may be"
     else:
         for at, other in enumerate(replayed):
             seen = _decode(other.screenshot.bytes)

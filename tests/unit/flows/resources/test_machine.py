@@ -64,6 +64,15 @@ def test_one_less_than_is_needed_is_told_with_what_to_set(field: str) -> None:
     assert short.found
 
 
+@pytest.mark.parametrize("field", ["memory", "shared_memory", "disk"])
+def test_what_is_free_does_not_read_like_what_is_needed(field: str) -> None:
+    _, needed, _ = JUST_ENOUGH[field]
+
+    [short] = hold_against(SESSIONS, replace(ROOMY, **{field: needed - 2000}))
+    free, most = short.found.split()[0], short.found.split()[-1]
+    assert float(free) < float(most)
+
+
 def test_the_number_of_sessions_that_would_do_is_named_and_does() -> None:
     [short] = hold_against(SESSIONS, replace(ROOMY, descriptors=256))
 

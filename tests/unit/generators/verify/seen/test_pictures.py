@@ -105,6 +105,17 @@ def test_as_many_cells_as_allowed_may_differ_and_no_more() -> None:
     assert beyond.because == f"{beyond.cells:.2%} of its cells differ, at most {MAX_CELLS:.2%} may"
 
 
+def test_a_share_just_above_the_limit_does_not_read_like_the_limit() -> None:
+    size = (CELL * 200, CELL * 250)
+    white = Image.new("RGB", size, WHITE)
+    marked = white.copy()
+    ImageDraw.Draw(marked).rectangle((0, 0, 6 * CELL - 1, CELL - 1), fill=(0, 0, 0))
+
+    (said,) = compare([encoded(marked, "PNG")], [encoded(white, "PNG")])
+
+    assert said.because == "0.012% of its cells differ, at most 0.010% may"
+
+
 def shade(levels: int) -> bytes:
     """Return a picture of one grey, that much darker than white."""
     return encoded(Image.new("RGB", (WIDTH, HEIGHT), (255 - levels,) * 3), "PNG")
