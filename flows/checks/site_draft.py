@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-from flows.checks.sites import SiteTrial, page_masks
+from flows.checks.sites import SiteTrial
+from flows.checks.suggested_masks import SuggestedMask, page_masks
 from flows.resources.browsers import open_browsers
 from generators.sites.application.server_handle import Server
 from generators.sites.application.steps import Answer, FormField
@@ -59,7 +60,7 @@ class Draft:
     """The login form; None: no page that was looked at asks for a password."""
     databases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """SQLite files, as the file writes their paths, each with its tables."""
-    masks: list[str] = field(default_factory=list)
+    masks: list[SuggestedMask] = field(default_factory=list)
     """What differs between two visits of the start page, as masks."""
     notes: list[str] = field(default_factory=list)
     """What was not found, or could not be looked at, in sentences."""
@@ -192,6 +193,7 @@ async def _compare(name: str, application: Application, draft: Draft, *, start: 
     async with open_browsers(config.sites, needed={name}) as browsers:
         trial = SiteTrial(config, browsers)
         try:
-            draft.masks += page_masks(await trial.look(task), await trial.look(task))
+            one, other = await trial.look(task), await trial.look(task)
+            draft.masks += page_masks(one.page, other.page)
         except RolloutFailure as failure:
             draft.notes.append(f"the start page could not be looked at: {failure.message}")

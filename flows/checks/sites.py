@@ -5,14 +5,14 @@ task's reference is carried out, recorded and replayed, while a second visit sta
 visit afterwards must find the initial state again. Nothing is stored.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from pydantic import JsonValue
 
 from flows.checks.page_reports import refusals, reports
+from flows.checks.suggested_masks import PageLook, SuggestedMask, page_masks, state_masks
 from flows.checks.tasks import attempt_watched
 from flows.resources.browsers import Browsers
 from generators.browser.protocol import SessionSpec
@@ -24,7 +24,6 @@ from schemas.base import Record
 from schemas.configuration.config import RunConfig
 from schemas.configuration.masks import Masks
 from schemas.episodes.episode import BlockedRequests
-from schemas.episodes.state_delta import Change, Delta
 from schemas.episodes.viewport import Viewport, draw_viewport
 from schemas.errors import BadTasks, RolloutFailure
 from schemas.tasks.task import Task
@@ -38,8 +37,6 @@ MAX_SHOWN = 8
 _SOURCE = "document.documentElement.outerHTML"
 _FIELDS = """[...document.querySelectorAll("input[name],textarea[name],select[name]")]
   .map(field => [field.name, field.value])"""
-_WORD = re.compile(r"[\w+/=.-]+|[^\w+/=.-]+")
-_CONTEXT_CHARS = 24
 
 
 class SiteCheck(Record):
@@ -59,10 +56,8 @@ class SiteCheck(Record):
 class Look:
     """A start page in one visit."""
 
-    source: str
-    fields: list[list[str]]
+    page: PageLook
     state: ServerState
-    masks: Masks
     blocked: tuple[BlockedRequests, ...]
 
 
@@ -125,13 +120,10 @@ class SiteTrial:
                 problem = await site.begin(visit, session)
                 source = await session.evaluate(_SOURCE)
                 fields = await session.evaluate(_FIELDS)
-                return Look(
-                    source=str(source),
-                    fields=[[str(part) for part in one] for one in _pairs(fields)],
-                    state=await _state(site, problem),
-                    masks=visit.masks or Masks(),
-                    blocked=session.blocked_requests(),
+                page = PageLook(
+                    source=str(source), fields=_pairs(fields), masks=visit.masks or Masks()
                 )
+                return Look(page, await _state(site, problem), session.blocked_requests())
 
     async def _carry_out(
         self, site: Site, task: Task, first: ServerState
@@ -147,7 +139,7 @@ class SiteTrial:
         async with site.open(task) as visit:
             before = await self._state_of(site, task, visit)
             carried = await self._roll_out(task, first)
-            differ = await _difference(before, await self._state_of(site, task, visit))
+            differ = await _places(before, await self._state_of(site, task, visit))
         because = "a visit held open meanwhile has its state"
         if differ:
             because = (
@@ -168,7 +160,7 @@ class SiteTrial:
             found = (episode.failure_message or watched.because, reports(episode))
             because = f"the reference is not rewarded: {'; '.join(filter(None, found))}"
         checks = [("outcome", paid, because)]
-        left = await _difference(first, (await self.look(task)).state)
+        left = await _places(first, (await self.look(task)).state)
         if left:
             because = (
                 f"a visit afterwards finds what the reference left: {left}; have reset put it back"
@@ -197,8 +189,10 @@ class SiteTrial:
 
 async def _compare_looks(one: Look, other: Look) -> list[tuple[str, bool, str]]:
     """Compare two consecutive visits of a task, and return the checks of start, reset and masks."""
-    differ = await _difference(one.state, other.state)
-    pages = "; ".join(islice(page_masks(one, other), MAX_SHOWN))
+    masks = await _state_masks(one.state, other.state)
+    differ = ", ".join(mask.sentence for mask in masks)
+    shown = islice(page_masks(one.page, other.page), MAX_SHOWN)
+    pages = "; ".join(mask.sentence for mask in shown)
     return [
         ("start", True, "the start page opens"),
         (
@@ -218,67 +212,22 @@ async def _compare_looks(one: Look, other: Look) -> list[tuple[str, bool, str]]:
     ]
 
 
-async def _difference(before: ServerState, after: ServerState) -> str:
-    """Return the differences of two states as masks; empty if they are equal."""
+async def _state_masks(before: ServerState, after: ServerState) -> list[SuggestedMask]:
+    """Return masks for the differences of two states; none if they are equal."""
     change = await StateChange.between(before, after)
-    return ", ".join(islice(state_masks(change.delta), MAX_SHOWN))
+    return list(islice(state_masks(change.delta), MAX_SHOWN))
+
+
+async def _places(before: ServerState, after: ServerState) -> str:
+    """Return the places where two states differ; empty if they are equal."""
+    return ", ".join(mask.mask for mask in await _state_masks(before, after))
 
 
 async def _state(site: Site, problem: Problem) -> ServerState:
     return await site.state(problem) or ServerState(None)
 
 
-def _pairs(value: JsonValue) -> list[list[JsonValue]]:
-    return [one for one in value if isinstance(one, list)] if isinstance(value, list) else []
-
-
-def state_masks(delta: Delta) -> Iterator[str]:
-    """Yield the differing places of a state as pointers for masks, without duplicates."""
-    seen: set[str] = set()
-    for change in (*delta.added, *delta.changed, *delta.removed):
-        for pointer in _pointers(change):
-            if pointer not in seen:
-                seen.add(pointer)
-                yield pointer
-
-
-def _pointers(change: Change) -> Iterator[str]:
-    if not change.fields:
-        yield change.at or "/"
-    for name in change.fields:
-        escaped = name.replace("~", "~0").replace("/", "~1")
-        yield f"{change.at}/*/{escaped}"
-
-
-def page_masks(one: Look, other: Look) -> Iterator[str]:
-    """Yield masks for the differences of two visits' pages: names of fields, else patterns."""
-    named = set[str]()
-    for (name, value), (_, found) in zip(one.fields, other.fields, strict=False):
-        if value != found and name not in {*one.masks.fields, *named}:
-            named.add(name)
-            yield f"fields: '{name}'"
-    sources = [list(_WORD.findall(look.masks.hide(look.source))) for look in (one, other)]
-    if len(sources[0]) != len(sources[1]):
-        yield "nothing by a pattern: the documents have different structures"
-        return
-    patterns = set[str]()
-    masked_values = {
-        text
-        for look in (one, other)
-        for name, text in look.fields
-        if name in {*look.masks.fields, *named}
-    }
-    for at, (word, found) in enumerate(zip(*sources, strict=True)):
-        if word == found or {word, found} & masked_values:
-            continue
-        before = "".join(sources[0][max(0, at - _CONTEXT_CHARS) : at])[-_CONTEXT_CHARS:]
-        pattern = f"{re.escape(before)}({_shape(word, found)})"
-        if pattern not in patterns:
-            patterns.add(pattern)
-            yield f"patterns: '{pattern}'"
-
-
-def _shape(word: str, found: str) -> str:
-    if word.isdigit() and found.isdigit():
-        return r"\d+"
-    return r"[\w+/=.-]+"
+def _pairs(value: JsonValue) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of form fields, as a page's script lists them."""
+    listed = value if isinstance(value, list) else []
+    return tuple((str(one[0]), str(one[1])) for one in listed if isinstance(one, list))

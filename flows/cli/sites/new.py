@@ -9,6 +9,7 @@ from pathlib import Path
 
 from flows import signals
 from flows.checks.site_draft import Draft, LoginForm, look
+from flows.checks.suggested_masks import MaskKind
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from schemas.configuration.application import Application
 from schemas.errors import BadConfig, RolloutFailure
@@ -88,7 +89,7 @@ def _lines(args: argparse.Namespace, application: Application, draft: Draft) -> 
         yield from _login(args.name, draft.login)
     yield ""
     yield from _state(draft)
-    if draft.masks:
+    if any(one.kind is not None for one in draft.masks):
         yield ""
         yield "[masks]  # what differs between two visits of the start page"
         yield from _masks(draft)
@@ -138,12 +139,10 @@ def _list(tables: Sequence[str]) -> str:
 
 
 def _masks(draft: Draft) -> Iterator[str]:
-    for key in ("fields", "patterns"):
-        found = [
-            one.partition(": ")[2].strip("'") for one in draft.masks if one.startswith(f"{key}: ")
-        ]
+    for kind in (MaskKind.FIELDS, MaskKind.PATTERNS):
+        found = [one.mask for one in draft.masks if one.kind is kind]
         if found:
-            yield f"{key} = {json.dumps(found)}"
+            yield f"{kind.value} = {json.dumps(found)}"
 
 
 def _gaps(application: Application, draft: Draft) -> Iterator[str]:
@@ -162,8 +161,7 @@ def _gaps(application: Application, draft: Draft) -> Iterator[str]:
     if draft.login is None:
         yield "login: the start page and what it leads to ask for no password; state [login] if users log in elsewhere"
     for one in draft.masks:
-        if not one.startswith(("fields: ", "patterns: ")):
-            yield f"masks: {one}"
+        yield f"masks: {one.sentence}"
 
 
 def _next(name: str) -> Iterator[str]:

@@ -44,8 +44,8 @@ def failing(run: str, *, of: int) -> list[str]:
 
 
 WRONG = (
-    ("reset      add 1", "reset them, or mask in masks.state: /resets"),
-    ("masks      add 1", "two visits find pages that differ; mask fields: 'csrf'"),
+    ("reset      add 1", "reset them, or mask in masks.state: /resets (hides "),
+    ("masks      add 1", "two visits find pages that differ; mask fields: 'csrf' (hides '"),
     ("reset      add 2", "finds what the reference left: /entries; have reset put"),
     ("start      add 3", "ledger: state: GET /state: answered 500: no state today"),
 )
