@@ -116,7 +116,7 @@ def parse_row(raw: RawRow) -> TaskRow:
         text = canonical_json({key: value for key, value in stated.items() if value is not None})
         return TaskRow.model_validate_json(text.encode(), strict=True)
     except ValidationError as error:
-        raise BadRow(*map(_explain, error.errors())) from None
+        raise BadRow(*(_explain(one) for one in error.errors() if not _is_echo(one))) from None
     except UnicodeError:
         raise BadRow("holds text that is not valid UTF-8") from None
     except (ValueError, TypeError, RecursionError) as error:
@@ -164,8 +164,18 @@ def _to_dict(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return out
 
 
+def _is_echo(error: ErrorDetails) -> bool:
+    """Return whether a list is called too short because of items that are mistakes of their own."""
+    return error["type"] == "too_short" and error["ctx"]["actual_length"] < len(error["input"])
+
+
 def _explain(error: ErrorDetails) -> str:
     column = ".".join(str(part) for part in error["loc"])
+    if (column, error["type"]) == ("reference", "too_short"):
+        return (
+            "reference = []: expected at least one step; a task that needs no action has the one step "
+            '{"do": "answer", "text": "…"}, and a task without a reference has no column `reference`'
+        )
     if error["type"] == "extra_forbidden":
         return f"unknown column '{column}'{did_you_mean(column, TaskRow.model_fields)}"
     if error["type"] == "missing":

@@ -80,6 +80,10 @@ TASK_FILES: Inputs = {
     "a task of a wrong expectation": _row("expect: miniwob judges its tasks itself", expect={}),
     "a task of a text for a rubric": _row("rubric", rubric="{"),
     "a task of a reference that nobody knows": _row("reference", reference={"actions": 1}),
+    "a task of a reference without steps": _row(
+        'reference = []: expected at least one step; a task that needs no action has the one step {"do": "answer"',
+        reference=[],
+    ),
     "a task twice": _tasks(f"{json.dumps(_ROW)}\n{json.dumps(_ROW)}", "line 2: is the same task"),
 }
 """Files of tasks, read for a run."""

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.inputs.offered_parts import installed, offer
 
-from generators.tasks.files import TaskRow
+from generators.tasks.files import BadRow, TaskRow, parse_row
 from generators.tasks.site_offers import SiteOffer, make_template_task, site_offers
 from generators.tasks.task_file_reader import MAX_MISTAKES, read_task_file
 from schemas.errors import BadTasks
@@ -321,3 +321,31 @@ def test_a_list_that_is_too_large_is_to_be_written_line_by_line(
 
     with pytest.raises(BadTasks, match="one JSON array of more than 10 bytes: write one task a"):
         read(path)
+
+
+WRONG_STEP: Stated = {"do": "answer"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "mistakes"),
+    [
+        ([], ["reference = []: expected at least one step; a task that needs no action has"]),
+        ([WRONG_STEP], ["reference.0 = {'do': 'answer'}: 'answer' needs 'text'"]),
+    ],
+)
+def test_a_mistake_of_a_reference_is_told_once_and_with_what_to_do(
+    reference: list[Stated], mistakes: list[str]
+) -> None:
+    with pytest.raises(BadRow) as refused:
+        parse_row({"site": "miniwob", "reference": reference})
+
+    assert [one[: len(told)] for one, told in zip(refused.value.args, mistakes, strict=True)] == (
+        mistakes
+    )
+
+
+def test_a_reference_that_only_answers_is_one() -> None:
+    row = parse_row({"site": "miniwob", "reference": [{"do": "answer", "text": "impossible"}]})
+
+    assert row.reference is not None
+    assert len(row.reference) == 1
