@@ -32,14 +32,14 @@ def run(args: argparse.Namespace) -> int:
     if missing := what_is_missing(prepared.config.sites[args.site].start):
         raise BadConfig(f"sites.{args.site}: {missing}")
     tasks = choose_tasks(prepared.tasks, args.site)
+    total = sum(task.site == args.site for task in prepared.tasks)
     log_to_stderr()
     checks = signals.run(_check(prepared, args.site, tasks))
     if args.json:
-        print_result(
-            {"site": args.site, "checks": [check.model_dump(mode="json") for check in checks]}
-        )
+        found = [check.model_dump(mode="json") for check in checks]
+        print_result({"site": args.site, "tried": len(tasks), "tasks": total, "checks": found})
     else:
-        print_lines(_lines(args.site, checks))
+        print_lines([*check_lines(args.site, checks), *scope_lines(len(tasks), total)])
     return ExitCode.DONE if all(check.ok for check in checks) else ExitCode.SHORT
 
 
@@ -53,7 +53,8 @@ async def _check(prepared: ValidConfig, site: str, tasks: Sequence[Task]) -> lis
     return checks
 
 
-def _lines(site: str, checks: Sequence[SiteCheck]) -> Iterator[str]:
+def check_lines(site: str, checks: Sequence[SiteCheck]) -> Iterator[str]:
+    """Yield a line for each check, and whether the site is fit."""
     for one in checks:
         text = strip_control_chars(one.because).replace("\n", " ")
         yield f"{'ok' if one.ok else 'FAILS':5}  {one.name:9}  {one.task}: {text}"
@@ -62,3 +63,14 @@ def _lines(site: str, checks: Sequence[SiteCheck]) -> Iterator[str]:
     yield (
         f"{site} is fit for runs" if not wrong else f"{site}: {wrong} of {len(checks)} checks fail"
     )
+
+
+def scope_lines(tried: int, total: int) -> Iterator[str]:
+    """Yield how many of the site's tasks were tried, and how the others are."""
+    if tried < total:
+        yield (
+            f"tried {tried} of {total} tasks; `stepmill tasks check` with the same --config tries all, and "
+            "tasks.include chooses others"
+        )
+    else:
+        yield f"tried all {total} tasks" if total > 1 else "tried its only task"

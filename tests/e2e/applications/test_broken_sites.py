@@ -40,6 +40,7 @@ def failing(run: str, *, of: int) -> list[str]:
 
     assert said.code == 1, said.err
     assert f"ledger: {of} of" in said.out
+    assert said.out.splitlines()[-1].startswith("tried ")
     return [line for line in said.out.splitlines() if line.startswith("FAILS")]
 
 
