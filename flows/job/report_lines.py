@@ -1,6 +1,8 @@
 """The contents of a run, and the report of a command on it, as lines for people."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from flows.job.engine_usage import EngineUsage
 from flows.job.pass_rates import Comparison, PassRate
@@ -15,7 +17,12 @@ SHOWN = 12
 """The default number of templates shown of a run: with the lines around them they fit a screen."""
 
 REASON_CHARS = 90
-"""The maximum length of a reason in the table of templates."""
+"""The maximum length of a line of a reason in the table of templates."""
+
+REASON_LINES = 3
+"""The maximum number of lines of a reason beside the templates shown by default; `--all` shows it whole."""
+
+_CUT = " … "
 
 _IDS = 3
 """Tasks of one run alone that a comparison names, of each template."""
@@ -161,10 +168,24 @@ def worst_lines(
             for kind, count in zip(kinds, shown, strict=True)
         ),
     )
-    reasons = ("reason", *map(_reason, shown))
-    yield from (f"{line}  {why}".rstrip() for line, why in zip(lines, reasons, strict=True))
+    reasons = [_reason(count) for count in shown]
+    wrapped = [_wrap(why, most=None if most is None else REASON_LINES) for why in reasons]
+    width = max(map(len, lines))
+    for line, (first, *more) in zip(lines, (["reason"], *wrapped), strict=True):
+        yield f"{line}  {first}".rstrip()
+        yield from (f"{'':{width}}  {each}" for each in more)
     if rest:
         yield f"and {rest} more: `stepmill show {run} --all`"
+    elif [*chain(*wrapped)] != [*chain(*map(_wrap, reasons))]:
+        yield f"reasons in full: `stepmill show {run} --all`"
+
+
+def _wrap(reason: str, *, most: int | None = None) -> list[str]:
+    """Return a reason in lines; of a long one the beginning and the end, which says what decided; `most` None: all."""
+    if most is not None and len(reason) > REASON_CHARS * most:
+        half = REASON_CHARS * most // 2 - len(_CUT)
+        reason = f"{reason[:half]}{_CUT}{reason[-half:]}"
+    return textwrap.wrap(reason, REASON_CHARS) or [""]
 
 
 def _reason(count: GroupCount) -> str:
@@ -174,8 +195,7 @@ def _reason(count: GroupCount) -> str:
     text, times = count.reasons[0]
     verifier, told, expected = text.partition(":")[0], *text.partition(": expected ")[1:]
     text = f"{verifier}{told}{expected}" if told else text
-    words = text if len(text) <= REASON_CHARS else f"{text[: REASON_CHARS - 1]}…"
-    return f"{times} × {words}" if times > 1 else words
+    return f"{times} × {text}" if times > 1 else text
 
 
 def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:

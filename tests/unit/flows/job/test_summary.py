@@ -4,7 +4,14 @@ import pytest
 from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun
 
-from flows.job.report_lines import REASON_CHARS, SHOWN, total_lines, worst_lines, yield_table
+from flows.job.report_lines import (
+    REASON_CHARS,
+    REASON_LINES,
+    SHOWN,
+    total_lines,
+    worst_lines,
+    yield_table,
+)
 from flows.job.summary import GroupCount, OutsideFailures, commonest, merge_policies, summarise
 from schemas.episodes.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.errors import FailureKind
@@ -162,10 +169,7 @@ def test_what_fits_a_screen_is_shown_with_its_reason_and_the_rest_is_named() -> 
         "outcome: below the threshold: reward 0.0 is below 1, `accept.min_reward`: expected 1 row"
     )
     counts = [_count(f"kind-{n:03}", "all", 1, (lost, 3)) for n in range(77)]
-    long = [_count("edit", "all", 0, ("seen: " + "x" * 500, 1)), _count("find", "all", 2)]
-
     lines = list(worst_lines(counts, "runs/demo"))
-    [_, _, edit, find] = worst_lines(long, "runs/demo")
 
     assert len(lines) == SHOWN + 3
     assert lines[0].startswith(f"yield by template, the {SHOWN} lowest of 77")
@@ -173,5 +177,31 @@ def test_what_fits_a_screen_is_shown_with_its_reason_and_the_rest_is_named() -> 
     assert lines[2].endswith("3 × outcome: expected 1 row")
     assert lines[-1] == "and 65 more: `stepmill show runs/demo --all`"
     assert len(list(worst_lines(counts, "runs/demo", most=None))) == 77 + 2
-    assert edit.endswith(f"{'x' * (REASON_CHARS - 7)}…")
+
+
+def test_a_reason_is_wrapped_under_its_column_and_its_end_is_there() -> None:
+    reason = "replay: diverged at step 3 because " + "it is so and " * 9 + "the end decides"
+    counts = [_count("edit", "all", 0, (reason, 1)), _count("find", "all", 2)]
+
+    _, head, edit, more, find = worst_lines(counts, "runs/demo")
+
+    at = head.index("reason")
+    assert f"{edit[at:]} {more[at:]}" == reason
+    assert more[:at].strip() == ""
+    assert len(edit[at:]) <= REASON_CHARS
     assert find.endswith("1")
+
+
+def test_of_a_very_long_reason_both_ends_are_shown_and_all_of_it_on_demand() -> None:
+    reason = "seen: " + " ".join(map(str, range(900))) + " decided"
+    counts = [_count("edit", "all", 0, (reason, 1))]
+
+    _, head, *some, hint = worst_lines(counts, "runs/demo")
+    _, _, *whole = worst_lines(counts, "runs/demo", most=None)
+
+    at = head.index("reason")
+    assert len(some) <= REASON_LINES + 1
+    assert (some[0][at:][:6], some[-1][-9:]) == ("seen: ", "9 decided")
+    assert " … " in " ".join(line[at:] for line in some)
+    assert hint == "reasons in full: `stepmill show runs/demo --all`"
+    assert " ".join(line[at:] for line in whole) == reason
