@@ -1,32 +1,15 @@
-"""How the command line runs a job: it shows progress, handles interrupts and informs Prefect.
+"""How the command line runs a job: it shows progress, handles interrupts and informs Prefect."""
 
-Progress is live on a terminal, and a line every few seconds elsewhere.
-"""
-
-import asyncio
-import contextlib
-import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-
-from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Mapping
 
 from flows import signals
+from flows.cli.live_progress import show_progress
 from flows.job.job import RunJob
-from flows.job.progress import Progress
 from flows.job.report import Report
 from flows.job.report_lines import report_lines
 from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import print_lines, print_note, print_result
-
-LINE_SECONDS = 10.0
-"""The time between two lines where there is no terminal."""
-
-_BAR_WIDTH = 30
 
 
 async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None) -> Report:
@@ -51,49 +34,6 @@ async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None
             elif observed.is_unrecorded:
                 print_note("the work is done; waiting for Prefect to record it")
         return report
-
-
-@contextlib.asynccontextmanager
-async def show_progress(progress: Callable[[], Progress]) -> AsyncIterator[None]:
-    """Show `progress` on standard error until the work is over."""
-    if sys.stderr.isatty():
-        console = Console(stderr=True)
-        with Live(
-            get_renderable=lambda: render(progress()),
-            console=console,
-            refresh_per_second=4,
-            transient=True,
-            redirect_stdout=False,
-        ):
-            yield
-        return
-    printing = asyncio.create_task(_print_lines(progress))
-    try:
-        yield
-    finally:
-        printing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await printing
-
-
-async def _print_lines(progress: Callable[[], Progress]) -> None:
-    while True:
-        await asyncio.sleep(LINE_SECONDS)
-        now = progress()
-        print_note(f"[{now.seconds:.0f} s] {now.sentence}")
-
-
-def render(now: Progress) -> RenderableType:
-    """Return the progress as a bar and a line."""
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(
-        ProgressBar(total=100.0, completed=now.percent, width=_BAR_WIDTH),
-        Text(f"{now.percent:.0f} %"),
-    )
-    whole = Table.grid()
-    whole.add_row(grid)
-    whole.add_row(Text(now.sentence))
-    return whole
 
 
 def print_report(report: Report, *, as_json: bool) -> int:

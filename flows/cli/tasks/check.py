@@ -1,19 +1,15 @@
 """`stepmill tasks check`: a policy's success at each template, and the agreement of replays."""
 
 import argparse
-import contextlib
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import Progress
 
 from flows import signals
 from flows.checks.tasks import GateKeeper, TaskGates, gated_tasks
 from flows.cli.flags import DEFAULT_SEEDS
+from flows.cli.live_progress import show_progress
 from flows.cli.tasks.sheet import ContactSheet, check_picture_path
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
@@ -24,7 +20,6 @@ from flows.terminal import (
     ExitCode,
     log_to_stderr,
     print_lines,
-    print_note,
     print_result,
     strip_control_chars,
     table,
@@ -34,8 +29,8 @@ from schemas.configuration.config import Layer, resolve
 from schemas.episodes.episode import Episode
 from schemas.tasks.task import Task
 
-LINE_SECONDS = 10.0
-"""Seconds between two lines of progress without a terminal."""
+FIRST_LINE_SECONDS = 2.0
+"""Seconds until the first line of progress without a terminal."""
 
 _MAX_PROBLEMS = 3
 
@@ -80,61 +75,81 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
 async def _check(
     prepared: ValidConfig, sheet: ContactSheet
 ) -> tuple[PolicyEvaluation, list[TaskGates]]:
-    episodes = len(prepared.tasks) * prepared.config.tasks.attempts
-    config = prepared.config
+    config, progress = prepared.config, CheckProgress()
+    progress.episodes_total = len(prepared.tasks) * config.tasks.attempts
     needed = {task.site for task in prepared.tasks}
+
+    def add(share: TemplateCheck, task: Task, episode: Episode) -> None:
+        progress.add(share)
+        sheet.add(task, episode)
+
     async with (
+        show_progress(lambda: progress, first_line=FIRST_LINE_SECONDS),
         open_browsers(config.sites, needed=needed) as browsers,
         open_policies(config) as runtime,
     ):
-        with _show_progress(episodes) as advance:
-
-            def add(share: TemplateCheck, task: Task, episode: Episode) -> None:
-                advance(share)
-                sheet.add(task, episode)
-
-            report = await evaluate(
-                browsers, runtime.policies, config, prepared.tasks, on_episode=add
-            )
-        keeper, gated = GateKeeper(config, browsers), gated_tasks(browsers, prepared.tasks)
-        held = list[TaskGates]()
-        for number, task in enumerate(gated, start=1):
-            print_note(f"gates of task {number}/{len(gated)}: {task.template_id} {task.seed}")
+        gated = gated_tasks(browsers, prepared.tasks)
+        progress.begin_attempts(gated=len(gated))
+        report = await evaluate(browsers, runtime.policies, config, prepared.tasks, on_episode=add)
+        keeper, held = GateKeeper(config, browsers), list[TaskGates]()
+        for task in gated:
+            progress.begin_gates(task)
             held.append(await keeper.check(task))
         return report, held
 
 
-@contextlib.contextmanager
-def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
-    """Show the progress on standard error: a bar on a terminal, lines elsewhere."""
-    if sys.stderr.isatty():
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task("episodes", total=episodes)
-            yield lambda _: progress.advance(bar)
-        return
-    yield _ProgressLines(episodes).add
+class CheckProgress:
+    """Counts the work of a check: the episodes, then the tasks at the gates."""
 
-
-class _ProgressLines:
-    """Prints the progress without a terminal."""
-
-    def __init__(self, episodes: int) -> None:
-        self._episodes = episodes
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
         self._done = self._passed = self._reproduced = 0
-        self._begun = self._last = time.monotonic()
+        self._gated_total = self._gates_begun = 0
+        self._doing = "starting the browser and the sites"
+        self.episodes_total = 0
+        """Episodes to attempt."""
+
+    @property
+    def percent(self) -> float:
+        """Share of the work that is done, 0–100."""
+        whole = self.episodes_total + self._gated_total
+        done = self._done + max(0, self._gates_begun - 1)
+        return 100.0 * done / whole if whole else 100.0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the check began."""
+        return time.monotonic() - self._begun
+
+    @property
+    def sentence(self) -> str:
+        """The progress, in a line for people."""
+        return self._doing
+
+    def begin_attempts(self, *, gated: int) -> None:
+        """Note that the attempts begin; `gated` tasks go through the gates afterwards."""
+        self._gated_total = gated
+        self._say_counts()
 
     def add(self, share: TemplateCheck) -> None:
-        """Count an episode; print a line if the last one is old."""
+        """Count an episode."""
         self._done += 1
         self._passed += share.passed
         self._reproduced += share.reproduced
-        now = time.monotonic()
-        if now - self._last >= LINE_SECONDS:
-            self._last = now
-            print_note(
-                f"[{now - self._begun:.0f} s] {self._done}/{self._episodes} episodes · "
-                f"{self._passed} passed · {self._reproduced} reproduced"
-            )
+        self._say_counts()
+
+    def begin_gates(self, task: Task) -> None:
+        """Note that a task comes to the gates, and those before it are through."""
+        self._gates_begun += 1
+        self._doing = (
+            f"gates of task {self._gates_begun}/{self._gated_total}: {task.template_id} {task.seed}"
+        )
+
+    def _say_counts(self) -> None:
+        self._doing = (
+            f"{self._done}/{self.episodes_total} episodes · {self._passed} passed · "
+            f"{self._reproduced} reproduced"
+        )
 
 
 def _lines(report: PolicyEvaluation) -> Iterator[str]:

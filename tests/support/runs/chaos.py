@@ -23,7 +23,7 @@ from support.runs.kill_at import NEVER, Doom, Fate, Instant, run
 from support.runs.locations import store_at
 from support.runs.small_runs import Finished, Trial
 
-from flows.cli import job_in_terminal as driver
+from flows.cli import live_progress as driver
 from flows.job import open_job as open_module
 from flows.resources.resources import RunResources
 from storage.audit import audit

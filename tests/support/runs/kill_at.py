@@ -129,7 +129,7 @@ def run(doom: Doom) -> int:
         from support.runs import fake_miniwob  # noqa: PLC0415 - heavy, and only for this
 
         fake_miniwob.install()
-    from flows.cli import job_in_terminal as driver  # noqa: PLC0415 - not before the hook is there
+    from flows.cli import live_progress as driver  # noqa: PLC0415 - not before the hook is there
     from flows.cli.main import main  # noqa: PLC0415 - the same
 
     driver.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
