@@ -213,9 +213,13 @@ def _validate(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("template", metavar="TEMPLATE", help="as click-test")
     parser.add_argument(
-        "--seed", type=seed_number, default=0, metavar="N", help="which task of it (0)"
+        "template",
+        metavar="TEMPLATE",
+        help="as click-test; with --config also a template or an id of its task files",
+    )
+    parser.add_argument(
+        "--seed", type=seed_number, metavar="N", help="which task of it (0; of a file the first)"
     )
     parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
     configuration_flags(parser)

@@ -62,7 +62,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
-    "tasks show": (*_PICTURES, *_ACTING),
+    "tasks show": ("sites", "tasks.source", "tasks.sources", *_PICTURES, *_ACTING),
     "tasks check": (
         "run.seed",
         "sites",

@@ -77,9 +77,8 @@ def plan_tasks(
         BadTasks: a source is unreadable, has an unknown name, or selects nothing.
     """
     sites = site_offers(applications)
-    sources = list(dict.fromkeys(section.sources or (section.source,)))
-    files = [_read_file(Path(name), sites) for name in sources if not _is_site(name, sites)]
-    offers = [sites[name] for name in sources if _is_site(name, sites)]
+    files = _read_files(section, sites)
+    offers = [sites[name] for name in _sources(section) if _is_site(name, sites)]
     strata = _strata(offers, files, section=section, sites=sites)
     ready = [stratum for stratum in strata if stratum.offer.refusal is None]
     available = sum(stratum.size for stratum in ready)
@@ -99,6 +98,18 @@ def plan_tasks(
         unmapped=tuple(line for file in files for line in file.unmapped),
         available=available,
     )
+
+
+def stated_tasks(
+    section: TasksSection, *, applications: Mapping[str, Application] | None = None
+) -> list[Task]:
+    """Return all tasks that the files of a section state, whichever it selects; a site's templates are not among them.
+
+    Raises:
+        BadConfig: an application has the name of a site that ships.
+        BadTasks: a file is unreadable or has mistakes.
+    """
+    return [task for file in _read_files(section, site_offers(applications)) for task in file.tasks]
 
 
 def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
@@ -132,6 +143,15 @@ def _check_drawn(count: int, section: TasksSection) -> None:
             f"tasks.seeds = [{first}, {last}]: {wanted:,} tasks of websites that are drawn with them are more than one "
             f"run plans ({MAX_DRAWN:,}); split them over several runs, or draw fewer with tasks.sample"
         )
+
+
+def _sources(section: TasksSection) -> list[str]:
+    return list(dict.fromkeys(section.sources or (section.source,)))
+
+
+def _read_files(section: TasksSection, sites: Mapping[str, SiteOffer]) -> list[TaskFile]:
+    names = (name for name in _sources(section) if not _is_site(name, sites))
+    return [_read_file(Path(name), sites) for name in names]
 
 
 def _read_file(path: Path, sites: Mapping[str, SiteOffer]) -> TaskFile:

@@ -63,6 +63,18 @@ def test_a_site_that_is_not_fit_for_runs_is_told_what_to_mend(tmp_path: Path) ->
         assert because in line
 
 
+def test_a_task_of_an_application_is_shown_as_any_other(tmp_path: Path) -> None:
+    run = write_run(tmp_path, seeds=(1, 2))
+    said = called("tasks", "show", "add", "--seed=2", f"--config={run}", "--json")
+
+    assert said.code == 0, said.err
+    shown = said.answer
+    assert (shown["site"], shown["template"], shown["seed"]) == ("ledger", "add", 2)
+    assert (shown["url"], shown["note"]) == ("http://ledger.localhost/", None)
+    assert shown["goal"] == WHOLE["add"]["instruction"]
+    assert shown["elements"]
+
+
 def test_a_site_whose_visits_are_not_apart_is_told_so(tmp_path: Path) -> None:
     [line] = failing(write_run(tmp_path, "leaks", shared=True), of=1)
 

@@ -11,9 +11,12 @@ from support.inputs.offered_application import Harbour
 from flows.checks.tasks import TaskGates
 from flows.cli.main import main
 from flows.cli.tasks.check import _gate_lines
+from flows.cli.tasks.show import find_task
+from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode
 from generators.sites.gates import Gate
 from generators.sites.miniwob import template_paths
+from schemas.errors import BadTasks
 from schemas.tasks.task import MAX_SEED
 
 
@@ -223,6 +226,33 @@ def test_the_tasks_of_a_run_are_listed_with_a_mark_where_they_wait(
         f"1 tasks in {other}",
         f"1 of them cannot be attempted: {NOT_INSTALLED}",
     ]
+
+
+def test_a_task_of_a_file_is_found_by_its_template_seed_or_id(
+    tmp_path: Path, run_file: str
+) -> None:
+    rows = [json.loads(ordered("shop")) | {"seed": seed, "start_url": "/buy"} for seed in (4, 5)]
+    (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    config = load(Sources(config=run_file), {})
+
+    first = find_task(config, "order", seed=None)
+    assert (first.site, first.seed, first.start_url) == ("shop", 4, "http://shop.localhost/buy")
+    assert find_task(config, "order", seed=5).seed == 5
+    assert find_task(config, first.task_id, seed=None) == first
+    assert find_task(config, "click-test", seed=None).site == "miniwob"
+    with pytest.raises(BadTasks, match=r"no task of 'order' with seed 9 \(there are: 4, 5\)"):
+        find_task(config, "order", seed=9)
+    with pytest.raises(BadTasks, match=r"no template or task 'odrer'; did you mean 'order'\?"):
+        find_task(config, "odrer", seed=None)
+
+
+def test_a_task_of_an_application_that_is_not_installed_is_not_shown(
+    tmp_path: Path, run_file: str
+) -> None:
+    (tmp_path / "two.jsonl").write_text(ordered("harbour"))
+
+    with pytest.raises(BadTasks, match="tasks of harbour cannot be attempted: "):
+        find_task(load(Sources(config=run_file), {}), "order", seed=None)
 
 
 def _items(listed: dict[str, object], key: str) -> list[dict[str, object]]:
