@@ -15,6 +15,7 @@ from flows.checks.page_reports import refusals, reports
 from flows.checks.suggested_masks import PageLook, SuggestedMask, page_masks, state_masks
 from flows.checks.tasks import attempt_watched
 from flows.resources.browsers import Browsers
+from generators.browser.page_scripts import read_script, to_call
 from generators.browser.protocol import SessionSpec
 from generators.policy.reference import ReferencePolicy
 from generators.sites.protocol import Problem, Site, Visit
@@ -33,10 +34,6 @@ CHECKED_TASKS = 3
 
 MAX_SHOWN = 8
 """Maximum number of differences in one line of a check."""
-
-_SOURCE = "document.documentElement.outerHTML"
-_FIELDS = """[...document.querySelectorAll("input[name],textarea[name],select[name]")]
-  .map(field => [field.name, field.value])"""
 
 
 class SiteCheck(Record):
@@ -118,11 +115,8 @@ class SiteTrial:
             async with self.browsers.sessions.session(spec) as session:
                 await session.open(visit.start_url)
                 problem = await site.begin(visit, session)
-                source = await session.evaluate(_SOURCE)
-                fields = await session.evaluate(_FIELDS)
-                page = PageLook(
-                    source=str(source), fields=_pairs(fields), masks=visit.masks or Masks()
-                )
+                found = await session.evaluate(to_call(read_script("flows.checks", "page_look.js")))
+                page = _to_page(found, visit.masks or Masks())
                 return Look(page, await _state(site, problem), session.blocked_requests())
 
     async def _carry_out(
@@ -227,7 +221,10 @@ async def _state(site: Site, problem: Problem) -> ServerState:
     return await site.state(problem) or ServerState(None)
 
 
-def _pairs(value: JsonValue) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of form fields, as a page's script lists them."""
-    listed = value if isinstance(value, list) else []
-    return tuple((str(one[0]), str(one[1])) for one in listed if isinstance(one, list))
+def _to_page(found: JsonValue, masks: Masks) -> PageLook:
+    """Return what `page_look.js` found; a page that has changed what the script uses may give anything."""
+    look = found if isinstance(found, dict) else {}
+    listed = look.get("fields")
+    pairs = [one for one in listed if isinstance(one, list)] if isinstance(listed, list) else []
+    fields = tuple((str(one[0]), str(one[1])) for one in pairs if len(one) > 1)
+    return PageLook(source=str(look.get("source")), fields=fields, masks=masks)

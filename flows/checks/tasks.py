@@ -205,7 +205,10 @@ class GateKeeper:
             ("forms", start[0].page.form_sha256, again[0].page.form_sha256),
         ):
             if first != second:
-                yield Failing(Gate.EPISODE_DETERMINISM, f"two visits begin with different {what}")
+                because = f"two visits begin with different {what}"
+                if task.site in self.config.sites:
+                    because += f"; `stepmill sites check {task.site}` prints where, for the tasks that it tries"
+                yield Failing(Gate.EPISODE_DETERMINISM, because)
         for gate, name, make in (
             (Gate.FLOOR_GAP, "answering at once", lambda: ScriptedPolicy([Answer()])),
             (Gate.CANARY_FLOOR, "a random clicker", lambda: _RandomClicker(Random(task.task_id))),

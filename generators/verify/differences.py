@@ -86,16 +86,41 @@ def compare_targets(
     yield from compare_records("target", told, found, masks)
 
 
+def locate(recorded: Step, shown: Sequence[str]) -> str:
+    """Return where a document differs whose digest does, given the differences of what is listed of it."""
+    if shown:
+        return "what is listed of it differs too"
+    if recorded.elements_left_out is None and len(recorded.elements) >= EARLIER_CUT:
+        return "an earlier version listed a part of the elements"
+    return (
+        "the listed elements are equal, so it is in what is not listed, as a hidden field or an attribute; for an "
+        "application `stepmill sites check` visits the start page twice and prints the first difference"
+    )
+
+
 def _compare_items(
     what: str, recorded: Sequence[Record], found: Sequence[Record], masks: Masks | None
 ) -> Iterator[str]:
-    yield from compare(f"number of {what}", len(recorded), len(found))
+    for difference in compare(f"number of {what}", len(recorded), len(found)):
+        yield difference + _first_without_pair(what, recorded, found, masks)
     for number, (one, other) in enumerate(zip(recorded, found, strict=False)):
         if one != other and (
             differs := list(compare_records(f"{what}[{number}]", one, other, masks))
         ):
             yield from differs
             return
+
+
+def _first_without_pair(
+    what: str, recorded: Sequence[Record], found: Sequence[Record], masks: Masks | None
+) -> str:
+    """Return the first item that only one of two lists has, where all pairs before it are equal; else nothing."""
+    pairs = zip(recorded, found, strict=False)
+    if any(one != other and [*compare_records(what, one, other, masks)] for one, other in pairs):
+        return ""
+    both = min(len(recorded), len(found))
+    longer, whose = (recorded, "record") if recorded[both:] else (found, "replay")
+    return f", the first of which only the {whose} has {what}[{both}]: {truncate(repr(longer[both]), SHOWN_BYTES)}"
 
 
 def compare_records(

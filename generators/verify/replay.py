@@ -36,6 +36,7 @@ from generators.verify.differences import (
     compare_shown,
     compare_targets,
     compare_way,
+    locate,
 )
 from generators.verify.pictures import compare_pictures
 from schemas.base import JsonObject, Record
@@ -197,12 +198,16 @@ class _Execution:
         differs = self.start if not self.rows else []
         differs += compare("width", step.width, seen.width)
         differs += compare("height", step.height, seen.height)
+        shown = list(compare_shown(step, seen, self.masks))
         for name, recorded in step.page:
             if name in ADDED_COLUMNS and recorded is None:
                 continue
-            if name != "dom_sha256" or self.site.repeatable:
-                differs += compare(name, recorded, getattr(seen.page, name), self.masks)
-        differs += compare_shown(step, seen, self.masks)
+            found = list(compare(name, recorded, getattr(seen.page, name), self.masks))
+            if name != "dom_sha256":
+                differs += found
+            elif self.site.repeatable:
+                differs += (f"{one} ({locate(step, shown)})" for one in found)
+        differs += shown
         self.rows.append(_Row(seen, differs))
 
     def _compare_change(self, step: Step, seen: Observation) -> None:

@@ -22,6 +22,11 @@ SEEDS: dict[str, str] = {}
 LARGE_BYTES = 62 * 2**20
 """More than a state may have."""
 RESETS: list[str] = []
+SHADOW = (
+    "<div id=shadow></div><script>document.getElementById('shadow').attachShadow({mode: 'open'}).innerHTML ="
+    " '<b>Served to number ' + String(Math.random()).slice(2) + '</b>'</script>"
+)
+"""What is drawn into a shadow root, and differs each time; the document around it does not."""
 
 
 class Ledger(BaseHTTPRequestHandler):
@@ -58,7 +63,7 @@ class Ledger(BaseHTTPRequestHandler):
                 f"<h3>Ledger of {self.headers.get('Host')}</h3><ul>{shown}</ul>"
                 f"<form method=post action=/add><input type=hidden name=csrf value={token}>"
                 "<label>Entry <input name=entry></label><button>Add</button></form>"
-                f"<p>{self.headers.get('Cookie', 'no cookie')}</p>",
+                f"<p>{self.headers.get('Cookie', 'no cookie')}</p>{SHADOW if self.has('shadow') else ''}",
             )
 
     def give_state(self, entries: list[str]) -> None:

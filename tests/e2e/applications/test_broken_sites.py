@@ -63,6 +63,15 @@ def test_a_site_that_is_not_fit_for_runs_is_told_what_to_mend(tmp_path: Path) ->
         assert because in line
 
 
+def test_what_differs_in_a_shadow_root_is_shown_as_in_the_document(tmp_path: Path) -> None:
+    [line] = failing(write_run(tmp_path, "shadow"), of=1)
+
+    assert line.startswith(
+        "FAILS  masks      add 1: two visits find pages that differ; mask patterns: "
+    )
+    assert r"to\ number\ (\d+)' (hides '" in line
+
+
 def test_a_task_of_an_application_is_shown_as_any_other(tmp_path: Path) -> None:
     run = write_run(tmp_path, seeds=(1, 2))
     said = called("tasks", "show", "add", "--seed=2", f"--config={run}", "--json")
