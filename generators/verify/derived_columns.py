@@ -135,7 +135,7 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
         if episode.steps or "session" in capsule:
             yield "the capsule's session is missing or cannot be read"
         return
-    expected = visit.session_spec(
+    expected = visit.model_copy(update={"seed": own["seed"]}).session_spec(
         viewport_width=episode.viewport_width,
         viewport_height=episode.viewport_height,
         device_scale_factor=episode.device_scale_factor,

@@ -16,7 +16,7 @@ from schemas.truncation import truncate
 
 ADDED_KEYS: Mapping[str, frozenset[str]] = {
     "visit": frozenset({"allowed_paths", "bare"}),
-    "session": frozenset({"allowed_paths", "draws_lists"}),
+    "session": frozenset({"allowed_paths", "chance", "draws_lists"}),
 }
 """Keys of each part of a capsule that capsules of earlier versions lack."""
 

@@ -178,7 +178,7 @@ new Worker('/worker.js').onmessage = (event) => { said.textContent = event.data 
 </script>"""
 
 
-async def _worker(request: web.BaseRequest) -> web.StreamResponse:
+async def _worker(_: web.BaseRequest) -> web.StreamResponse:
     return web.Response(text="postMessage('at work')", content_type="text/javascript")
 
 

@@ -55,8 +55,7 @@ _SETTINGS = {
     "forum-title": "Forum",
     "index-page": "/home",
     # Its own says how long a page took; and the name of a new ticket, which is drawn at random, is in no picture.
-    "footer": '<div class="footer">Harbour</div>\n'
-    "<style>#hash-tk{display:none}</style>\n",
+    "footer": '<div class="footer">Harbour</div>\n<style>#hash-tk{display:none}</style>\n',
 }
 
 _MENU = (
