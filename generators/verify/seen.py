@@ -233,8 +233,6 @@ def _find_edit(step: Step, shown: Shown) -> Basis | None:
     start = sum(1 for _ in common)
     rest = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
     end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
-    if not start and not end:
-        return None
     passage = after[start : len(after) - end]
     return shown.find(" ".join(passage)) if passage else Basis(None)
 

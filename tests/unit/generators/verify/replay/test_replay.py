@@ -76,6 +76,7 @@ DAMAGES: dict[str, tuple[int, Damage]] = {
     "scroll_y: 1.0 → 0": (2, on_page(2, scroll_y=1.0)),
     "dom_sha256: '0' →": (1, on_page(1, dom_sha256="0")),
     "number of elements: 1 → 2": (1, in_step(1, elements=(BUTTON,))),
+    "elements_left_out: 3 → 0": (1, in_step(1, elements_left_out=3)),
     "elements[1].role: 'link' → 'button'": (1, on_element(role="link")),
     "elements[1].name: 'Stop' → 'Go'": (1, on_element(name="Stop")),
     "elements[1].tag: 'a' → 'button'": (1, on_element(tag="a")),
