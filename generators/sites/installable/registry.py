@@ -25,7 +25,7 @@ APPLICATIONS = Registry[InstallableMaker](
 
 _OWN = (
     *("fossil", "mediawiki", "dokuwiki", "tiptap", "leaflet", "tensorboard", "django", "wagtail"),
-    "datasette",
+    *("datasette", "gradio"),
 )
 
 PACKAGE_OF: Mapping[str, str] = MappingProxyType(dict.fromkeys(_OWN, "stepmill-applications"))
