@@ -134,6 +134,8 @@ class VirtualClock:
         while left and not self._has_streams:
             if await self._portion(left, _PAUSE_FOR_NETWORK):
                 return 0
+            # Else time would go on until it is read, and the end of this portion be taken for that of the next.
+            await self._set({"policy": "pause"})
             left = await self._left(ms)
             other = self._loading_elsewhere()
             if other is None:

@@ -56,6 +56,8 @@ class _Request:
     begun: float
     answered: float | None = None
     """When the headers of its answer came; None: they have not."""
+    is_streamed: bool = False
+    """Whether its answer is of a kind that goes on."""
     is_sized: bool = False
     """Whether its answer says how long it is."""
     news: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_BEATS + 1))
@@ -115,7 +117,7 @@ class OpenRequests:
         return time.monotonic() - self._news_at
 
     def _is_stream(self, one: _Request) -> bool:
-        if one.kind in _ENDLESS or one.address in self._long:
+        if one.kind in _ENDLESS or one.is_streamed or one.address in self._long:
             return True
         since, limit = one.begun, LONGEST_SECONDS
         if one.kind == "Prefetch":
@@ -147,12 +149,11 @@ class OpenRequests:
             one.answered = time.monotonic()
             answer = event["response"]
             one.is_sized = any(name.lower() == "content-length" for name in answer["headers"])
-            if answer["mimeType"] in _STREAMED:
-                one.kind = "EventSource"
+            one.is_streamed = answer["mimeType"] in _STREAMED
 
     def _on_data(self, event: dict[str, Any]) -> None:
         one = self._open.get(event["requestId"])
-        if one is not None and one.kind != "EventSource" and self._is_stream(one):
+        if one is not None and one.kind in _OF_SCRIPTS and self._is_stream(one):
             self._note(one, event["dataLength"])
 
     def _on_message(self, event: dict[str, Any]) -> None:

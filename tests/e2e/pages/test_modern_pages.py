@@ -173,6 +173,34 @@ async def test_the_first_picture_shows_what_comes_late() -> None:
     assert [one.text for one in seen.elements if one.tag == "p"] == ["news", "first last"]
 
 
+FETCHED = """<button id=more>More</button><p id=live>no news</p><script>
+more.onclick = async () => {
+  const reader = (await fetch('/told')).body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part; !(part = await reader.read()).done;) live.textContent = part.value;
+};
+</script>"""
+
+TOLD = 6
+
+
+async def _told(request: web.BaseRequest) -> web.StreamResponse:
+    """Send events to a script that reads them itself, for longer than a silent stream is given."""
+    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await answer.prepare(request)
+    for number in range(1, TOLD + 1):
+        await asyncio.sleep(LATE_SECONDS)
+        await answer.write(("*" * number).encode())
+    return answer
+
+
+async def test_the_picture_after_an_action_shows_all_of_a_fetched_stream() -> None:
+    async with opened({"/": FETCHED, "/told": _told}) as session:
+        await session.act(Click(x=30, y=18))
+        seen = await session.observe()
+
+    assert [one.text for one in seen.elements if one.tag == "p"] == ["*" * TOLD]
+
+
 WORKING = """<p id=said>nothing</p><script>
 new Worker('/worker.js').onmessage = (event) => { said.textContent = event.data };
 </script>"""
