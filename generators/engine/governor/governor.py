@@ -1,0 +1,269 @@
+"""How many episodes may live at one endpoint, and how many of their requests may be under way.
+
+A pure state machine; time is passed in. A server whose prefix cache cannot hold what its episodes will ask next drops each
+prompt's beginning just before it is wanted, and reads everything again: with a model of recurrent states 64 episodes made
+0.57 of the steps of 32, and no gauge showed it. What shows it is *hit efficiency*, the tokens that the cache served among
+those that it could have, so the number of episodes is found by that:
+
+* **Live episodes** climb while the cache serves what it could, and fall when it does not. Each decision looks at a whole
+  *residence*: three times the median time between two calls of an episode. What is good is what this server has done at its
+  best, because not every state is kept. Where the number failed it is an edge: below it, little is lost, and beyond it
+  much at once, so that it stays under the edge for long and then tries it in small steps.
+* Where the server says nothing of a cache, or has none, the number climbs unless computed tokens a second fall.
+* **Requests under way** are fewer while the server makes some of them start again, or while more wait in it than it works
+  on, and more while none waits.
+"""
+
+import statistics
+from collections import deque
+from dataclasses import dataclass, field
+
+from generators.engine.governor.signals import CallFigures, Gauges, Memory
+
+RESIDENCE_GAPS = 3.0
+"""A residence in times between two calls of an episode."""
+
+MIN_CALLS = 24
+"""Calls that a decision needs at least."""
+
+START_EPISODES = 24
+"""Episodes that may live at first."""
+
+START_SHARE = 0.4
+"""Share of the episodes that fit by reckoning, up to which their number climbs fast."""
+
+FAST, SLOW = 1.5, 1.05
+"""By how much the number climbs below and above that."""
+
+SERVED_WELL, SERVED_BADLY = 0.95, 0.92
+"""Hit efficiency, relative to the best, from which on more episodes may live, and below which fewer may."""
+
+FALLS = ((0.8, 0.9), (0.65, 0.8), (0.4, 0.65), (0.0, 0.5))
+"""What is left of the number, by the hit efficiency that it falls for, relative to the best."""
+
+RISES_AGAIN = 0.01
+"""Hit efficiency that has risen by so much since the last decision is on its way, and the number does not fall again."""
+
+NEAR_EDGE, PAST_EDGE = 0.96, 1.06
+"""Where the number stays below the one that failed, and how far the edge moves when it was good for a while."""
+
+PATIENCE, MOST_PATIENCE = 3, 24
+"""Good decisions after which the edge is tried again: at first, and at most; each time that it fails twice as many."""
+
+SLOWER, BACK = 0.85, 0.9
+"""Computed tokens a second, relative to the best of late, for which the number falls where nothing is said of a cache; and to what."""
+
+BEST_FADES = 0.998
+"""What is left of the best hit efficiency after each decision, because the work changes."""
+
+PREEMPTED = 0.01
+"""Share of requests that may have to start again."""
+
+FEWER, MORE = 0.85, 1.05
+"""By how much the requests under way change."""
+
+MOST_WAITING = 0.3
+"""Requests that may wait in a server for each that it works on."""
+
+FEW_WAITING = 4
+"""Requests that may wait in a server in any case."""
+
+_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a governor allows, and why."""
+
+    live: int
+    """Episodes that may live."""
+    requests: int
+    """Requests that may be under way."""
+    because: str
+    """Why it is so many episodes, in a few words."""
+
+
+@dataclass(slots=True)
+class _Window:
+    """What was heard since the last decision."""
+
+    begun: float
+    calls: int = 0
+    cached: int = 0
+    cacheable: int = 0
+    said: int = 0
+    full: int = 0
+    computed: int = 0
+
+    def add(self, call: CallFigures, *, is_full: bool) -> None:
+        self.calls += 1
+        self.full += is_full
+        self.computed += (call.prompt_tokens or 0) - (call.cached_tokens or 0)
+        if call.cached_tokens is not None:
+            self.said += 1
+            self.cached += min(call.cached_tokens, call.cacheable_tokens)
+            self.cacheable += call.cacheable_tokens
+
+    @property
+    def efficiency(self) -> float | None:
+        """Hit efficiency; None: the server seldom says it, or nothing was served, as without a cache."""
+        if self.said * 2 < self.calls or not self.cacheable:
+            return None
+        return self.cached / self.cacheable
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many lived as may, most of the time."""
+        return self.full * 2 > self.calls
+
+
+@dataclass(slots=True)
+class Governor:
+    """The limits of one endpoint."""
+
+    ceiling: int
+    """Episodes that may live at most, 1 or more."""
+    memory: Memory | None = None
+    """The server's memory; None: it does not say."""
+    hears_hits: bool = True
+    """Whether it looks at hit efficiency; false for what a bench compares with."""
+    limits: Limits = field(init=False)
+    """What it allows now."""
+    _live: float = field(init=False)
+    _requests: float = field(init=False)
+    _because: str = "the first episodes begin"
+    _window: _Window | None = None
+    _holds_until: float = 0.0
+    _best: float = 0.0
+    _before: float = 0.0
+    _edge: float = float("inf")
+    _steady: int = 0
+    _patience: int = PATIENCE
+    _tries: bool = False
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=6))
+    _last: dict[str, float] = field(default_factory=dict)
+    _gaps: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _prompts: deque[int] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    _gauges: Gauges | None = None
+
+    def __post_init__(self) -> None:
+        self._live = float(min(self.ceiling, START_EPISODES))
+        self._requests = float(self.ceiling)
+        self._set_limits()
+
+    @property
+    def residence(self) -> float | None:
+        """Seconds after which each episode has asked again; None: it is not known yet."""
+        if len(self._gaps) < MIN_CALLS // 2:
+            return None
+        return RESIDENCE_GAPS * statistics.median(self._gaps)
+
+    def hear(self, call: CallFigures, now: float, *, live: int) -> None:
+        """Learn of a reply at `now`, seconds of any clock; `live` episodes live by then."""
+        before = self._last.get(call.episode)
+        self._last[call.episode] = now
+        if before is not None:
+            self._gaps.append(now - before)
+        if call.prompt_tokens is not None:
+            self._prompts.append(call.prompt_tokens)
+        if self._window is None or now < self._holds_until:
+            self._window = _Window(now)
+            return
+        self._window.add(call, is_full=live >= self.limits.live)
+        self._decide(self._window, now)
+
+    def forget(self, episode: str) -> None:
+        """Forget an episode that has ended."""
+        self._last.pop(episode, None)
+
+    def read(self, gauges: Gauges) -> None:
+        """Learn of the server's metrics, and decide on the requests under way."""
+        before, self._gauges = self._gauges, gauges
+        if before is None:
+            return
+        served = _rise(before.served, gauges.served)
+        preempted = _rise(before.preemptions, gauges.preemptions)
+        running, waiting = gauges.running, gauges.waiting
+        if preempted > PREEMPTED * max(served, 1.0):
+            self._requests = min(self._requests, running or self._requests) * FEWER
+        elif waiting == 0:
+            self._requests = self._requests * MORE + 1
+        elif (
+            waiting is not None
+            and running is not None
+            and waiting > running * MOST_WAITING + FEW_WAITING
+        ):
+            self._requests = min(self._requests, running + waiting) * FEWER
+        self._set_limits()
+
+    def _decide(self, window: _Window, now: float) -> None:
+        residence = self.residence
+        if residence is None or window.calls < MIN_CALLS or now - window.begun < residence:
+            return
+        efficiency = window.efficiency if self.hears_hits else None
+        if efficiency is None:
+            self._follow_rate(window, now - window.begun)
+        else:
+            self._follow_cache(window, efficiency)
+            if self._live < self.limits.live:
+                self._holds_until = now + residence / 2
+        self._window = _Window(now)
+        self._set_limits()
+
+    def _follow_cache(self, window: _Window, efficiency: float) -> None:
+        self._because = f"the cache served {efficiency:.0%} of what it could"
+        self._best = max(self._best * BEST_FADES, efficiency)
+        relative = efficiency / self._best
+        before, self._before = self._before, relative
+        if relative < SERVED_BADLY:
+            is_first = self._edge == float("inf")
+            if relative < before + RISES_AGAIN or is_first:
+                if self._tries:
+                    self._patience = min(self._patience * 2, MOST_PATIENCE)
+                self._edge, self._tries, self._steady = min(self._edge, self._live), False, 0
+                self._live *= next(left for least, left in FALLS if relative >= least)
+        elif relative > SERVED_WELL and window.is_full:
+            self._steady += 1
+            self._climb()
+
+    def _climb(self) -> None:
+        """Let more episodes live: many up to what may fit, then few, and none just below where it failed."""
+        step = FAST if self._live * FAST < self._careful_reckoning() else SLOW
+        grown = self._live * step + 0.5
+        if grown > self._edge * NEAR_EDGE and self._steady > self._patience:
+            self._edge, self._tries, self._steady = self._edge * PAST_EDGE + 1, True, 0
+        self._live = max(self._live, min(grown, self._edge * NEAR_EDGE))
+
+    def _careful_reckoning(self) -> float:
+        """Return how many episodes may fit by reckoning; any number where it cannot be reckoned."""
+        if self.memory is None or not self._prompts:
+            return float("inf")
+        prompts = sorted(self._prompts)
+        return START_SHARE * self.memory.episodes(prompts[len(prompts) * 3 // 4])
+
+    def _follow_rate(self, window: _Window, seconds: float) -> None:
+        # Where prompts are not counted, calls are.
+        rate = (window.computed or window.calls) / seconds
+        what = "computed tokens" if window.computed else "calls"
+        self._because = f"{rate:,.0f} {what} a second, and nothing is heard of a cache"
+        self._rates.append(rate)
+        if not window.is_full:
+            return
+        if rate < SLOWER * max(self._rates):
+            self._live *= BACK
+            self._rates.clear()
+        else:
+            self._live = self._live * FAST + 0.5
+
+    def _set_limits(self) -> None:
+        self._live = min(max(self._live, 1.0), float(self.ceiling))
+        self._requests = min(max(self._requests, 1.0), float(self.ceiling))
+        live, requests = round(self._live), round(self._requests)
+        self.limits = Limits(live, requests, self._because)
+
+
+def _rise(before: float | None, now: float | None) -> float:
+    """Return by how much a counter rose; 0 where it is not named, or has begun anew."""
+    if before is None or now is None or now < before:
+        return 0.0
+    return now - before
