@@ -28,6 +28,7 @@ from schemas.base import Record
 from schemas.errors import BadConfig
 from schemas.tables.tables import Row
 from schemas.verdicts.verdict import Verdict
+from storage.engine_limits import EngineLimits, read_engine_limits
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
 
@@ -39,6 +40,8 @@ class _Look(Record):
     """Its summary."""
     attempts: tuple[TaskAttempts, ...]
     """The attempts that count, by task and policy."""
+    limits: EngineLimits | None
+    """What was allowed at its engine when it was last looked at; None: it has none, or a version was requested."""
     made: Completion | None
     """How much of it is made; None if a version was requested."""
 
@@ -61,11 +64,12 @@ def run(args: Arguments) -> int:
                 "run": args.run,
                 **look.summary.model_dump(mode="json"),
                 "made": counts,
+                "engine_limits": look.limits and look.limits.model_dump(mode="json"),
                 "pass_rates": [rate.model_dump(mode="json") for rate in rates],
             }
         )
     else:
-        print_lines(_lines(args.run, look.summary, look.made, whole=args.all))
+        print_lines(_lines(args.run, look, whole=args.all))
         print_lines(pass_rate_lines(rate for rate in rates if args.all or rate.template is None))
     return ExitCode.DONE
 
@@ -93,17 +97,18 @@ async def _look(args: Arguments, url: str) -> _Look:
     rule = stored.config.accept
     try:
         if args.version is not None:
-            snapshot, made = await stored.lake.snapshot(args.version), None
+            snapshot, made, limits = await stored.lake.snapshot(args.version), None, None
             episodes: Sequence[Row] = await read_episodes(snapshot)
         else:
             now = await view_run(stored)
             snapshot, made, episodes = now.snapshot, now.made, now.episodes
+            limits = await read_engine_limits(stored.store)
         await warn_of_stored_thresholds(snapshot, rule)
         verdicts = await _verdicts(snapshot)
         summary = await summarise(snapshot, verdicts, rule, episodes=episodes)
         kinds = await read_task_kinds(snapshot)
         attempts = count_attempts(episodes, kinds, by_episode(verdicts), rule)
-        return _Look(summary=summary, attempts=attempts, made=made)
+        return _Look(summary=summary, attempts=attempts, made=made, limits=limits)
     finally:
         await stored.lake.close()
 
@@ -112,8 +117,9 @@ async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
     return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
 
 
-def _lines(url: str, summary: Summary, made: Completion | None, *, whole: bool) -> Iterator[str]:
+def _lines(url: str, look: _Look, *, whole: bool) -> Iterator[str]:
     """Yield the summary for people: in full, or as much as fits a screen."""
+    summary, made = look.summary, look.made
     version = f"version {summary.version}" if summary.version else "no version yet"
     more = ", and what was committed since" if made and summary.version and not made.sealed else ""
     yield f"run      {url}  ({version}{more})"
@@ -122,6 +128,9 @@ def _lines(url: str, summary: Summary, made: Completion | None, *, whole: bool) 
     if not summary.episodes:
         return
     yield from total_lines(summary)
+    if look.limits is not None:
+        for one in look.limits.endpoints:
+            yield f"live     {one.engine}: {one.live_limit} episodes, {one.request_limit} requests ({one.because})"
     yield from unjudged_lines(summary.unjudged, url)
     reasons = ", ".join(f"{count} {reason}" for reason, count in summary.stop_reasons.items())
     yield from (f"ended    {reasons}", "")

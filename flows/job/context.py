@@ -17,6 +17,7 @@ from schemas.base import Record
 from schemas.configuration.sections import AcceptSection
 from schemas.errors import NoBrowser, StepmillError, Unwritable
 from storage.lake.lake import Lake
+from storage.objects.protocol import ObjectStore
 from storage.run_file import RunFile
 from storage.spool import Spool
 
@@ -68,6 +69,8 @@ class JobContext:
     """The run's URL."""
     run: RunFile
     """The run's `run.json`."""
+    store: ObjectStore
+    """Where the run is stored."""
     lake: Lake
     """The run's tables."""
     spool: Spool

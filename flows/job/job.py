@@ -8,6 +8,7 @@ unless it was interrupted, publishes it. After the first interrupt the units in 
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from typing_extensions import override
@@ -23,6 +24,12 @@ from flows.job.unit_runner import UnitRunner
 from flows.job.worker_pool import Work, WorkerPool
 from flows.resources.engines import PolicyRuntime
 from schemas.errors import StepmillError
+from storage.engine_limits import (
+    EndpointLimits,
+    EngineLimits,
+    limits_sentence,
+    write_engine_limits,
+)
 from storage.publish.publish import PublishReport
 
 MAX_UNITS = 64
@@ -30,6 +37,9 @@ MAX_UNITS = 64
 
 MAX_FAILED_OUTSIDE = 0.1
 """The share of a run's episodes that may fail outside the policy before the report names it a problem."""
+
+NOTE_SECONDS = 60.0
+"""Between two notes of how many episodes may live at the engine."""
 
 RECALL_UNITS = 1_000
 """Units whose verdicts of earlier commands are read together."""
@@ -208,6 +218,11 @@ class GenerateJob(RunJob):
         self._destinations = destinations
 
     @override
+    def progress(self) -> Progress:
+        engine = "" if self._runtime is None else limits_sentence(self._runtime.limits())
+        return super().progress().model_copy(update={"engine": engine})
+
+    @override
     def title(self, unit_id: str) -> str:
         planned = self._planned.get(unit_id)
         return super().title(unit_id) if planned is None else planned.title
@@ -216,12 +231,28 @@ class GenerateJob(RunJob):
     def _side_tasks(self) -> Iterable[Coroutine[None, None, None]]:
         if self._runtime is not None:
             yield self._give_up_with_the_engine(self._runtime)
+            yield self._note_limits(self._runtime)
         if self.pending:
             yield self._count_judged()
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
         """Begin nothing new once the run's own engine is given up; rollouts waiting for it give no row."""
         self._context.stopping.ask(await runtime.wait_until_given_up())
+
+    async def _note_limits(self, runtime: PolicyRuntime) -> None:
+        """Write now and then how many episodes may live at the engine, and at the end."""
+        noted: tuple[EndpointLimits, ...] = ()
+        while True:
+            try:
+                await asyncio.sleep(NOTE_SECONDS)
+            finally:
+                limits = runtime.limits()
+                if limits and limits != noted:
+                    noted = limits
+                    await write_engine_limits(
+                        self._context.store,
+                        EngineLimits(at=datetime.now(UTC), endpoints=limits),
+                    )
 
     async def _count_judged(self) -> None:
         """Count the verdicts of judged units, which need no work."""

@@ -139,6 +139,7 @@ def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> Jo
     """Return the context of a job on `run`, with nothing done yet."""
     sessions = resources.slots.limit
     return JobContext(
+        store=resources.store,
         url=resources.store.url,
         run=run,
         lake=resources.lake,
@@ -180,7 +181,7 @@ def _runner(
         sessions=resources.rollouts,
         policies=runtime.policies,
     )
-    return UnitRunner(context, judge, setup, resources.live_episodes)
+    return UnitRunner(context, judge, setup, slots=resources.live_episodes, live=runtime.live)
 
 
 async def _find_run(store: ObjectStore) -> str | None:

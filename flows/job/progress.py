@@ -47,6 +47,8 @@ class Progress(Record):
     """Seconds since the command began its work."""
     remaining_seconds: float | None
     """How long the rest may take; None while that cannot be estimated."""
+    engine: str = ""
+    """How many episodes live at the engine, how many may, and why; empty without one."""
     ending: bool
     """Whether no unit goes on any more: the tables are sealed and counted, and the run is published."""
 
@@ -73,6 +75,8 @@ class Progress(Record):
             f"{self.busy}/{self.sessions} sessions",
             f"{self.units}/{self.units_total} units",
         ]
+        if self.engine:
+            parts.append(self.engine)
         if self.units_failed:
             parts.append(f"{self.units_failed} failed")
         if self.ending:

@@ -10,7 +10,8 @@ lets rollouts in flight end and begins nothing new.
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Self
 
@@ -26,7 +27,7 @@ from generators.rollout.limits import make_limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import LimitsSection
+from schemas.configuration.sections import LimitsSection, PolicySection
 from schemas.episodes.episode import Episode
 from schemas.episodes.viewport import draw_viewport
 from schemas.errors import Conflict, NoEngine, StepmillError
@@ -126,12 +127,19 @@ class UnitRunner:
     """Rolls out, commits and judges units that are not committed."""
 
     def __init__(
-        self, context: JobContext, judge: UnitJudge, setup: RolloutSetup, live: Slots
+        self,
+        context: JobContext,
+        judge: UnitJudge,
+        setup: RolloutSetup,
+        *,
+        slots: Slots,
+        live: Callable[[PolicySection, str], AbstractAsyncContextManager[None]],
     ) -> None:
+        """`slots` bounds how many rollouts run; `live` waits for a place at the engine that an attempt's policy asks."""
         self._context = context
         self._judge = judge
         self._setup = setup
-        self._live = live
+        self._slots, self._live = slots, live
         self.foreign: list[str] = []
         """Units with another worker's rollouts; that worker may die before it judges them."""
 
@@ -174,7 +182,11 @@ class UnitRunner:
                 if planned.episode_id in spooled:
                     episode = await context.spool.get(unit_id, planned.episode_id)
                 else:
-                    async with self._live.hold(), context.slots.hold():
+                    async with (
+                        self._slots.hold(),
+                        self._live(planned.policy, planned.seed),
+                        context.slots.hold(),
+                    ):
                         if context.stopping.asked:
                             return None
                         try:

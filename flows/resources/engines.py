@@ -21,10 +21,12 @@ from generators.engine.simulator.server import SimulatorServer
 from generators.engine.vllm.command import trusted_code
 from generators.engine.vllm.supervisor import VllmServer
 from generators.policy.factory import PolicyFactory, QueueReply
+from generators.policy.model.model_call import engine_label
 from generators.policy.model.setup import EngineKey, EngineSet, preflight
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import EngineKind, LogprobsMode
+from schemas.configuration.sections import EngineKind, LogprobsMode, PolicySection
 from schemas.errors import NoEngine
+from storage.engine_limits import EndpointLimits
 
 if TYPE_CHECKING:
     from generators.engine.client.client import OpenAIEngine
@@ -36,26 +38,57 @@ class PolicyRuntime:
     """The policies of a run, and the vLLM that the run started for them, if any."""
 
     def __init__(
-        self, policies: PolicyFactory, own: "tuple[VllmServer, OpenAIEngine] | None" = None
+        self,
+        policies: PolicyFactory,
+        engine: "OpenAIEngine | None" = None,
+        vllm: VllmServer | None = None,
     ) -> None:
-        """`own` is the vLLM that the run started, with its client; None if it started none."""
+        """`engine` is the one that policies ask, None if none does; `vllm` the one that the run started, None if none."""
         self.policies = policies
         """Makes the policy of every episode."""
-        self._own = own
+        self._engine, self._vllm = engine, vllm
+
+    @contextlib.asynccontextmanager
+    async def live(self, section: PolicySection, session: str) -> AsyncIterator[None]:
+        """Let an episode whose policy asks the engine live there while the block runs, once there is room for it.
+
+        `session` names its conversation, as in `PolicyFactory.make`.
+        """
+        async with AsyncExitStack() as stack:
+            if self._engine is not None and self.policies.asks_engine(section):
+                await stack.enter_async_context(self._engine.live(session))
+            yield
+
+    def limits(self) -> tuple[EndpointLimits, ...]:
+        """Return how many episodes may live at each endpoint of the engine now; empty without one."""
+        if self._engine is None:
+            return ()
+        card = self._engine.card
+        return tuple(
+            EndpointLimits(
+                engine=engine_label(card, name),
+                live=load.live,
+                live_limit=load.live_limit,
+                parked=load.parked,
+                requests=load.under_way,
+                request_limit=load.request_limit,
+                because=load.because,
+            )
+            for name, load in self._engine.loads.items()
+        )
 
     async def wait_until_given_up(self) -> str:
         """Wait until the run's own vLLM is given up, and return why; without one, wait for ever.
 
         From then on, waiting for its reply raises `NoEngine`.
         """
-        if self._own is None:
+        if self._vllm is None or self._engine is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - the event is never set
-        vllm, engine = self._own
         try:
-            await vllm.wait_given_up()
+            await self._vllm.wait_given_up()
         except NoEngine as error:
-            engine.give_up(str(error))
+            self._engine.give_up(str(error))
             return str(error)
 
 
@@ -87,7 +120,7 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         policies = PolicyFactory(config, EngineSet(main, others), queue_reply=queue_reply)
         for model in policies.models:
             await preflight(model)
-        yield PolicyRuntime(policies, None if vllm is None else (vllm, main))
+        yield PolicyRuntime(policies, main, vllm)
 
 
 async def _main_engine(
@@ -99,15 +132,22 @@ async def _main_engine(
         server = await stack.enter_async_context(
             SimulatorServer(command.options, faults=command.faults)
         )
-        client = _client(config, (server.url,), command.options.model)
+        client = _client(config, (server.url,), command.options.model, governed=True)
         queue_reply = server.queue_reply if command.options.puppet else None
         return await stack.enter_async_context(client), queue_reply
     if vllm is not None:
         own = os.environ.get(VLLM_KEY_VARIABLE)
-        client = _client(config, (vllm.url,), None, keys={vllm.url: own} if own else {})
+        keys = {vllm.url: own} if own else {}
+        client = _client(config, (vllm.url,), None, keys=keys, governed=True)
     else:
-        client = _client(config, engine.urls, engine.model, keys=_keys(config, engine.urls))
+        keys = dict(_keys(config, engine.urls))
+        client = _client(config, engine.urls, engine.model, keys=keys, governed=True)
     return await stack.enter_async_context(client), None
+
+
+def most_live(config: RunConfig) -> int:
+    """Return how many episodes of a run may live at a time at most."""
+    return config.limits.live_episodes or config.browser.sessions * config.browser.processes
 
 
 def _keys(config: RunConfig, urls: Sequence[str]) -> Mapping[str, str]:
@@ -120,7 +160,9 @@ def _client(
     model: str | None,
     *,
     keys: Mapping[str, str] | None = None,
+    governed: bool = False,
 ) -> "OpenAIEngine":
+    """Return the client of an engine; `governed` is whether episodes live at it."""
     from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415 - half a second, and only for engines
 
     modes = {section.logprobs for section in config.mix if section.logprobs is not None}
@@ -130,6 +172,7 @@ def _client(
         model=model,
         keys=keys,
         requests=config.engine.requests,
+        live_episodes=most_live(config) if governed else None,
         timeout_seconds=config.engine.patience_seconds,
         logprobs_mode=mode.value if mode else None,
         seed=config.run.seed,

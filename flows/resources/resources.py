@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
-from flows.resources.engines import PolicyRuntime, open_policies
+from flows.resources.engines import PolicyRuntime, most_live, open_policies
 from flows.resources.machine import prepare_machine
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.process.enclosure import Confinement
@@ -54,7 +54,7 @@ class RunResources:
         """Finished episodes of the run that are not committed."""
         self.slots = Slots(session_limit(config))
         """The limit on open sessions."""
-        self.live_episodes = Slots(config.limits.live_episodes or self.slots.limit)
+        self.live_episodes = Slots(most_live(config))
         """The limit on sessions that make episodes and ask the engine; replays do not count."""
         self.rollouts = BrowserPool()
         """Sessions for rollouts; a caller takes a slot first."""

@@ -194,3 +194,10 @@ class Engine(Protocol):
             NoEngine: no server is left to ask.
         """
         ...
+
+    def hear(self, reply: Reply, *, session: str, cacheable_tokens: int | None) -> None:
+        """Learn how much of a reply's prompt its server's cache could have served; None: it is not known.
+
+        By that an engine finds how many conversations may live at a time.
+        """
+        ...

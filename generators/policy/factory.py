@@ -102,6 +102,10 @@ class PolicyFactory:
         """The models of all policies; empty if none uses an engine."""
         return self._model_configs.all if self._model_configs is not None else ()
 
+    def asks_engine(self, section: PolicySection) -> bool:
+        """Return whether the policy of a section asks the run's engine."""
+        return self._config.asks_engine(section)
+
     def make(
         self,
         section: PolicySection,

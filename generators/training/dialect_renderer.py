@@ -208,6 +208,9 @@ class _ReplayEngine:
             total_ms=0.0,
         )
 
+    def hear(self, reply: Reply, *, session: str, cacheable_tokens: int | None) -> None:
+        """Take no notice: nobody waits for this engine."""
+
 
 @dataclass(frozen=True, slots=True)
 class _RenderedStep:

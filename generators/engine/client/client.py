@@ -9,8 +9,9 @@ time to the first token is known only where the server reports it.
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from random import Random
 from typing import Self
@@ -23,6 +24,9 @@ from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import IncompleteResponse, Transport
+from generators.engine.client.turns import EndpointLoad, Turns
+from generators.engine.governor.governor import Governor
+from generators.engine.governor.signals import CallFigures, Memory
 from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import FailureKind, NoEngine, RolloutFailure
@@ -43,6 +47,7 @@ class OpenAIEngine:
         model: str | None = None,
         keys: Mapping[str, str] | None = None,
         requests: int = 256,
+        live_episodes: int | None = None,
         timeout_seconds: float = 1_800.0,
         discovery_seconds: float = 10.0,
         logprobs_mode: str | None = None,
@@ -54,7 +59,8 @@ class OpenAIEngine:
 
         `model` None takes the only one served. `keys` holds the API key of each URL; a URL
         that is not in it is sent none. At most `requests` requests are on their way to one endpoint
-        at a time. `timeout_seconds` bounds the wait for a reply, retries and restarts of the server
+        at a time. `live_episodes` is the most episodes that may live at all endpoints together, of which a
+        governor of each endpoint finds how many really may; None: any number. `timeout_seconds` bounds the wait for a reply, retries and restarts of the server
         included. `logprobs_mode` is how the servers are set to give log-probabilities (`raw` or
         `processed`), which no server reports.
         """
@@ -62,6 +68,7 @@ class OpenAIEngine:
         self._model = model
         self._keys = dict(keys or {})
         self._requests = requests
+        self._live_episodes = live_episodes
         self._timeout_seconds = timeout_seconds
         self._discovery_seconds = discovery_seconds
         self._logprobs_mode = logprobs_mode
@@ -145,7 +152,7 @@ class OpenAIEngine:
             timeout_seconds=self._timeout_seconds,
         )
         while True:
-            deadline = asyncio.timeout(self._timeout_seconds)
+            deadline = request.deadline = asyncio.timeout(self._timeout_seconds)
             try:
                 async with deadline:
                     return await request.run(logprobs_mode=self._logprobs_mode)
@@ -158,6 +165,40 @@ class OpenAIEngine:
                 raise RolloutFailure(
                     FailureKind.ENGINE, f"no whole reply in {self._timeout_seconds:g} s: {why}"
                 ) from error
+
+    @contextlib.asynccontextmanager
+    async def live(self, session: str) -> AsyncIterator[None]:
+        """Let an episode live at an endpoint while the block runs, once there is room for it.
+
+        `session` names its conversation; those of its roles begin with that and a slash.
+        """
+        async with self._open_pool.residents.live(session):
+            yield
+
+    def hear(self, reply: Reply, *, session: str, cacheable_tokens: int | None) -> None:
+        """Learn how much of a reply's prompt its server's cache could have served.
+
+        `cacheable_tokens` None: it is not known.
+        """
+        pool = self._open_pool
+        endpoint = next((end for end in pool.endpoints if end.name == reply.endpoint), None)
+        if endpoint is None:
+            return
+        known = None if cacheable_tokens is None else reply.cached_tokens
+        call = CallFigures(
+            episode=session,
+            seconds=reply.total_ms / 1_000,
+            prompt_tokens=reply.prompt_tokens,
+            cached_tokens=known,
+            cacheable_tokens=cacheable_tokens or 0,
+        )
+        if endpoint.turns.hear(call, asyncio.get_running_loop().time()):
+            pool.residents.look()
+
+    @property
+    def loads(self) -> Mapping[str, EndpointLoad]:
+        """How many live and ask at each endpoint now."""
+        return {end.name: end.turns.load for end in self._open_pool.endpoints}
 
     def give_up(self, reason: str) -> None:
         """Stop asking endpoints: every pending and every later request gets `NoEngine`."""
@@ -203,7 +244,7 @@ class OpenAIEngine:
         return results
 
     async def _endpoint(self, transport: Transport, result: EngineCard | str) -> Endpoint:
-        endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(self._requests))
+        endpoint = Endpoint(transport=transport, turns=self._turns(None))
         endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
         if isinstance(result, str):
             LOG.warning(
@@ -215,4 +256,12 @@ class OpenAIEngine:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
             told = await fetch_metrics(transport, seconds=self._discovery_seconds)
             endpoint.block_tokens = None if told is None else told.block_tokens
+            memory = None if told is None else told.memory(self.card.context_tokens)
+            endpoint.turns = self._turns(memory)
         return endpoint
+
+    def _turns(self, memory: Memory | None) -> Turns:
+        if self._live_episodes is None:
+            return Turns(self._requests)
+        ceiling = -(-self._live_episodes // len(self._urls))
+        return Turns(self._requests, Governor(ceiling, memory))

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -23,7 +23,9 @@ from generators.engine.client.endpoint_health import (
     ProbeTimings,
     choose_endpoint,
 )
+from generators.engine.client.metrics import fetch_metrics
 from generators.engine.client.request_body import RequestBody, ServerQuirks
+from generators.engine.client.residents import Residents
 from generators.engine.client.response import InvalidCompletion, error_message, read_completion
 from generators.engine.client.retry_policy import StatusMeaning, status_meaning
 from generators.engine.client.transport import (
@@ -32,6 +34,8 @@ from generators.engine.client.transport import (
     ResponseTooLarge,
     Transport,
 )
+from generators.engine.client.turns import Turns
+from generators.engine.governor.signals import Gauges
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Role, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import NoEngine
@@ -46,6 +50,8 @@ _POLL_SECONDS = 0.1
 """Pause between two checks of a conversation that waits for a recovering endpoint, seconds."""
 _IDLE_SECONDS = 60.0
 """Longest sleep of a watcher or a conversation without events, seconds."""
+_MEASURE_SECONDS = 5.0
+"""Pause between two looks at the metrics of an endpoint, seconds."""
 _EXAMINATION = "examination"
 """The conversation of a small request."""
 _EXAMINATION_SECONDS = 60.0
@@ -74,8 +80,8 @@ class Endpoint:
 
     transport: Transport
     """The connections to it."""
-    request_limit: asyncio.Semaphore
-    """Held by each request that is sent to it; bounds how many are in flight."""
+    turns: Turns
+    """The turns of its requests, and the episodes that live there."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """The quirks that its requests must respect."""
     health: EndpointHealth = field(default_factory=EndpointHealth)
@@ -147,12 +153,18 @@ class EndpointPool:
         self._changed = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
         self._watchers: list[asyncio.Task[None]] = []
+        self.residents = Residents(
+            {end.name: end.turns for end in endpoints},
+            lambda name: self._endpoints[name].health.is_live,
+        )
+        """The episodes that live at the endpoints."""
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
         self._watchers = [
-            self._tasks.create_task(self._watch(endpoint), name=f"watch {endpoint.name}")
+            self._tasks.create_task(work(endpoint), name=f"{work.__name__} {endpoint.name}")
             for endpoint in self.endpoints
+            for work in (self._watch, self._measure)
         ]
         return self
 
@@ -265,8 +277,21 @@ class EndpointPool:
         return max(end.health.lost_at(self._patience) for end in self.endpoints) - _now()
 
     def _choose(self, session: str, avoid: frozenset[str]) -> Endpoint | None:
+        """Return the endpoint where the conversation's episode lives, or another while that is suspect or to be avoided."""
+        home = self.residents.home(session)
+        if home is not None and self._endpoints[home].health.phase in {Phase.DEAD, Phase.LOST}:
+            home = self.residents.move(session)
+        if home is not None and home not in avoid:
+            found = self._choose_among({home: self._endpoints[home]}, session, avoid)
+            if found is not None or len(self._endpoints) == 1:
+                return found
+        return self._choose_among(self._endpoints, session, avoid)
+
+    def _choose_among(
+        self, endpoints: Mapping[str, Endpoint], session: str, avoid: frozenset[str]
+    ) -> Endpoint | None:
         name = choose_endpoint(
-            {name: endpoint.health for name, endpoint in self._endpoints.items()},
+            {name: endpoint.health for name, endpoint in endpoints.items()},
             session,
             now=_now(),
             timings=self._timings,
@@ -298,6 +323,18 @@ class EndpointPool:
             self._set_health(endpoint, health)
             if health.is_gone(self._timings):
                 endpoint.abandon()
+
+    async def _measure(self, endpoint: Endpoint) -> None:
+        """Read an endpoint's metrics while requests to it are under way."""
+        while True:
+            await asyncio.sleep(_MEASURE_SECONDS)
+            if not endpoint.timeouts or not endpoint.health.is_live:
+                continue
+            found = await fetch_metrics(endpoint.transport, seconds=self._timings.probe_timeout)
+            if found is not None and endpoint.turns.read(
+                Gauges(found.running, found.waiting, found.preemptions, found.finished)
+            ):
+                self.residents.look()
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
         """Return the problem that a probe found with an endpoint; None: it is healthy."""

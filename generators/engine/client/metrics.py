@@ -15,11 +15,18 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport
+from generators.engine.governor.signals import Memory
 from schemas.base import Record
 
 _SAMPLE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$")
 _CACHE = "vllm:cache_config_info"
 _BLOCK = re.compile(r'(?:^|,)(?:mamba_)?block_size="([1-9][0-9]{0,6})"')
+_FACTS = {
+    "blocks": re.compile(r'(?:^|,)num_gpu_blocks="([1-9][0-9]{0,9})"'),
+    "longest_at_once": re.compile(r'(?:^|,)kv_cache_max_concurrency="([0-9.]{1,20})"'),
+    "caches_prefixes": re.compile(r'(?:^|,)enable_prefix_caching="(True|False)"'),
+}
+"""What `cache_config_info` says in its labels, as vLLM 0.26 to 0.33 write them."""
 _LE = re.compile(r'(?:^|,)le="([^"]*)"')
 
 
@@ -71,6 +78,12 @@ class EngineMetrics(Record):
     """Time from one token to the next."""
     block_tokens: int | None = None
     """Tokens of a block of the prefix cache; of a model with states, those after which a state is kept."""
+    blocks: int | None = None
+    """Blocks of its cache, those of one engine."""
+    longest_at_once: float | None = None
+    """How many of the longest sequences its cache has room for at once."""
+    caches_prefixes: bool | None = None
+    """Whether it keeps prefixes of prompts."""
     whole: DurationHistogram | None = None
     """Time from the request to its end."""
     queue: DurationHistogram | None = None
@@ -79,6 +92,21 @@ class EngineMetrics(Record):
     """The work on the prompt."""
     decode: DurationHistogram | None = None
     """The work on the reply."""
+
+    def memory(self, context_tokens: int | None) -> Memory | None:
+        """Return the memory for prompts; None: the server does not say how large it is.
+
+        `context_tokens` is the longest sequence, from which follows what a sequence keeps beside its tokens; None: it
+        is not known, and what is kept counts as nothing.
+        """
+        if not self.blocks or not self.block_tokens:
+            return None
+        beside = 0
+        if context_tokens and self.longest_at_once:
+            whole = self.blocks / self.longest_at_once - -(-context_tokens // self.block_tokens)
+            # Two states of each sequence with a prefix cache, one without.
+            beside = max(0, round(whole / (2 if self.caches_prefixes else 1)))
+        return Memory(self.blocks, self.block_tokens, beside, self.caches_prefixes is not False)
 
 
 _NUMBERS = {
@@ -146,8 +174,10 @@ def parse_metrics(page: str) -> EngineMetrics:
         (int(size) for labels, _ in samples.get(_CACHE, ()) for size in _BLOCK.findall(labels)),
         default=None,
     )
+    cache = ",".join(labels for labels, _ in samples.get(_CACHE, ())[:1])
+    facts = {name: found[1] for name, rule in _FACTS.items() if (found := rule.search(cache))}
     histograms = {field: _histogram(samples, names) for field, names in _HISTOGRAMS.items()}
-    return EngineMetrics.model_validate({**numbers, **histograms, "block_tokens": block})
+    return EngineMetrics.model_validate({**numbers, **histograms, **facts, "block_tokens": block})
 
 
 async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | None:

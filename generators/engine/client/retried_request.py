@@ -5,7 +5,9 @@ and the pauses, `endpoint_pool` chooses the endpoint, and `request_body` adapts 
 """
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -135,6 +137,8 @@ class Request:
         self._failed_sends = FailedSends()
         self._quirks: dict[str, ServerQuirks] = {}
         self._endpoint: Endpoint | None = None
+        self.deadline: asyncio.Timeout | None = None
+        """When it is given up, which is put off while it waits for its turn; None: never."""
 
     @property
     def last_failure(self) -> str:
@@ -155,7 +159,7 @@ class Request:
                 stopwatch=self._stopwatch,
                 avoid=self._failed_sends.endpoints_to_avoid,
             )
-            async with endpoint.request_limit:
+            async with self._take_turn(endpoint):
                 if not endpoint.health.is_live:
                     continue  # it died while this request waited for its turn
                 result = await self._send(endpoint, logprobs_mode)
@@ -163,6 +167,19 @@ class Request:
                 return result
             if result:
                 await self._pause_after(endpoint, result)
+
+    @contextlib.asynccontextmanager
+    async def _take_turn(self, endpoint: Endpoint) -> AsyncIterator[None]:
+        """Hold a turn at an endpoint; the wait for it, which may be that of a parked episode, is not limited."""
+        deadline, now = self.deadline, asyncio.get_running_loop().time
+        due = None if deadline is None else deadline.when()
+        left = None if due is None else due - now()
+        if deadline is not None:
+            deadline.reschedule(None)
+        async with endpoint.turns.take(self._session):
+            if deadline is not None and left is not None:
+                deadline.reschedule(now() + left)
+            yield
 
     async def may_go_on(self) -> bool:
         """Return whether this request, which got no whole reply in time, may be retried.

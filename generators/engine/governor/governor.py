@@ -38,6 +38,9 @@ FAST, SLOW = 1.5, 1.05
 SERVED_WELL, SERVED_BADLY = 0.95, 0.92
 """Hit efficiency, relative to the best, from which on more episodes may live, and below which fewer may."""
 
+SERVES_AT_ALL = 0.05
+"""Hit efficiency below which a server that has never been better has no cache to speak of."""
+
 FALLS = ((0.8, 0.9), (0.65, 0.8), (0.4, 0.65), (0.0, 0.5))
 """What is left of the number, by the hit efficiency that it falls for, relative to the best."""
 
@@ -201,7 +204,7 @@ class Governor:
         if residence is None or window.calls < MIN_CALLS or now - window.begun < residence:
             return
         efficiency = window.efficiency if self.hears_hits else None
-        if efficiency is None:
+        if efficiency is None or max(self._best, efficiency) < SERVES_AT_ALL:
             self._follow_rate(window, now - window.begun)
         else:
             self._follow_cache(window, efficiency)

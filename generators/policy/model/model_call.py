@@ -54,6 +54,8 @@ class RecordedEngine:
         with model.time.measure_reply() as share, self._account.stopwatch.pause():
             reply = await model.engine.reply(prompt, sampling, session=self._session)
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
+        cacheable = model.seen.cacheable_tokens(prompt, reply, sent=seen)
+        model.engine.hear(reply, session=self._session, cacheable_tokens=cacheable)
         call = Call(
             step=step,
             call=len(self._account.calls),
@@ -74,7 +76,7 @@ class RecordedEngine:
             sampling=sampling_row(sampling),
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
-            cacheable_tokens=model.seen.cacheable_tokens(prompt, reply, sent=seen),
+            cacheable_tokens=cacheable,
             image_tokens=reply.image_tokens,
             completion_tokens=reply.completion_tokens,
             wasted_tokens=reply.wasted_tokens,

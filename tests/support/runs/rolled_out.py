@@ -12,6 +12,7 @@ from flows.job.open_job import make_context
 from flows.job.plan import PlannedUnit, plan_units
 from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_runner import RolloutSetup, UnitRunner
+from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
 from schemas.configuration.config import RunConfig
@@ -50,7 +51,8 @@ def runner_of(shop: RunResources, config: RunConfig, context: JobContext) -> Uni
     setup = RolloutSetup.of(
         config, RUN_ID, (), sites=shop.sites, sessions=shop.rollouts, policies=PolicyFactory(config)
     )
-    return UnitRunner(context, UnitJudge(context), setup, shop.live_episodes)
+    live = PolicyRuntime(setup.policies).live
+    return UnitRunner(context, UnitJudge(context), setup, slots=shop.live_episodes, live=live)
 
 
 async def state_of(shop: RunResources, plan: Sequence[PlannedUnit]) -> ResumeState:

@@ -63,6 +63,7 @@ class WrittenEngine:
         """With `bound` replies say that they were made to follow their schema, if there is one."""
         self.card = EngineCard(model=name, product="written", context_tokens=context_tokens)
         self._bound = bound
+        self.heard: list[tuple[Reply, str, int | None]] = []
         self.asked: list[Asked] = []
         self._said: dict[str, deque[Reply | RolloutFailure]] = {}
 
@@ -82,6 +83,10 @@ class WrittenEngine:
             completion_tokens=10,
             total_ms=0.0,
         )
+
+    def hear(self, reply: Reply, *, session: str, cacheable_tokens: int | None) -> None:
+        """Note what the cache could have served."""
+        self.heard.append((reply, session, cacheable_tokens))
 
     async def reply(
         self,

@@ -1,6 +1,7 @@
 """One request: what its failed sends cost, and its place among those sent to an endpoint."""
 
 import asyncio
+import contextlib
 import json
 from random import Random
 
@@ -13,6 +14,7 @@ from generators.engine.client.request_body import RequestBody
 from generators.engine.client.retried_request import FailedSend, FailedSends, Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import HttpResponse, Transport
+from generators.engine.client.turns import Turns
 from generators.engine.protocol import EngineCard, Reply, Sampling
 
 
@@ -77,7 +79,7 @@ async def test_a_request_cancelled_while_it_waits_for_its_turn_takes_none(
     handed_over: bool,  # noqa: FBT001
 ) -> None:
     async with AnsweringTransport() as transport:
-        endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(1))
+        endpoint = Endpoint(transport=transport, turns=Turns(1))
         pool = EndpointPool([endpoint], EngineCard(model="m"), ProbeTimings(), patience=60.0)
 
         async def ask() -> Reply:
@@ -92,18 +94,17 @@ async def test_a_request_cancelled_while_it_waits_for_its_turn_takes_none(
             )
             return await request.run(logprobs_mode=None)
 
-        await endpoint.request_limit.acquire()
-        waiting = asyncio.create_task(ask())
-        await asyncio.sleep(0)
-        if handed_over:
-            endpoint.request_limit.release()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        if not handed_over:
-            endpoint.request_limit.release()
+        async with contextlib.AsyncExitStack() as other:
+            await other.enter_async_context(endpoint.turns.take("other"))
+            waiting = asyncio.create_task(ask())
+            await asyncio.sleep(0)
+            if handed_over:
+                await other.aclose()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
 
         assert transport.sent == 0
         async with asyncio.timeout(200):
             assert (await ask()).text == "yes"
-        assert not endpoint.request_limit.locked()
+        assert endpoint.turns.load.under_way == 0
