@@ -42,13 +42,14 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "generators/browser/process/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
-        *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
+        *("run.seed", "policy.localizer.urls", "policy.localizer.model", "limits.live_episodes"),
+        *("browser.sessions", "browser.processes"),
     ),
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         "sites",
         *("run.url", "browser.sessions", "browser.processes", "storage.private"),
-        *("limits.live_episodes", "verify.verifiers", "verify.rejected_too"),
+        *("verify.verifiers", "verify.rejected_too"),
     ),
     "generators/engine/vllm/command.py": _all("engine", "model command args revision"),
     "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),

@@ -15,9 +15,8 @@ from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.setup import EngineSet, ModelConfigs, PolicyModels, dialect_of
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
-from generators.policy.registry import POLICIES, PolicyParts, read_policy_options
+from generators.policy.registry import POLICIES, PolicyParts, make_teacher, read_policy_options
 from generators.policy.scripted import load_script
-from generators.policy.teacher.policy import TeacherPolicy
 from generators.policy.teacher_replies import RoleReplies, TeacherDrivenPolicy
 from registries.registry import plugin_errors
 from schemas.configuration.config import RunConfig
@@ -139,12 +138,14 @@ class PolicyFactory:
             return _made_by_plugin(parts)
         policy = POLICIES.get(section.name, key="policy.name").make(parts)
         if models is not None and self._queue_reply is not None:
-            return _teacher_driven(policy, models, session=seed, queue=self._queue_reply)
+            return _teacher_driven(
+                policy, models, session=seed, queue=self._queue_reply, teacher=make_teacher(parts)
+            )
         return policy
 
 
 def _teacher_driven(
-    policy: Policy, models: PolicyModels, *, session: str, queue: QueueReply
+    policy: Policy, models: PolicyModels, *, session: str, queue: QueueReply, teacher: Policy
 ) -> Policy:
     """Return a model's policy whose replies are the teacher's."""
     replies = None
@@ -152,7 +153,7 @@ def _teacher_driven(
         replies = RoleReplies(models.model, models.roles, session=session, queue=queue)
     return TeacherDrivenPolicy(
         policy,
-        TeacherPolicy(),
+        teacher,
         models.model,
         queue=partial(queue, session),
         role_replies=replies,

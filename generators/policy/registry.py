@@ -61,7 +61,8 @@ class _NoOptions(Record):
     pass
 
 
-def _teacher(parts: PolicyParts) -> TeacherPolicy:
+def make_teacher(parts: PolicyParts) -> TeacherPolicy:
+    """Return the teacher of one episode, which carries out the task's reference where there is one."""
     reference = parts.task.reference
     return TeacherPolicy(None if reference is None else ReferencePolicy(reference))
 
@@ -107,9 +108,9 @@ def _adapt(found: object) -> PolicyPart:
 POLICIES = Registry[PolicyPart](
     Group.POLICIES,
     {
-        PolicyName.TEACHER: PolicyPart(_teacher, _NoOptions),
+        PolicyName.TEACHER: PolicyPart(make_teacher, _NoOptions),
         PolicyName.CLUMSY: PolicyPart(
-            lambda parts: NoisyPolicy(_teacher(parts), seed=parts.seed), _NoOptions
+            lambda parts: NoisyPolicy(make_teacher(parts), seed=parts.seed), _NoOptions
         ),
         PolicyName.REFERENCE: PolicyPart(_script, _NoOptions),
         PolicyName.SCRIPTED: PolicyPart(_script, _NoOptions),

@@ -284,8 +284,9 @@ class LimitsSection(Record):
     """The limits of an episode; `generators/rollout/limits.py` gives their order."""
 
     live_episodes: int | None = Field(default=None, ge=1)
-    """Maximum number of concurrent rollouts; None: the number of sessions. Replays ask no engine, so only
-    the number of sessions limits them."""
+    """Maximum number of concurrent rollouts; None: the number of sessions. Of an engine's episodes a governor
+    finds how many may really live at a time, up to this number. Replays ask no engine, so only the number of
+    sessions limits them."""
     steps: int = Field(default=30, ge=1, le=10_000)
     """Maximum number of actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)

@@ -13,6 +13,8 @@ from time import perf_counter
 
 from aiohttp import web
 
+from generators.engine.simulator.batching.presets import read_presets
+from generators.engine.simulator.batching.served import ServedClock
 from generators.engine.simulator.chat import (
     SCHEMA_FIELDS,
     ChatRequest,
@@ -58,6 +60,9 @@ class ChatHandler:
         self.faults = FaultBoard()
         self.request_log = RequestLog()
         self._slots = asyncio.Semaphore(options.at_once)
+        preset = None if options.preset is None else read_presets()[options.preset]
+        self.clock = None if preset is None else ServedClock(preset, speed=options.speed)
+        """The clock of the server whose times it has; None: replies take their delay."""
 
     async def chat(self, request: web.Request, faults: ActiveFaults) -> web.StreamResponse:
         """Answer a chat.
@@ -128,11 +133,10 @@ class ChatHandler:
     ) -> web.StreamResponse:
         """Answer a chat whose turn has come; `queued` are the seconds that it waited for it."""
         blocks = blocks_of(prompt.keys)
-        cached = self.cache.look_up(blocks)
+        cached = self.cache.look_up(blocks) if self.clock is None else 0
         self.cache.keep(blocks)
         self.counters.prompt_tokens += len(prompt.ids)
         self.counters.cached_tokens += cached
-        entry.cached_tokens = cached
         usage = ReplyUsage(self.options, prompt, cached, queued)
         text = self.queued_replies.take(entry.session)
         used = False
@@ -152,6 +156,7 @@ class ChatHandler:
         finally:
             if text is not None and entry.session is not None and not used:
                 self.queued_replies.put_back(entry.session, text)
+        entry.cached_tokens = usage.cached
         self.cache.keep(blocks_of(reply.ids, after=blocks))
         self._record(entry, reply, whole=whole)
         self.counters.e2e.observe(perf_counter() - received)
@@ -178,12 +183,18 @@ class ChatHandler:
         body = ResponseBody(chat, reply, faults, usage)
         if not chat.stream and FaultKind.STREAM_ERROR in faults:
             raise HttpRefusal(500, "EngineCore encountered an issue")
-        if delay:
+        ticket = None if self.clock is None else self.clock.add(usage.prompt.keys, reply.ids)
+        if ticket is not None:
+            await ticket.wait_for_first()
+            usage.cached, usage.queued = ticket.request.cached, ticket.queued_seconds
+        elif delay:
             await asyncio.sleep(delay / 2)
         usage.first = perf_counter()
         self.counters.ttft.observe(usage.first - received)
+        if ticket is not None:
+            await ticket.wait_for_end()
         if not chat.stream:
-            if delay:
+            if ticket is None and delay:
                 await asyncio.sleep(delay / 2)
             return await send_plain(request, body.plain(), faults)
         events = len(reply.ids) // STREAM_TOKENS + 3
@@ -202,6 +213,9 @@ class ChatHandler:
     @asynccontextmanager
     async def _slot(self, prompt: TokenizedPrompt) -> AsyncIterator[float]:
         """Hold one of the slots for requests in progress; yields the seconds of the wait."""
+        if self.clock is not None:  # it has turns of its own
+            yield 0.0
+            return
         asked = perf_counter()
         self.counters.waiting += 1
         try:

@@ -49,6 +49,8 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
             cache_blocks=args.cache_blocks,
             prompt_tokens_details=args.enable_prompt_tokens_details,
             request_metrics=args.enable_per_request_metrics,
+            preset=args.preset,
+            speed=args.speed,
             puppet=args.puppet,
             seed=args.seed,
             api_key=args.api_key,
@@ -81,6 +83,8 @@ def _parser() -> _FlagParser:
     add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
     for flag in ("--enable-prompt-tokens-details", "--enable-per-request-metrics"):
         add(flag, action=argparse.BooleanOptionalAction, default=False, help="as with vLLM")
+    add("--preset", default=None, metavar="NAME", help="a server whose memory and times it has")
+    add("--speed", type=float, default=usual.speed, metavar="N", help="seconds of it in a real one")
     add("--puppet", action="store_true", help="send the replies that PUT /puppet/{session} queues")
     add("--seed", type=int, default=usual.seed)
     add("--api-key", default=None, help="what /v1 must be asked with")

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field, model_validator
 
+from generators.engine.simulator.batching.presets import read_presets
 from schemas.base import Record
 
 
@@ -43,6 +44,10 @@ class SimulatorOptions(Record):
     """Report in a reply's usage how many prompt tokens came from the cache and are pictures."""
     request_metrics: bool = False
     """Report in a reply how long it waited, and how long its tokens took."""
+    preset: str | None = None
+    """A server of `batching/presets.toml`, whose scheduler, memory and times it has; None: replies take `delay_ms`."""
+    speed: float = Field(default=1.0, gt=0, le=1_000)
+    """How many seconds of that server pass in a real one."""
     puppet: bool = False
     """Send the replies that `PUT /puppet/{session}` queued."""
     seed: int = 0
@@ -55,4 +60,8 @@ class SimulatorOptions(Record):
         low, high = self.delay_ms
         if not 0 <= low <= high:
             raise ValueError("delay_ms is a range that begins at 0 or later: 20,80")
+        if self.preset is not None and self.preset not in read_presets():
+            raise ValueError(
+                f"preset: there is no server '{self.preset}'; there are {', '.join(read_presets())}"
+            )
         return self

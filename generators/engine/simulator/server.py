@@ -14,7 +14,11 @@ from pydantic import JsonValue, ValidationError
 from generators.engine.simulator.chat_handler import SESSION, ChatHandler, read_object
 from generators.engine.simulator.faults import CHAT, ActiveFaults, Fault, FaultKind
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.metrics import metrics_page
+from generators.engine.simulator.metrics import (
+    figures_of_cache,
+    figures_of_clock,
+    metrics_page,
+)
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.request_log import RequestLog
 from generators.engine.simulator.tokenizer import pieces
@@ -110,7 +114,12 @@ class SimulatorApp:
         chats = self._chats
         if FaultKind.NO_METRICS in faults:
             raise HttpRefusal(404, "Not Found")
-        text = metrics_page(chats.counters, chats.cache, chats.images, model=chats.options.model)
+        model = chats.options.model
+        if chats.clock is not None:
+            figures = figures_of_clock(chats.clock.batcher, chats.options.context_tokens)
+        else:
+            figures = figures_of_cache(chats.counters, chats.cache)
+        text = metrics_page(chats.counters, figures, chats.images, model=model)
         if FaultKind.HALF_METRICS in faults:
             text = text[: len(text) // 2]
         return web.Response(text=text, content_type="text/plain")
@@ -235,6 +244,8 @@ class SimulatorServer:
     async def __aenter__(self) -> Self:
         """Listen."""
         self._running = ChatHandler(self._options)
+        if self._running.clock is not None:
+            await self._running.clock.__aenter__()
         for fault in self._faults:
             self._running.faults.post(fault)
         self._runner = web.AppRunner(
@@ -258,3 +269,5 @@ class SimulatorServer:
         """Stop; requests that never end are dropped."""
         if self._runner is not None:
             await self._runner.cleanup()
+        if self._running is not None and self._running.clock is not None:
+            await self._running.clock.__aexit__()
