@@ -355,6 +355,11 @@ def _plan(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _rehearse(parser: argparse.ArgumentParser) -> None:
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 def _dialect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dialect", metavar="NAME", help="the dialect of the model; holotron by default"
@@ -376,6 +381,11 @@ ENGINE: Commands = {
         _plan,
         "show sizes of pictures, and a run's own, by tokens, by legibility and by speed",
         "stepmill engine plan --dialect holotron --set browser.picture_side=[700,896]",
+    ),
+    "rehearse": (
+        _rehearse,
+        "walk the whole path of a configuration's engine once, and say what a thousand trajectories take",
+        "stepmill engine rehearse --config configs/holotron-h100.toml",
     ),
 }
 """The subcommands of `engine`."""

@@ -87,6 +87,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "sites check": ("run.seed", "sites", "tasks", *_PICTURES, *_ACTING, "limits"),
     "engine serve": _SERVED,
     "engine plan": (*_LARGEST, *_ACTING),
+    "engine rehearse": ("run.seed", "engine", *_LARGEST, *_WORDS, "limits"),
     "doctor": _SERVED,
 }
 """The keys by command, a table's name for all keys of the table; None: every key there is."""

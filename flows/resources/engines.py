@@ -123,6 +123,21 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         yield PolicyRuntime(policies, main, vllm)
 
 
+@contextlib.asynccontextmanager
+async def open_engine(config: RunConfig) -> "AsyncIterator[OpenAIEngine]":
+    """Start or find the main engine of a run, for questions that are no run's.
+
+    Raises:
+        NoEngine: it does not start, or does not answer.
+    """
+    async with AsyncExitStack() as stack:
+        vllm: VllmServer | None = None
+        if config.engine.kind is EngineKind.VLLM:
+            vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
+        engine, _ = await _main_engine(config, stack, vllm)
+        yield engine
+
+
 async def _main_engine(
     config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
 ) -> "tuple[OpenAIEngine, QueueReply | None]":
