@@ -52,6 +52,7 @@ class VirtualClock:
         self._expired: asyncio.Future[PageLost | None] | None = None
         self._requests: dict[Channel, OpenRequests] = {}
         self._stopped_at = 0.0
+        self._stale_until = 0
         self.elapsed_ms = 0
         """Virtual time since the start, ms."""
 
@@ -123,7 +124,7 @@ class VirtualClock:
         """
         shown = self._channel
         try:
-            await self._advance_beside_streams(await self._advance_with_requests(ms))
+            await self._advance_beside_streams(ms, await self._advance_with_requests(ms))
         finally:
             self._channel = shown
         self.elapsed_ms += ms
@@ -132,15 +133,29 @@ class VirtualClock:
         """Let time pass while no request is in flight, and return how much has not because it waits for what never ends."""
         left = ms
         while left and not self._has_streams:
+            begun = self.elapsed_ms + ms - left
             if await self._portion(left, _PAUSE_FOR_NETWORK):
-                return 0
-            # Else time would go on until it is read, and the end of this portion be taken for that of the next.
+                if begun >= self._stale_until:
+                    return 0
+                left = await self._left_after(ms, begun, left)
+                continue
+            # Else time would go on until it is read. The end of this portion is told later all the same.
             await self._set({"policy": "pause"})
-            left = await self._left(ms)
+            left = await self._left_after(ms, begun, left)
             other = self._loading_elsewhere()
             if other is None:
                 break
             self._channel = other
+        return left
+
+    async def _left_after(self, ms: int, begun: int, part: int) -> int:
+        """Return how much of `ms` has not passed after a portion, and remember the end of one that was interrupted.
+
+        The browser tells the end of an interrupted portion at its time, whatever runs then, and so interrupts that.
+        """
+        left = await self._left(ms)
+        if self.elapsed_ms + ms - left < begun + part:
+            self._stale_until = max(self._stale_until, begun + part)
         return left
 
     def _loading_elsewhere(self) -> Channel | None:
@@ -148,15 +163,17 @@ class VirtualClock:
         others = (channel for channel in self._requests if channel is not self._channel)
         return next((one for one in others if self._requests[one].loads_document), None)
 
-    async def _advance_beside_streams(self, ms: int) -> None:
-        """Let time pass in small portions, and wait between them for the requests that are no streams."""
-        while ms > 0:
+    async def _advance_beside_streams(self, ms: int, left: int) -> None:
+        """Let the rest of `ms` pass in small portions, and wait between them for the requests that are no streams."""
+        while left > 0:
             while self._awaits:  # noqa: ASYNC110 - which real time decides, too
                 await asyncio.sleep(LOOK_SECONDS)
-            part = min(ms, STREAM_STEP_MS)
+            begun, part = self.elapsed_ms + ms - left, min(left, STREAM_STEP_MS)
             if not await self._portion(part, "advance"):
                 raise _clock_failure(part)
-            ms -= part
+            left = left - part
+            if begun < self._stale_until:
+                left = await self._left_after(ms, begun, part)
 
     async def _left(self, ms: int) -> int:
         """Return how much of a portion of `ms` has not passed yet."""
@@ -190,11 +207,6 @@ class VirtualClock:
     def _is_held(self) -> bool:
         """Whether what holds time is a stream, or the document of another page."""
         return (self._has_streams and not self._awaits) or self._loading_elsewhere() is not None
-
-    @property
-    def has_requests(self) -> bool:
-        """Whether a request is open, or a stream."""
-        return self._awaits or self._has_streams
 
     @property
     def _has_streams(self) -> bool:

@@ -98,6 +98,9 @@ class Settling:
             return
         half = times.load_ms // 2
         await clock.advance(half)
+        # What answers and streams bring late gets the other half: at the end, the same time has passed in any case.
+        await clock.wait_for_bodies()
+        await clock.hear_news()
         await self._pass(clock, times.load_ms - half - times.settle_ms, await self._frame())
         await self._pass(clock, times.settle_ms, await self._frame())
 
@@ -180,15 +183,10 @@ class Settling:
         await self._wait_for_fonts()
 
     async def end_load(self) -> None:
-        """Let what moves on a loaded page come to its end, and its fonts arrive.
-
-        A page that still waits for an answer, or has a stream, settles as after an action: what comes next, and what
-        the page does then, would be in the first picture by chance.
-        """
+        """Let what moves on a loaded page come to its end, and its answers and fonts arrive."""
         self._navigated = False
-        if self._clock is not None and self._clock.has_requests:
-            await self.settle(wait_ms=0)
-            return
+        if self._clock is not None:
+            await self._clock.wait_for_bodies()
         await self._end_motion(MOTION_MS)
         await self._wait_for_fonts()
 
