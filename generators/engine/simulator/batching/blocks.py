@@ -3,7 +3,8 @@
 Made after vLLM 0.26's `v1/core/block_pool.py` and `v1/core/single_type_kv_cache_manager.py` (`MambaManager`, mode `align`).
 A piece is a block of attention (1 block of memory) or a state (one block for each group of Mamba layers). A piece in use
 cannot be dropped. One that nobody uses is kept, if it has a name, until its memory is wanted; the one unused for the
-longest goes first. A name covers everything up to the piece's end, so a prompt finds the pieces of its own beginning.
+longest goes first. A name covers everything up to the piece's end, so a prompt finds the pieces of its own beginning. Two
+requests that read the same at once make two pieces of one name, and both are kept: the older is found first.
 """
 
 from collections import OrderedDict
@@ -20,8 +21,6 @@ class Piece:
     """What it is found by; None: nobody can find it."""
     users: int = 1
     """Requests that use it."""
-    kept_at: int = -1
-    """The iteration in which it got its name; a state of this one is found from the next on."""
 
 
 @dataclass(eq=False, slots=True)
@@ -35,7 +34,7 @@ class Pool:
     used: int = 0
     """Blocks of pieces in use."""
     _idle: OrderedDict[Piece, None] = field(default_factory=OrderedDict)
-    _named: dict[int, Piece] = field(default_factory=dict)
+    _named: dict[int, dict[Piece, None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.blank = self.blocks
@@ -46,8 +45,9 @@ class Pool:
         return self.blocks - self.used
 
     def find(self, name: int) -> Piece | None:
-        """Return the piece of this name; None: it is not there (any more)."""
-        return self._named.get(name)
+        """Return the oldest piece of this name; None: there is none (any more)."""
+        pieces = self._named.get(name)
+        return next(iter(pieces)) if pieces else None
 
     def take(self, size: int) -> Piece:
         """Return a new piece, for which the longest unused ones are dropped. There must be `size` free blocks."""
@@ -66,11 +66,10 @@ class Pool:
             self.used += piece.size
         piece.users += 1
 
-    def name(self, piece: Piece, name: int, iteration: int) -> None:
-        """Let a piece be found from now on; of two of one name the first is."""
-        if name not in self._named:
-            piece.name, piece.kept_at = name, iteration
-            self._named[name] = piece
+    def name(self, piece: Piece, name: int) -> None:
+        """Let a piece that has no name be found from now on."""
+        piece.name = name
+        self._named.setdefault(name, {})[piece] = None
 
     def leave(self, piece: Piece) -> None:
         """Stop using a piece."""
@@ -94,6 +93,10 @@ class Pool:
         self.blocks = wanted
 
     def _forget(self, piece: Piece) -> None:
-        if piece.name is not None:
+        if piece.name is None:
+            return
+        pieces = self._named[piece.name]
+        del pieces[piece]
+        if not pieces:
             del self._named[piece.name]
-            piece.name = None
+        piece.name = None

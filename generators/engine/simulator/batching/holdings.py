@@ -16,8 +16,13 @@ class Holdings:
 
     def __init__(self, preset: ServerPreset) -> None:
         self._preset = preset
-        self.pool = Pool(preset.blocks)
-        """All of it."""
+        self.pool = Pool(preset.blocks - 1)
+        """All of it, but the block that stands for none."""
+        self._kept: set[int] = set()
+
+    def begin_iteration(self) -> None:
+        """Let the states that the last iteration kept be found from now on."""
+        self._kept.clear()
 
     def look_up(self, request: BatchedRequest) -> tuple[int, Piece | None, int]:
         """Return how many tokens the cache serves, the state there, and up to where others share the prompt; 0: no further."""
@@ -36,11 +41,9 @@ class Holdings:
                 return blocks * block, state, whole * block if blocks < whole else 0
         return 0, None, whole * block
 
-    def fits(
-        self, request: BatchedRequest, found: int, state: Piece | None, iteration: int
-    ) -> bool:
+    def fits(self, request: BatchedRequest, found: int, state: Piece | None) -> bool:
         """Whether the whole prompt has room, and its state is not of this very iteration."""
-        if state is not None and state.kept_at == iteration:
+        if state is not None and state.name in self._kept:
             return False
         block = self._preset.block_tokens
         shared = found // block
@@ -68,27 +71,30 @@ class Holdings:
             request.states.append(state)
 
     def needs(self, request: BatchedRequest, end: int) -> tuple[int, int]:
-        """Return the blocks of attention and of a state that a request needs to get to `end`, tokens."""
+        """Return the blocks of attention and of a state that a request needs to get to `end`, tokens.
+
+        Within a block a state is written over.
+        """
         preset = self._preset
         blocks = -(-end // preset.block_tokens) - len(request.attention)
-        is_new = preset.caches or not request.states
+        is_new = blocks > 0 if preset.caches else not request.states
         return blocks, preset.state_blocks if is_new else 0
 
-    def take(self, request: BatchedRequest, end: int, iteration: int) -> None:
+    def take(self, request: BatchedRequest, end: int) -> None:
         """Take what a request needs to get to `end`; there must be room."""
         blocks, state = self.needs(request, end)
         for _ in range(blocks):
             request.attention.append(self.pool.take(1))
         if state:
             request.states.append(self.pool.take(state))
-        self.keep(request, end, iteration)
+        self.keep(request, end)
 
-    def leave_states(self, request: BatchedRequest) -> None:
-        """Stop using the states of a request that were copied into its last one."""
-        while len(request.states) > 1:
+    def leave_states(self, request: BatchedRequest, newest: int) -> None:
+        """Stop using the states of a request but the newest ones."""
+        while len(request.states) > newest:
             self.pool.leave(request.states.pop(0))
 
-    def keep(self, request: BatchedRequest, end: int, iteration: int) -> None:
+    def keep(self, request: BatchedRequest, end: int) -> None:
         """Give names to the whole blocks up to `end`, and to a state there."""
         preset = self._preset
         if not preset.caches:
@@ -96,9 +102,11 @@ class Holdings:
         whole = end // preset.block_tokens
         for piece, name in zip(request.attention[:whole], request.names[:whole], strict=False):
             if piece.name is None:
-                self.pool.name(piece, name, iteration)
+                self.pool.name(piece, name)
         if request.states and request.states[-1].name is None and self._is_kept(request, end):
-            self.pool.name(request.states[-1], request.names[whole - 1] + _STATE, iteration)
+            name = request.names[whole - 1] + _STATE
+            self.pool.name(request.states[-1], name)
+            self._kept.add(name)
 
     def _is_kept(self, request: BatchedRequest, end: int) -> bool:
         """Whether the state at `end` can be found again."""
@@ -110,7 +118,7 @@ class Holdings:
 
     def release(self, request: BatchedRequest) -> None:
         """Stop using all that a request uses, the ends of its prompt first."""
-        for piece in (*reversed(request.attention), *reversed(request.states)):
+        for piece in (*reversed(request.states), *reversed(request.attention)):
             self.pool.leave(piece)
         request.attention.clear()
         request.states.clear()

@@ -49,9 +49,13 @@ class BatchedRequest:
     attention: list[Piece] = field(default_factory=list)
     """Its blocks of attention, in order."""
     states: list[Piece] = field(default_factory=list)
-    """The states that it uses: at most the last two."""
+    """The states that it uses: the last ones, at most three."""
     encoded: set[int] = field(default_factory=set)
-    """Indices of its pictures that are encoded and not yet read."""
+    """Indices of its pictures that are kept for it by the encoder."""
+    turn: int = 0
+    """The number of its last admission among all; the youngest has the highest."""
+    read_at: int = -1
+    """The last iteration that read of it."""
     written: int = 0
     """Tokens of the reply that were there when it last had to make room, and are read again."""
     ends_at: int = 0

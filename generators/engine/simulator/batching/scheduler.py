@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from generators.engine.simulator.batching.blocks import Piece, Pool
 from generators.engine.simulator.batching.holdings import Holdings
+from generators.engine.simulator.batching.pictures import PictureCache
 from generators.engine.simulator.batching.presets import ServerPreset
 from generators.engine.simulator.batching.requests import BatchedRequest
 
@@ -79,9 +80,11 @@ class Batcher:
         self._ends: list[_Event] = []
         self._crossings: list[_Event] = []
         self._tie = 0
-        self._sights_held = 0
-        self._leaving = deque([0] * (1 + _AHEAD), maxlen=1 + _AHEAD)
-        self._copied: deque[list[BatchedRequest]] = deque([] for _ in range(1 + _AHEAD))
+        self._admissions = 0
+        self._pictures = PictureCache(preset.encoder_tokens)
+        self._under_way: deque[list[tuple[BatchedRequest, Piece | None]]] = deque(
+            [] for _ in range(1 + _AHEAD)
+        )
 
     @property
     def pool(self) -> Pool:
@@ -122,10 +125,7 @@ class Batcher:
         self.iteration += 1
         load = self._schedule(now)
         if not (load.read or load.written):
-            self.iteration -= 1
-            if not any(self._leaving):
-                return 0.0, []
-            return self.preset.iteration_seconds, []
+            return self.preset.iteration_seconds if any(self._under_way) else 0.0, []
         seconds = self._seconds(load)
         if not load.read and not self.waiting and not self.reading:
             seconds = self._write_on(seconds, now, until)
@@ -154,15 +154,11 @@ class Batcher:
 
     def _schedule(self, now: float) -> Load:
         load = Load()
-        self._sights_held -= self._leaving[0]
-        self._leaving.append(0)
-        for request in self._copied.popleft():
-            self.memory.leave_states(request)
-        self._copied.append([])
+        self.memory.begin_iteration()
+        self._leave_behind()
         was = self.totals.preemptions
         self._make_room_to_write()
-        load.written = len(self.writing)
-        budget = self.preset.batched_tokens - load.written
+        budget = self.preset.batched_tokens - len(self.writing)
         encoder = self.preset.encoder_tokens
         for request in list(self.reading):
             if budget <= 0:
@@ -175,7 +171,17 @@ class Batcher:
                 encoder -= self._read(request, part, sights, load)
         if self.totals.preemptions == was:
             self._admit(budget, encoder, load, now)
+        load.written = len(self.writing)
         return load
+
+    def _leave_behind(self) -> None:
+        """Leave what the iteration before the last one was the last to need."""
+        for request, state in self._under_way.popleft():
+            self._pictures.leave_read(request)
+            if request in self.writing and state in request.states:
+                newest = len(request.states) - request.states.index(state)
+                self.memory.leave_states(request, newest)
+        self._under_way.append([])
 
     def _admit(self, budget: int, encoder: int, load: Load, now: float) -> None:
         """Begin with requests that wait, in order, until one cannot begin."""
@@ -184,10 +190,15 @@ class Batcher:
             found, state, junction = self._look_up(request)
             request.junction = junction
             part, sights = self._part(request, found, budget, encoder)
-            if not part or not self.memory.fits(request, found, state, self.iteration):
+            if not part:
+                return
+            if not self.memory.fits(request, found, state):
+                self._pictures.leave_all(request)
                 return
             self.waiting.popleft()
             self.memory.begin(request, found, state)
+            self._admissions += 1
+            request.turn = self._admissions
             if request.admitted is None:
                 request.admitted, request.cached = now, found
             self.reading.append(request)
@@ -211,25 +222,26 @@ class Batcher:
         part, sights = self._see(request, start, part, encoder)
         if part and self.preset.caches and self.preset.state_blocks:
             part = self._align(request, start, part)
-        return part, [index for index in sights if request.sights[index].start < start + part]
+        return part, sights
 
     def _see(
         self, request: BatchedRequest, start: int, part: int, encoder: int
     ) -> tuple[int, list[int]]:
         """Return the part up to the first picture that the encoder has no room for, and those to encode."""
-        sights: list[int] = []
-        held = self._sights_held
+        sights: dict[int, int] = {}
+        wanted = 0
         for index, sight in enumerate(request.sights):
             if sight.start >= start + part:
                 break
-            if sight.start + sight.tokens <= start or index in request.encoded:
+            is_read = sight.start + sight.tokens <= start
+            if is_read or sight.content in sights or self._pictures.find(request, index):
                 continue
-            if sight.tokens > encoder or held + sight.tokens > self.preset.encoder_tokens:
-                return max(0, sight.start - start), sights
-            encoder -= sight.tokens
-            held += sight.tokens
-            sights.append(index)
-        return part, sights
+            wanted += sight.tokens
+            if wanted > encoder or not self._pictures.make_room(wanted):
+                part = max(0, sight.start - start)
+                break
+            sights[sight.content] = index
+        return part, list(sights.values())
 
     def _align(self, request: BatchedRequest, start: int, part: int) -> int:
         """Return the part up to the end of a block whose state is kept."""
@@ -244,37 +256,39 @@ class Batcher:
 
     def _read(self, request: BatchedRequest, part: int, sights: list[int], load: Load) -> int:
         """Read a part of a prompt, and return how many tokens of pictures are encoded for it."""
+        for index in sights:
+            self._pictures.put(request, index)
         tokens = sum(request.sights[index].tokens for index in sights)
-        request.encoded.update(sights)
-        self._sights_held += tokens
         request.computed += part
+        request.read_at = self.iteration
         load.read += part
         load.encoded += tokens
-        read = [i for i in request.encoded if _end(request, i) <= request.computed]
-        request.encoded.difference_update(read)
-        self._leaving[-1] += sum(request.sights[index].tokens for index in read)
+        self._under_way[-1].append((request, request.states[-1] if request.states else None))
         return tokens
 
     # Memory
 
     def _make_room(self, request: BatchedRequest, end: int) -> bool:
         """Take the memory for a prompt up to `end`; False: there is none, whoever else makes room."""
-        self.memory.leave_states(request)
+        # The state before the last one is read by the iteration under way.
+        self.memory.leave_states(request, 2 if request.read_at == self.iteration - 1 else 1)
         while self.pool.free < sum(self.memory.needs(request, end)):
             if not self._preempt_for(request):
                 return False
-        states = len(request.states)
-        self.memory.take(request, end, self.iteration)
-        if len(request.states) > states:
-            self._copied[-1].append(request)
+        self.memory.take(request, end)
         return True
 
     def _make_room_to_write(self) -> None:
         """Take the memory for replies that get to a new block in this iteration."""
-        for request in self._due(self._crossings):
+        for request in sorted(self._due(self._crossings), key=lambda one: one.turn):
+            if request not in self.writing:  # it had to make room
+                continue
             at = request.computed_at(self.iteration - 1)
-            self.memory.keep(request, at, self.iteration)
+            self.memory.keep(request, at)
             if self._make_room(request, at + 1):
+                self._under_way[-1].append(
+                    (request, request.states[-1] if request.states else None)
+                )
                 self._plan_crossing(request)
 
     def _due(self, events: list["_Event"]) -> Iterator[BatchedRequest]:
@@ -286,9 +300,7 @@ class Batcher:
 
     def _preempt_for(self, request: BatchedRequest) -> bool:
         """Let the youngest request begin again, which may be this one itself; return whether it is another."""
-        youngest = self.reading[-1] if self.reading else None
-        if youngest is None:
-            youngest = max(self.writing, key=lambda one: (one.admitted or 0.0, one.arrived))
+        youngest = max((*self.reading[-1:], *self.writing), key=lambda one: one.turn)
         if youngest in self.writing:
             self.writing.discard(youngest)
             youngest.written = youngest.computed_at(self.iteration - 1) + 1 - youngest.prompt
@@ -303,8 +315,7 @@ class Batcher:
 
     def _release(self, request: BatchedRequest) -> None:
         self.memory.release(request)
-        self._sights_held -= sum(request.sights[index].tokens for index in request.encoded)
-        request.encoded.clear()
+        self._pictures.leave_all(request)
 
     # The end of an iteration
 
@@ -337,8 +348,3 @@ class Batcher:
         if due <= request.ends_at:
             self._tie += 1
             heapq.heappush(self._crossings, (due, self._tie, request, request.ends_at))
-
-
-def _end(request: BatchedRequest, index: int) -> int:
-    sight = request.sights[index]
-    return sight.start + sight.tokens
