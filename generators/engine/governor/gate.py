@@ -20,7 +20,7 @@ class Gate(Generic[Episode]):
         self.request_limit = requests
         """How many of their requests may be under way, 1 or more."""
         self._live: dict[Episode, None] = {}
-        self._waiting: dict[Episode, None] = {}
+        self._waiting: dict[Episode, int] = {}
         self._asking: dict[Episode, int] = {}
         self._parked: set[Episode] = set()
         self._rested: set[Episode] = set()
@@ -43,7 +43,7 @@ class Gate(Generic[Episode]):
     @property
     def waiting(self) -> int:
         """How many requests wait here."""
-        return len(self._waiting)
+        return sum(self._waiting.values())
 
     @property
     def has_room(self) -> bool:
@@ -65,19 +65,15 @@ class Gate(Generic[Episode]):
 
     def ask(self, episode: Episode) -> None:
         """Let a request of an episode wait for its turn. One that does not live, as a judge's, is not parked."""
-        self._waiting[episode] = None
+        self._waiting[episode] = self._waiting.get(episode, 0) + 1
 
     def finish(self, episode: Episode) -> None:
         """Note that a request that was under way is over, whatever came of it."""
-        left = self._asking.get(episode, 0) - 1
-        if left > 0:
-            self._asking[episode] = left
-        else:
-            self._asking.pop(episode, None)
+        _take_one(self._asking, episode)
 
     def give_up(self, episode: Episode) -> None:
         """Forget a request that waits, because its caller is gone."""
-        self._waiting.pop(episode, None)
+        _take_one(self._waiting, episode)
 
     def set_limits(self, live: int, requests: int) -> None:
         """Set both limits; they hold from now on."""
@@ -90,10 +86,15 @@ class Gate(Generic[Episode]):
         going: list[Episode] = []
         if room > 0 and self._waiting:
             age = {episode: at for at, episode in enumerate(self._live)}
-            able = [one for one in self._waiting if one not in self._parked]
+            able = [
+                one
+                for one, times in self._waiting.items()
+                if one not in self._parked
+                for _ in range(times)
+            ]
             going = sorted(able, key=lambda one: age.get(one, -1))[:room]
         for episode in going:
-            del self._waiting[episode]
+            _take_one(self._waiting, episode)
             self._asking[episode] = self._asking.get(episode, 0) + 1
         return going
 
@@ -113,3 +114,12 @@ class Gate(Generic[Episode]):
             self._rested.clear()
             fresh += [one for one in young if one not in fresh]
         self._parked.update(fresh[:missing])
+
+
+def _take_one(counts: dict[Episode, int], episode: Episode) -> None:
+    """Count one less of an episode, if there is any."""
+    left = counts.get(episode, 0) - 1
+    if left > 0:
+        counts[episode] = left
+    else:
+        counts.pop(episode, None)

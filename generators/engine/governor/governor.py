@@ -14,6 +14,7 @@ those that it could have, so the number of episodes is found by that:
   on, and more while none waits.
 """
 
+import math
 import statistics
 from collections import deque
 from dataclasses import dataclass, field
@@ -99,17 +100,19 @@ class _Window:
     computed: int = 0
 
     def add(self, call: CallFigures, *, is_full: bool) -> None:
+        prompt, cached = call.prompt_tokens, call.cached_tokens
         self.calls += 1
         self.full += is_full
-        self.computed += (call.prompt_tokens or 0) - (call.cached_tokens or 0)
-        if call.cached_tokens is not None:
+        self.computed += max(0, (prompt or 0) - max(0, cached or 0))
+        if cached is not None:
+            could = max(0, min(call.cacheable_tokens, prompt or call.cacheable_tokens))
             self.said += 1
-            self.cached += min(call.cached_tokens, call.cacheable_tokens)
-            self.cacheable += call.cacheable_tokens
+            self.cached += max(0, min(cached, could))
+            self.cacheable += could
 
     @property
     def efficiency(self) -> float | None:
-        """Hit efficiency; None: the server seldom says it, or nothing was served, as without a cache."""
+        """Hit efficiency; None: the server seldom says it, or nothing could have been served."""
         if self.said * 2 < self.calls or not self.cacheable:
             return None
         return self.cached / self.cacheable
@@ -167,7 +170,7 @@ class Governor:
         self._last[call.episode] = now
         if before is not None:
             self._gaps.append(now - before)
-        if call.prompt_tokens is not None:
+        if call.prompt_tokens is not None and call.prompt_tokens > 0:
             self._prompts.append(call.prompt_tokens)
         if self._window is None or now < self._holds_until:
             self._window = _Window(now)
@@ -186,7 +189,7 @@ class Governor:
             return
         served = _rise(before.served, gauges.served)
         preempted = _rise(before.preemptions, gauges.preemptions)
-        running, waiting = gauges.running, gauges.waiting
+        running, waiting = _sane(gauges.running), _sane(gauges.waiting)
         if preempted > PREEMPTED * max(served, 1.0):
             self._requests = min(self._requests, running or self._requests) * FEWER
         elif waiting == 0:
@@ -201,7 +204,7 @@ class Governor:
 
     def _decide(self, window: _Window, now: float) -> None:
         residence = self.residence
-        if residence is None or window.calls < MIN_CALLS or now - window.begun < residence:
+        if residence is None or window.calls < MIN_CALLS or now - window.begun <= residence:
             return
         efficiency = window.efficiency if self.hears_hits else None
         if efficiency is None or max(self._best, efficiency) < SERVES_AT_ALL:
@@ -267,6 +270,12 @@ class Governor:
 
 def _rise(before: float | None, now: float | None) -> float:
     """Return by how much a counter rose; 0 where it is not named, or has begun anew."""
+    before, now = _sane(before), _sane(now)
     if before is None or now is None or now < before:
         return 0.0
     return now - before
+
+
+def _sane(value: float | None) -> float | None:
+    """Return a figure of a page of metrics; None where it is no number of requests."""
+    return value if value is not None and math.isfinite(value) and value >= 0 else None

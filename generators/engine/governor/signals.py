@@ -47,5 +47,11 @@ class Memory:
     """Whether a prompt is found again."""
 
     def episodes(self, prompt_tokens: float) -> float:
-        """Return how many prompts of this length fit, each with two states: one in use and one to begin from again."""
-        return self.blocks / (-(-prompt_tokens // self.block_tokens) + 2 * self.state_blocks)
+        """Return how many prompts of this length fit, each with two states: one in use and one to begin from again.
+
+        It is any number where the server says sizes that cannot be.
+        """
+        if self.blocks < 1 or self.block_tokens < 1 or self.state_blocks < 0:
+            return float("inf")
+        blocks = max(1, -(-prompt_tokens // self.block_tokens))
+        return self.blocks / (blocks + 2 * self.state_blocks)
