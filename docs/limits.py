@@ -92,6 +92,16 @@ LINES = (
          "max_ms"),
     Line("engine_load", "prompt tokens from the prefix cache of the simulator, worst level", "%",
          _worst_hits, "min_prefix_hit_rate"),
+    Line("serving", "calls a second and share from the cache, in virtual time beside measured ones that it "
+         "was not fitted to: off at most", "%", _key("worst_off"), "max_off"),
+    Line("governor", "seeds with 95 % of the calls a second of the best fixed numbers, the worst server that "
+         "says something", "%", _key("seeds_at_95_worst"), "min_seeds"),
+    Line("governor", "requests that had to start again, the worst server", "%", _key("preempted_worst"),
+         "max_preempted"),
+    Line("governor", "latency of the slowest tenth beside the median's, the worst server", "×",
+         _key("slowest_tenth_worst"), "max_slow"),
+    Line("governor", "the calls a second without the hit signal where a cache drops most at once, beside the "
+         "best fixed numbers'", "%", _key("share_without_hits"), "max_deaf"),
     Line("startup", "`stepmill --help`", "s", _key("help_seconds"), "max_help_seconds"),
     Line("startup", "`stepmill generate --dry-run`", "s", _key("dry_run_seconds"),
          "max_dry_run_seconds"),

@@ -93,19 +93,15 @@ class Turns:
             self._gate.finish(episode)
         elif turn in self._queues[episode]:
             self._queues[episode].remove(turn)
-            if not self._queues[episode]:
-                self._gate.give_up(episode)
+            self._gate.give_up(episode)
         self._go()
 
     def _go(self) -> None:
         """Let the requests go whose turn it is."""
         while going := self._gate.next():
             for episode in going:
-                queue = self._queues[episode]
-                queue.popleft().set_result(None)
-                if queue:
-                    self._gate.ask(episode)
-                else:
+                self._queues[episode].popleft().set_result(None)
+                if not self._queues[episode]:
                     del self._queues[episode]
 
     def begin(self, episode: str) -> None:
@@ -115,7 +111,7 @@ class Turns:
     def end(self, episode: str) -> None:
         """Forget an episode that has ended or moved away; requests of it that wait go on waiting for a turn."""
         self._gate.end(episode)
-        if self._queues.get(episode):
+        for _ in self._queues.get(episode, ()):
             self._gate.ask(episode)
         if self._governor is not None:
             self._governor.forget(episode)
