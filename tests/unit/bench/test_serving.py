@@ -1,7 +1,6 @@
 """The simulator's server works as the one that was measured, and its picture shows what the bench found."""
 
 import json
-from xml.etree import ElementTree
 
 import pytest
 
@@ -37,10 +36,8 @@ def test_the_picture_of_the_page_shows_the_result() -> None:
 def test_a_picture_has_a_line_and_its_points_and_says_which_number_is_best() -> None:
     curve = Curve("a <server>", (5, 5), "#123456", [(8, 1.0), (32, 3.96), (64, 2.0)], [(32, 4.0)])
     drawn = draw("a title", "below it", [curve])
-    root = ElementTree.fromstring(drawn)
-    names = [node.tag.rpartition("}")[2] for node in root.iter()]
 
-    assert (names.count("polyline"), names.count("circle")) == (1, 2)
+    assert (drawn.count("<polyline"), drawn.count("<circle")) == (1, 2)
     assert "a &lt;server&gt;" in drawn
     assert "best at 32: 4.0 calls/s" in drawn
     assert drawn == draw("a title", "below it", [curve])
