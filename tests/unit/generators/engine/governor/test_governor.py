@@ -86,6 +86,17 @@ def test_after_each_failure_it_waits_for_twice_as_many_good_decisions() -> None:
     assert patience == [PATIENCE, 2 * PATIENCE, 4 * PATIENCE, MOST_PATIENCE]
 
 
+def test_a_failure_above_an_edge_does_not_raise_it() -> None:
+    teller = Teller()
+    teller.decide(0.9, times=4)
+    teller.decide(0.3)
+    edge = teller.governor._edge
+    teller.governor._live = 1.5 * edge
+    teller.decide(0.2)
+
+    assert teller.governor._edge == edge
+
+
 def test_an_edge_that_has_moved_away_is_passed() -> None:
     teller = _cliff(40)
     assert teller.live <= 44
