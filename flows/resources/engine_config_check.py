@@ -5,7 +5,7 @@ the record that it checks.
 """
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
-from generators.engine.vllm.command import USAGE_FLAGS, check_arguments
+from generators.engine.vllm.command import USAGE_FLAGS, check_arguments, check_installed_flags
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineKind, EngineSection
 from schemas.errors import BadConfig
@@ -16,7 +16,7 @@ def check_engine(config: RunConfig) -> None:
 
     Raises:
         BadConfig: the error names the key and the remedy.
-        NoEngine: a credential is among the arguments of a server.
+        NoEngine: an argument of a server is refused.
     """
     engine = config.engine
     match engine.kind:
@@ -28,6 +28,7 @@ def check_engine(config: RunConfig) -> None:
             raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
         case EngineKind.VLLM:
             check_arguments(engine.args)
+            check_installed_flags(engine)
         case EngineKind.SIMULATOR:
             simulator_command(engine)
         case _:

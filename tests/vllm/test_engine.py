@@ -29,6 +29,7 @@ from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
 from generators.engine.vllm.command import LOCAL_VLLM, serve_command
+from generators.engine.vllm.flags import installed_version, known_spellings
 from generators.policy.dialects.registry import make_dialect
 from schemas.base import Record
 from schemas.configuration.sections import EngineKind, EngineSection
@@ -288,6 +289,31 @@ def test_every_command_that_serves_a_configuration_is_one_that_vllm_knows() -> N
 
     assert served.keys() >= {"holotron-h100", "holo2-h100", "laptop-vllm"}
     assert _parsed([*served.values()]) == [[True, True]] * len(served)
+
+
+SPELLINGS = """
+import json
+from vllm.entrypoints.launchers.cli_args import make_arg_parser
+from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+parser = make_arg_parser(FlexibleArgumentParser())
+print(json.dumps(sorted({*parser._option_string_actions} - {"-h", "--help"})))
+"""
+
+
+def test_the_table_of_flags_holds_those_of_the_version_that_is_installed() -> None:
+    version = installed_version((str(ROOT / LOCAL_VLLM),))
+    known = subprocess.run(
+        [ROOT / LOCAL_VLLM.parent / "python", "-c", SPELLINGS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert known.returncode == 0, known.stderr[-2_000:]
+    assert str(version) == "0.32"
+    assert version is not None
+    assert sorted(known_spellings(version)) == json.loads(known.stdout.splitlines()[-1])
 
 
 def test_a_configuration_can_take_back_what_every_server_is_told() -> None:

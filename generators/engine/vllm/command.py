@@ -7,6 +7,7 @@ listening, and a server that reuses addresses, as they all do, may bind beside i
 """
 
 import os
+import re
 import shutil
 import socket
 from collections.abc import Collection, Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from generators.child_environment import MODEL_SERVER, inherit
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE
+from generators.engine.vllm.flags import check_flags, installed_version
 from schemas.base import Record
 from schemas.configuration.sections import EngineSection
 from schemas.errors import NoEngine
@@ -34,6 +36,13 @@ prefix caching alone decides there."""
 TRUST_FLAG = "--trust-remote-code"
 """Makes vLLM execute code that comes with a checkpoint."""
 
+BALANCING_FLAG = "--data-parallel-"
+"""Begins every flag by which one vLLM spreads requests over several copies of a model."""
+
+_BALANCING_SHORT = re.compile(r"^-dp(?:n|r|l|a|p|b|h|e|m)?(?![a-z])")
+_ONE_COPY = frozenset({"--data-parallel-size", "--data-parallel-size-local", "-dp", "-dpl"})
+"""Flags of those that say nothing where their value is 1."""
+
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
 """Hosts that a server can listen on and no client can connect to."""
@@ -53,6 +62,8 @@ class ServeCommand(Record):
     """The host that clients connect to."""
     port: int
     """The port that clients connect to."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of its flags before the start."""
 
     @property
     def origin(self) -> str:
@@ -75,7 +86,9 @@ class ServeCommand(Record):
 
 
 def check_arguments(args: Sequence[str]) -> None:
-    """Refuse a credential among a server's arguments, which every user of the machine can read.
+    """Refuse arguments that no server may be started with, whatever its version.
+
+    These are credentials, which every user of the machine can read, and vLLM's own balancing.
 
     Raises:
         NoEngine: there is one; the message names its flag alone.
@@ -86,6 +99,35 @@ def check_arguments(args: Sequence[str]) -> None:
             f"it); leave it out: the key that vLLM must be asked with is taken from {VLLM_KEY_VARIABLE}, and a "
             "model that takes a token is downloaded beforehand (hf download)"
         )
+    for number, arg in enumerate(args):
+        if _balances(arg, next(iter(args[number + 1 :]), "")):
+            raise NoEngine(
+                f"engine.args: {arg.partition('=')[0]}: vLLM would spread the requests of an episode over several "
+                "copies of the model, and only the one that computed its prefix has it cached; serve each copy by "
+                "itself: engine.replicas, or several engine.urls, keep an episode with one server"
+            )
+
+
+def _balances(arg: str, following: str) -> bool:
+    """Return whether an argument is a flag by which vLLM balances requests over copies of a model."""
+    name, equals, text = arg.partition("=")
+    name = name.replace("_", "-")
+    if not name.startswith(BALANCING_FLAG) and not _BALANCING_SHORT.match(name):
+        return False
+    return name not in _ONE_COPY or (text if equals else following) != "1"
+
+
+def check_installed_flags(section: EngineSection) -> tuple[str, ...]:
+    """Return what is to be noted of a server's flags, given the vLLM that is installed here; none if none is.
+
+    Raises:
+        NoEngine: that vLLM does not know one of them.
+    """
+    try:
+        program = find_vllm(section)
+    except NoEngine:
+        return ()  # the start refuses it; a dry run needs no vLLM
+    return check_flags(section.args, installed_version(program))
 
 
 def serve_command(section: EngineSection, port: int) -> ServeCommand:
@@ -94,7 +136,7 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     It listens on loopback at `port` and gets `USAGE_FLAGS`, unless its arguments say otherwise.
 
     Raises:
-        NoEngine: the program or model is missing, or a credential is among the arguments.
+        NoEngine: the program or model is missing, or an argument is refused.
     """
     check_arguments(section.args)
     program, model = find_vllm(section), _model(section.model)
@@ -107,6 +149,7 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
         argv=(*program, "serve", model, *place, *USAGE_FLAGS, *_revision_flags(section), *args),
         host=LOOPBACK if host is None or host in WILDCARD_HOSTS else host,
         port=port,
+        notes=check_flags(args, installed_version(program)),
     )
 
 

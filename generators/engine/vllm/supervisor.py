@@ -89,6 +89,8 @@ class VllmServer:
             log = self._log or _new_log()
             http = await stack.enter_async_context(aiohttp.ClientSession())
             self._command = command
+            for note in command.notes:
+                self._report(note)
             self._report(f"vLLM starts; its log is {log}")
             self._supervision = asyncio.create_task(self._keep_running(command, http, log))
             stack.push_async_callback(_stop, self._supervision)
