@@ -1,13 +1,16 @@
 """Whether an engine section can be honoured, before any work and without a client or a server.
 
-A dry run and a refused command take as long as their imports do, so this module imports little more than
-the record that it checks.
+A dry run and a refused command take as long as their imports do, so this module imports what plans a run, and
+nothing that asks an engine.
 """
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
+from generators.engine.vllm.cache_blocks import block_tokens, livelock, step_tokens
 from generators.engine.vllm.command import USAGE_FLAGS, check_arguments, check_installed_flags
+from generators.policy.model.setup import dialect_of
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineKind, EngineSection
+from schemas.episodes.viewport import largest_viewport
 from schemas.errors import BadConfig
 
 
@@ -29,6 +32,7 @@ def check_engine(config: RunConfig) -> None:
         case EngineKind.VLLM:
             check_arguments(engine.args)
             check_installed_flags(engine)
+            check_encoder_budget(config)
         case EngineKind.SIMULATOR:
             simulator_command(engine)
         case _:
@@ -41,6 +45,35 @@ def check_engine(config: RunConfig) -> None:
         raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
     if engine.usd_per_hour is not None and engine.usd_per_million is not None:
         raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
+
+
+def check_encoder_budget(config: RunConfig) -> None:
+    """Refuse flags of a vLLM with which it can stand still for ever over the pictures of a prompt.
+
+    Of a model whose blocks are not known, and of flags that leave the budget to vLLM, nothing is said.
+
+    Raises:
+        BadConfig: the tokens of a step are fewer than those of the pictures that a block can touch.
+    """
+    engine = config.engine
+    block, step = block_tokens(engine.model, engine.args), step_tokens(engine.args)
+    if block is None or step is None:
+        return
+    size = largest_viewport(config).picture
+    for section in config.mix:
+        if not config.asks_engine(section):
+            continue
+        dialect = dialect_of(section)
+        problem = livelock(
+            block,
+            step,
+            picture=dialect.image_tokens(*dialect.sent_size(*size)),
+            pictures=section.keep_images + section.slack_images,
+        )
+        if problem is not None:
+            raise BadConfig(
+                f"engine.args: {problem}, or lower browser.picture_side or policy.keep_images"
+            )
 
 
 def simulator_command(engine: EngineSection) -> Command:

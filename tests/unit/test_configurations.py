@@ -13,6 +13,7 @@ from source_tree import ROOT
 
 from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
+from generators.engine.vllm.cache_blocks import KNOWN_BLOCKS
 from generators.engine.vllm.command import flag_value
 from generators.policy.dialects.registry import make_dialect
 from schemas.configuration.config import RunConfig
@@ -87,7 +88,10 @@ def test_holotron_keeps_no_more_episodes_alive_than_its_cache_holds() -> None:
     assert config.browser.sessions > _waiting(config), "replays wait for rollouts"
 
 
-BLOCK_TOKENS = {"holotron-h100": 1_312, "holo2-h100": 16}
+BLOCK_TOKENS = {
+    "holotron-h100": KNOWN_BLOCKS["Hcompany/Holotron-12B"].wide_tokens,
+    "holo2-h100": 16,
+}
 """Tokens of a block of the prefix cache."""
 
 

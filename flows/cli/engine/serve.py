@@ -10,6 +10,7 @@ import os
 
 from flows import signals
 from flows.job.config_loader import Sources, load
+from flows.resources.engine_config_check import check_encoder_budget
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.engine.vllm.command import without_flag
 from generators.engine.vllm.supervisor import VllmServer
@@ -18,8 +19,10 @@ from schemas.configuration.sections import EngineSection
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
-    section = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ).engine
+    config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
+    section = config.engine
     log_to_stderr()
+    check_encoder_budget(config)
     if args.port is not None:
         arguments = (*without_flag(section.args, "--port"), "--port", str(args.port))
         section = section.model_copy(update={"args": arguments})

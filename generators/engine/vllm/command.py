@@ -219,7 +219,7 @@ def flag_value(args: Sequence[str], flag: str) -> str | None:
     found = None
     for number, arg in enumerate(args):
         name, equals, text = arg.partition("=")
-        if name == flag:
+        if name.replace("_", "-") == flag:  # vLLM takes both
             found = text if equals else next(iter(args[number + 1 :]), "")
     return found
 
@@ -230,7 +230,7 @@ def without_flag(args: Sequence[str], flag: str) -> tuple[str, ...]:
     rest = iter(args)
     for arg in rest:
         name, equals, _ = arg.partition("=")
-        if name != flag:
+        if name.replace("_", "-") != flag:
             kept.append(arg)
         elif not equals:
             next(rest, None)
