@@ -41,7 +41,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "generators/browser/process/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
-        *_all("engine", "kind urls model requests patience_seconds"),
+        *_all("engine", "kind urls model requests patience_seconds wedged_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model", "limits.live_episodes"),
         *("browser.sessions", "browser.processes"),
     ),
@@ -51,6 +51,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *("run.url", "browser.sessions", "browser.processes", "storage.private"),
         *("verify.verifiers", "verify.rejected_too"),
     ),
+    "generators/engine/vllm/supervisor.py": ("engine.wedged_seconds",),
     "generators/engine/vllm/command.py": _all("engine", "model command args revision"),
     "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
@@ -104,7 +105,10 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "processes": ("browser.processes",),
     "requests": ("engine.requests",),
     "screenshots": _all("policy", "keep_images slack_images"),
-    "seconds": ("engine.patience_seconds", "limits.seconds", "limits.drain_seconds"),
+    "seconds": (
+        *_all("engine", "patience_seconds wedged_seconds"),
+        *_all("limits", "seconds drain_seconds"),
+    ),
     "sessions": ("browser.sessions",),
     "tiles": (f"{OPTIONS}.tiles",),
     "tasks": ("tasks.sample",),

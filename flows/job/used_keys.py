@@ -85,7 +85,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "accept.min_reward",
     ),
     "sites check": ("run.seed", "sites", "tasks", *_PICTURES, *_ACTING, "limits"),
-    "engine serve": (*_SERVED, *_LARGEST, *_WORDS),
+    "engine serve": (*_SERVED, "engine.wedged_seconds", *_LARGEST, *_WORDS),
     "engine plan": (*_LARGEST, *_ACTING),
     "engine rehearse": ("run.seed", "engine", *_LARGEST, *_WORDS, "limits"),
     "doctor": _SERVED,

@@ -110,10 +110,12 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
                 LOG.warning("vLLM executes code beside its own: %s", code)
             vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
         main, queue_reply = await _main_engine(config, stack, vllm)
+        if vllm is not None:
+            vllm.count_requests(lambda: main.requests_under_way)
         roles = [role for section in config.mix for role in (section.localizer, section.validator)]
         others: dict[EngineKey, Engine] = {
             (urls, model): await stack.enter_async_context(
-                _client(config, urls, model, keys=_keys(config, urls))
+                _client(config, urls, model, keys=_keys(config, urls), borrowed=True)
             )
             for urls, model in {(role.urls, role.model) for role in roles if role and role.urls}
         }
@@ -156,7 +158,7 @@ async def _main_engine(
         client = _client(config, (vllm.url,), None, keys=keys, governed=True)
     else:
         keys = dict(_keys(config, engine.urls))
-        client = _client(config, engine.urls, engine.model, keys=keys, governed=True)
+        client = _client(config, engine.urls, engine.model, keys=keys, governed=True, borrowed=True)
     return await stack.enter_async_context(client), None
 
 
@@ -176,6 +178,7 @@ def _client(
     *,
     keys: Mapping[str, str] | None = None,
     governed: bool = False,
+    borrowed: bool = False,
 ) -> "OpenAIEngine":
     """Return the client of an engine; `governed` is whether episodes live at it."""
     from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415 - half a second, and only for engines
@@ -189,6 +192,8 @@ def _client(
         requests=config.engine.requests,
         live_episodes=most_live(config) if governed else None,
         timeout_seconds=config.engine.patience_seconds,
+        # The supervisor of a vLLM of our own ends it when it stands still: its requests are asked again then.
+        wedged_seconds=config.engine.wedged_seconds if borrowed else None,
         logprobs_mode=mode.value if mode else None,
         seed=config.run.seed,
     )

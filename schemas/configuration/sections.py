@@ -230,6 +230,11 @@ class EngineSection(Record):
     patience_seconds: float = Field(default=1_800.0, gt=0)
     """Maximum wait for one reply, all retries included. After it the episode fails if the server replies to
     other requests; if it does not, it gets no more requests, and without another server the run stops."""
+    wedged_seconds: float = Field(default=300.0, gt=0)
+    """How long a vLLM may have requests and compute no token, by its own counters, before it is treated as dead,
+    whatever its health check says: one that the run started is started again, a borrowed one is left, and its
+    requests are asked again. A prompt counts when all of it is computed, so this must be longer than the longest
+    prompt takes; three times as long before the first token since a start. Other servers are never judged so."""
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
     """The commit of the model's repository on the Hub that vLLM loads, weights and code. None: the newest
     one; with `--trust-remote-code` in `args` that is code which has not been reviewed."""

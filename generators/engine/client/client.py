@@ -23,6 +23,7 @@ from generators.engine.client.metrics import EngineMetrics, fetch_metrics
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
+from generators.engine.client.standstill import StandstillWatch
 from generators.engine.client.transport import IncompleteResponse, Transport
 from generators.engine.client.turns import EndpointLoad, Turns
 from generators.engine.governor.governor import Governor
@@ -49,6 +50,7 @@ class OpenAIEngine:
         requests: int = 256,
         live_episodes: int | None = None,
         timeout_seconds: float = 1_800.0,
+        wedged_seconds: float | None = None,
         discovery_seconds: float = 10.0,
         logprobs_mode: str | None = None,
         probe_timings: ProbeTimings | None = None,
@@ -60,8 +62,10 @@ class OpenAIEngine:
         `model` None takes the only one served. `keys` holds the API key of each URL; a URL
         that is not in it is sent none. At most `requests` requests are on their way to one endpoint
         at a time. `live_episodes` is the most episodes that may live at all endpoints together, of which a
-        governor of each endpoint finds how many really may; None: any number. `timeout_seconds` bounds the wait for a reply, retries and restarts of the server
-        included. `logprobs_mode` is how the servers are set to give log-probabilities (`raw` or
+        governor of each endpoint finds how many really may; None: any number. `timeout_seconds` bounds the wait
+        for a reply, retries and restarts of the server included. A server of vLLM's that computes nothing for its
+        requests for `wedged_seconds` is treated as gone; None: whoever runs it sees to that. `logprobs_mode` is how
+        the servers are set to give log-probabilities (`raw` or
         `processed`), which no server reports.
         """
         self._urls = tuple(dict.fromkeys(urls))
@@ -70,6 +74,7 @@ class OpenAIEngine:
         self._requests = requests
         self._live_episodes = live_episodes
         self._timeout_seconds = timeout_seconds
+        self._wedged_seconds = wedged_seconds
         self._discovery_seconds = discovery_seconds
         self._logprobs_mode = logprobs_mode
         self._probe_timings = probe_timings or ProbeTimings()
@@ -206,6 +211,11 @@ class OpenAIEngine:
         for endpoint in pool.endpoints:
             pool.lose(endpoint, reason, abandons=True)
 
+    @property
+    def requests_under_way(self) -> int:
+        """The number of requests that were sent and have no answer yet."""
+        return sum(len(endpoint.timeouts) for endpoint in self._open_pool.endpoints)
+
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return the metrics of each endpoint; None: it has none."""
         return {end.name: await fetch_metrics(end.transport) for end in self._open_pool.endpoints}
@@ -245,6 +255,8 @@ class OpenAIEngine:
 
     async def _endpoint(self, transport: Transport, result: EngineCard | str) -> Endpoint:
         endpoint = Endpoint(transport=transport, turns=self._turns(None))
+        if self._wedged_seconds is not None:
+            endpoint.standstill = StandstillWatch(transport, self._wedged_seconds)
         endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
         if isinstance(result, str):
             LOG.warning(

@@ -14,6 +14,8 @@ reads no clock. The rules:
    conversations wait for this one.
 5. A live endpoint is probed too while requests wait for it. When several probes in a row fail, it hangs or
    its host is gone, and its requests are abandoned.
+   One that answers its probes and computes nothing for its requests is gone at once: it comes back when it
+   computes again.
 6. An endpoint that fails every request for good, even a small one, is lost: it gets no more requests or
    probes. One that has been dead for longer than callers wait counts as lost, and may come back.
 """
@@ -115,6 +117,20 @@ class EndpointHealth:
             failures=failures,
             reason=problem,
             dead_since=since if dead else None,
+        )
+
+    def after_standstill(
+        self, reason: str, *, now: float, timings: ProbeTimings
+    ) -> "EndpointHealth":
+        """Return the health after it computed nothing for its requests: as if its probes had failed."""
+        if self.phase is Phase.LOST:
+            return self
+        return replace(
+            self,
+            phase=Phase.DEAD,
+            failures=max(self.failures, timings.failures),
+            reason=reason,
+            dead_since=now if self.dead_since is None else self.dead_since,
         )
 
     def is_recovering(self, now: float, timings: ProbeTimings) -> bool:

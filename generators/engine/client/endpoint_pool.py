@@ -28,6 +28,7 @@ from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.residents import Residents
 from generators.engine.client.response import InvalidCompletion, error_message, read_completion
 from generators.engine.client.retry_policy import StatusMeaning, status_meaning
+from generators.engine.client.standstill import StandstillWatch
 from generators.engine.client.transport import (
     HttpResponse,
     IncompleteResponse,
@@ -96,6 +97,10 @@ class Endpoint:
     """Tokens of a block of its prefix cache; None: it does not say."""
     replied_at: float | None = None
     """When its last whole reply arrived, by the loop's clock; None: never."""
+    standstill: StandstillWatch | None = None
+    """Watches over whether it computes what it is asked; None: whoever runs it does."""
+    busy_since: float | None = None
+    """When it got the first of its pending requests, by the loop's clock; None: it has none."""
     examination: asyncio.Task[Fault | None] | None = None
     """The last small request to it, which may be under way; None before the first."""
     examined_at: float = 0.0
@@ -117,12 +122,15 @@ class Endpoint:
         try:
             async with asyncio.timeout(None) as timeout:
                 if not self.timeouts:
+                    self.busy_since = asyncio.get_running_loop().time()
                     self.wake.set()  # a living one is probed only while something waits
                 self.timeouts.add(timeout)
                 try:
                     return await self.transport.post_chat(body, session=session, seconds=seconds)
                 finally:
                     self.timeouts.discard(timeout)
+                    if not self.timeouts:
+                        self.busy_since = None
         except TimeoutError as error:
             raise AbandonedRequest(f"abandoned: {self.health.reason}", reached=True) from error
 
@@ -249,10 +257,12 @@ class EndpointPool:
         if abandons:
             endpoint.abandon()
 
-    async def _examine(self, endpoint: Endpoint) -> Fault | None:
-        """Return why an endpoint does not reply to a small request; None: it does."""
+    async def _examine(
+        self, endpoint: Endpoint, *, limit: float = _EXAMINATION_SECONDS
+    ) -> Fault | None:
+        """Return why an endpoint does not reply to a small request in time; None: it does."""
         body = RequestBody(_SMALL_PROMPT, _SMALL_SAMPLING, model=self._card.model)
-        seconds = min(_EXAMINATION_SECONDS, self._patience)
+        seconds = min(limit, self._patience)
         try:
             async with asyncio.timeout(seconds):
                 answer = await endpoint.transport.post_chat(
@@ -320,6 +330,9 @@ class EndpointPool:
                 continue
             problem = await self._probe(endpoint)
             health = endpoint.health.after_probe(problem, now=_now(), timings=self._timings)
+            still = await self._standstill(endpoint) if health.is_live else None
+            if still is not None:
+                health = endpoint.health.after_standstill(still, now=_now(), timings=self._timings)
             self._set_health(endpoint, health)
             if health.is_gone(self._timings):
                 endpoint.abandon()
@@ -345,11 +358,34 @@ class EndpointPool:
                 return f"HTTP {answer.status}"
             if endpoint.health.phase is not Phase.DEAD:
                 return None
+            if problem := await self._examine_standstill(endpoint):
+                return problem
             card = await discover(endpoint.transport, model=self._card.model, seconds=seconds)
         except (IncompleteResponse, ResponseTooLarge, NoEngine) as error:
             return str(error)
         difference = card_difference(self._card, card)
         return f"it came back with another {difference}" if difference else None
+
+    async def _standstill(self, endpoint: Endpoint) -> str | None:
+        """Return why an endpoint that answers is as good as dead; None: it computes, or nobody knows."""
+        if endpoint.standstill is None:
+            return None
+        seconds = self._timings.probe_timeout
+        return await endpoint.standstill.problem(busy_since=endpoint.busy_since, seconds=seconds)
+
+    async def _examine_standstill(self, endpoint: Endpoint) -> str | None:
+        """Return why an endpoint that stood still is not asked yet; None: it computes again, or never stood still."""
+        watch = endpoint.standstill
+        if watch is None or not watch.found:
+            return None
+        seconds = self._timings.probe_timeout
+        if not await watch.has_moved(seconds=seconds):
+            fault = await self._examine(endpoint, limit=seconds)
+            if fault is not None:
+                late = f"it computes nothing for its requests, nor for a small one in {seconds:g} s"
+                return late if fault.status is None else fault.reason
+        watch.found = False
+        return None
 
 
 def _is_same(status: int | None, small: int | None) -> bool:

@@ -10,15 +10,15 @@ import contextlib
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 
 from pydantic import Field
 
+from generators.engine.client.metrics_page import read_samples
+from generators.engine.client.progress import TokenCounts, token_counts
 from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport
 from generators.engine.governor.signals import Memory
 from schemas.base import Record
 
-_SAMPLE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$")
 _CACHE = "vllm:cache_config_info"
 _BLOCK = re.compile(r'(?:^|,)(?:mamba_)?block_size="([1-9][0-9]{0,6})"')
 _FACTS = {
@@ -163,7 +163,7 @@ _Samples = dict[str, list[tuple[str, float]]]
 def parse_metrics(page: str) -> EngineMetrics:
     """Return the metrics of a Prometheus page, which may be cut off."""
     samples: _Samples = defaultdict(list)
-    for name, labels, value in _samples(page):
+    for name, labels, value in read_samples(page):
         samples[name].append((labels, value))
     numbers = {
         field: number
@@ -192,31 +192,26 @@ async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | Non
 
 async def fetch_metrics(transport: Transport, *, seconds: float = 5.0) -> EngineMetrics | None:
     """Return the metrics of the server at the other end; None if it has no such page."""
+    metrics = parse_metrics(await _fetch_page(transport, seconds=seconds))
+    return None if metrics == EngineMetrics() else metrics
+
+
+async def fetch_counts(transport: Transport, *, seconds: float) -> TokenCounts | None:
+    """Return what vLLM at the other end has computed; None: it is another server, or does not say."""
+    return token_counts(await _fetch_page(transport, seconds=seconds))
+
+
+async def _fetch_page(transport: Transport, *, seconds: float) -> str:
+    """Return a server's page of metrics, or its beginning; empty if there is none."""
     try:
         answer = await transport.get("/metrics", seconds=seconds)
     except IncompleteResponse as error:
         page = error.partial_body
     except ResponseTooLarge:
-        return None
+        return ""
     else:
         page = answer.body if answer.ok else b""
-    metrics = parse_metrics(page.decode("utf-8", "replace"))
-    return None if metrics == EngineMetrics() else metrics
-
-
-def _samples(page: str) -> Iterator[tuple[str, str, float]]:
-    """Yield (name, labels, value) of each whole line that is a number."""
-    whole, newline, _ = page.rpartition("\n")
-    for line in whole.splitlines() if newline else ():
-        sample = None if line.startswith("#") else _SAMPLE.match(line.strip())
-        if not sample:
-            continue
-        try:
-            value = float(sample[3])
-        except ValueError:
-            continue
-        if math.isfinite(value) and value >= 0:
-            yield sample[1], sample[2] or "", value
+    return page.decode("utf-8", "replace")
 
 
 def _number(samples: _Samples, names: tuple[str, ...], *, largest: bool) -> float | None:

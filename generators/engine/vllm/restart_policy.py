@@ -24,6 +24,8 @@ class RestartPolicy(Record):
     """How long a server that served may leave health checks unanswered before it counts as dead."""
     poll_seconds: float = 1.0
     """Between two health checks of a server that serves."""
+    progress_seconds: float = 5.0
+    """Between two looks at what it has computed."""
 
 
 class RestartCounter:

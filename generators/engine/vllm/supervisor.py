@@ -2,7 +2,7 @@
 
 `VllmServer` is a context. Entering it starts the server and waits until it answers; a server that
 cannot be started is refused before anything else is done. From then on a task supervises it: a
-server that died or hangs is stopped to its last process and restarted at the same address, so that
+server that died, hangs or computes nothing is stopped to its last process and restarted at the same address, so that
 clients have only to retry. Leaving the context stops every process of the server.
 """
 
@@ -33,6 +33,7 @@ from generators.engine.vllm.process import (
     is_healthy,
 )
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
+from generators.engine.vllm.work_watch import WorkWatch
 from schemas.configuration.sections import EngineSection
 from schemas.errors import NoEngine
 
@@ -73,6 +74,7 @@ class VllmServer:
         self._stack = contextlib.AsyncExitStack()
         self._supervision: asyncio.Task[NoReturn] | None = None
         self._command: ServeCommand | None = None
+        self._under_way: Callable[[], int] | None = None
         self.restarts = 0
         """Restarts so far."""
 
@@ -113,6 +115,13 @@ class VllmServer:
     def is_ready(self) -> bool:
         """Its last health check was good."""
         return self._ready.is_set()
+
+    def count_requests(self, under_way: Callable[[], int]) -> None:
+        """Have a client say how many requests it has here, whatever the server says."""
+        self._under_way = under_way
+
+    def _requests_here(self) -> int | None:
+        return None if self._under_way is None else self._under_way()
 
     async def wait_ready(self) -> None:
         """Wait until it serves, during a restart too.
@@ -189,6 +198,12 @@ class VllmServer:
         since = answered = time.monotonic()
         self._ready.set()
         self._report(f"vLLM is ready at {self.url} ({since - begun:.0f} s)")
+        work = WorkWatch(
+            command,
+            limit_seconds=self._section.wedged_seconds,
+            look_seconds=self._restart_policy.progress_seconds,
+            under_way=self._requests_here,
+        )
         while True:
             await asyncio.sleep(self._restart_policy.poll_seconds)
             list(startup.read())
@@ -199,6 +214,10 @@ class VllmServer:
                 raise _Death(f"says that it is broken ({status})", now - since)
             if is_healthy(status):
                 answered = now
+                if still := await work.still_seconds(http, now=now):
+                    # What it served ends where it began to stand still: else no row of such deaths would end.
+                    how = f"answers, and has computed nothing for its requests for {still:.0f} s"
+                    raise _Death(how, max(0.0, now - since - still))
             elif now - answered > self._restart_policy.hung_seconds:
                 raise _Death(f"gave no answer for {now - answered:.0f} s", now - since)
 

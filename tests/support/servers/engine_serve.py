@@ -15,9 +15,10 @@ CONFIG = "configs/laptop-vllm.toml"
 class Serving:
     """A running `stepmill engine serve`: what it said, and all processes it ever had."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
+        flags = [f"--set={setting}" for setting in settings]
         self.process = subprocess.Popen(
-            [*STEPMILL, "engine", "serve", "--json", "--config", CONFIG],
+            [*STEPMILL, "engine", "serve", "--json", "--config", CONFIG, *flags],
             cwd=ROOT,
             env=environment(),
             stdout=subprocess.PIPE,

@@ -62,6 +62,7 @@ def engine(
     probe_timings: ProbeTimings = PATIENT,
     logprobs_mode: str | None = None,
     retry_policy: RetryPolicy | None = None,
+    wedged_seconds: float | None = None,
 ) -> OpenAIEngine:
     """Return a client that asks again soon."""
     return OpenAIEngine(
@@ -70,6 +71,7 @@ def engine(
         timeout_seconds=timeout_seconds,
         probe_timings=probe_timings,
         logprobs_mode=logprobs_mode,
+        wedged_seconds=wedged_seconds,
         retry_policy=retry_policy
         or RetryPolicy(Backoff(first_seconds=0.02, max_seconds=0.2, jitter=0.5)),
     )

@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("--only-first", action="store_true", help="refuse, but not the first time")
     parser.add_argument("--hang", action="store_true", help="never serve, and say nothing")
     parser.add_argument("--status", type=Path, help="a file with the status of /health")
+    parser.add_argument("--metrics", type=Path, help="a file with the page of /metrics")
     asked = parser.parse_args()
     first = _first(asked.lives)
     if asked.lacks in sys.argv:
@@ -51,7 +52,7 @@ def main() -> int:
         _log(f"ValueError: max_num_seqs {said} Please lower max_num_seqs")
         return 1
     _log("INFO Starting to load model\nINFO Loading weights took 0.1 s")
-    _serve(asked.host, asked.port, asked.status)
+    _serve(asked.host, asked.port, asked.status, asked.metrics)
     return 0
 
 
@@ -68,12 +69,17 @@ def _first(lives: Path | None) -> bool:
     return not before
 
 
-def _serve(host: str, port: int, status: Path | None) -> None:
+def _serve(host: str, port: int, status: Path | None, metrics: Path | None) -> None:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             text = status.read_text() if status is not None and status.exists() else "200"
             if text == "silence":
                 threading.Event().wait()
+            if self.path == "/metrics":
+                self.send_response(404 if metrics is None else 200)
+                self.end_headers()
+                self.wfile.write(b"" if metrics is None else metrics.read_bytes())
+                return
             self.send_response(int(text))
             self.end_headers()
             self.wfile.write(" ".join(sys.argv).encode())

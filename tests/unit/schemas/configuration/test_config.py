@@ -336,6 +336,7 @@ OPEN = {
     "engine.command": ["vllm"],
     "engine.requests": 2,
     "engine.patience_seconds": 2.0,
+    "engine.wedged_seconds": 2.0,
     "browser.sessions": 2,
     "browser.processes": 2,
     "browser.sandbox": "off",
