@@ -1,6 +1,6 @@
 """The flags of `vllm serve` by version, and whether a configuration's flags are among them.
 
-The table, `flags.toml`, is read from the sources of vLLM's wheels (`bench/vllm_flags.py`). It is used where the
+The table, `flags.toml`, is read from the sources of vLLM's wheels (`bench/measuring/vllm_flags.py`). It is used where the
 version that would be started is known without starting anything: from the distribution installed beside the
 program. A flag that this version does not know is refused before the start, in place of a server that dies at it.
 Where the version is unknown, or is not in the table, nothing is refused and a note says so.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.vllm_flags import main, read_wheel, write_table
+from bench.measuring.vllm_flags import main, read_wheel, write_table
 
 ENGINE = """
 _OLD = ("--old-name is deprecated and will be removed in v0.9.0. Use --new-name instead.")

@@ -6,56 +6,32 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
 import psutil
 import pytest
 from source_tree import ROOT
-from support.browsers.one_browser import processes
-from support.runs.commands import SECONDS, STEPMILL, called, environment, until
+from support.runs.commands import SECONDS, STEPMILL, called, environment
 from support.servers.engine_servers import held_port
+from support.servers.fake_supervised import (
+    PRETENDED,
+    QUICK,
+    Heard,
+    fake_section,
+    fake_server,
+    happens,
+    restarted,
+)
 
 from generators.engine.vllm.process import session_processes
 from generators.engine.vllm.restart_policy import RestartPolicy
 from generators.engine.vllm.supervisor import VllmServer
-from schemas.backoff import Backoff
-from schemas.configuration.sections import EngineKind, EngineSection
 from schemas.errors import NoEngine
-
-PRETENDED = (sys.executable, str(ROOT / "tests" / "support" / "servers" / "fake_vllm.py"))
-QUICK = RestartPolicy(
-    backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), poll_seconds=0.05
-)
-"""A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
 
 WEDGED = RestartPolicy(backoff=QUICK.backoff, poll_seconds=QUICK.poll_seconds, hung_seconds=0.2)
 """For a server that lives and says nothing useful."""
-
-
-def _section(*args: str) -> EngineSection:
-    return EngineSection(kind=EngineKind.VLLM, model="some/model", command=PRETENDED, args=args)
-
-
-class Heard:
-    """What a server said, and the processes it had."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        self.lines: list[str] = []
-        self._before = _children()
-
-    @property
-    def processes(self) -> set[psutil.Process]:
-        """Those that live now and did not before."""
-        return _children() - self._before
-
-    def __call__(self, line: str) -> None:
-        self.lines.append(line)
-
-    def __contains__(self, words: str) -> bool:
-        return any(words in line for line in self.lines)
 
 
 @pytest.fixture
@@ -64,14 +40,6 @@ async def heard(tmp_path: Path) -> AsyncIterator[Heard]:
     heard = Heard(tmp_path / "vllm.log")
     yield heard
     assert heard.processes == set()
-
-
-def _children() -> set[psutil.Process]:
-    return set(processes())
-
-
-def _server(section: EngineSection, heard: Heard, policy: RestartPolicy = QUICK) -> VllmServer:
-    return VllmServer(section, report=heard, log=heard.log, restart_policy=policy)
 
 
 def _session_of(server: VllmServer) -> list[psutil.Process]:
@@ -86,19 +54,10 @@ async def _asked(server: VllmServer) -> str:
         return await response.text()
 
 
-async def _happens(happened: Callable[[], bool]) -> None:
-    await asyncio.to_thread(until, happened)
-
-
-async def _restarted(server: VllmServer, times: int) -> None:
-    await _happens(lambda: server.restarts >= times)
-    await server.wait_ready()
-
-
 async def test_a_server_is_there_when_the_context_begins_and_gone_when_it_ends(
     heard: Heard,
 ) -> None:
-    async with _server(_section("--max-num-seqs", "4"), heard) as server:
+    async with fake_server(fake_section("--max-num-seqs", "4"), heard) as server:
         answer = await _asked(server)
         processes = _session_of(server)
 
@@ -111,11 +70,11 @@ async def test_a_server_is_there_when_the_context_begins_and_gone_when_it_ends(
 
 
 async def test_a_killed_server_is_started_again_at_the_same_address(heard: Heard) -> None:
-    async with _server(_section(), heard) as server:
+    async with fake_server(fake_section(), heard) as server:
         url, processes = server.url, _session_of(server)
         (killed,) = [one for one in processes if "serve" in one.cmdline()[2:4]]
         killed.kill()
-        await _restarted(server, 1)
+        await restarted(server, 1)
 
         assert await _asked(server)
         assert server.url == url
@@ -124,11 +83,11 @@ async def test_a_killed_server_is_started_again_at_the_same_address(heard: Heard
 
 
 async def test_a_server_outlives_the_tie_by_nothing(heard: Heard) -> None:
-    async with _server(_section(), heard) as server:
+    async with fake_server(fake_section(), heard) as server:
         processes = _session_of(server)
         (tie,) = [one for one in processes if "-P" in one.cmdline()]
         tie.kill()
-        await _restarted(server, 1)
+        await restarted(server, 1)
 
         assert not any(process.is_running() for process in processes)
 
@@ -140,94 +99,19 @@ async def test_a_server_that_serves_no_more_is_started_again(
     heard: Heard, tmp_path: Path, status: str, words: str
 ) -> None:
     told = tmp_path / "status"
-    async with _server(_section("--status", str(told)), heard, WEDGED) as server:
+    async with fake_server(fake_section("--status", str(told)), heard, WEDGED) as server:
         told.write_text(status)
-        await _happens(lambda: words in heard)
+        await happens(lambda: words in heard)
         told.unlink()
-        await _restarted(server, 1)
+        await restarted(server, 1)
         assert server.is_ready
-
-
-@pytest.mark.parametrize("told_by_client", [False, True])
-async def test_a_server_that_computes_nothing_for_its_requests_is_started_again(
-    heard: Heard, tmp_path: Path, *, told_by_client: bool
-) -> None:
-    page, busy = tmp_path / "metrics", [int(told_by_client)]
-    page.write_text(_page(7, 5, running=0 if told_by_client else 2))
-    server = _server(_standing_section(page), heard, STANDING)
-    if told_by_client:
-        server.count_requests(lambda: busy[0])
-    async with server:
-        await _happens(lambda: "computed nothing for its requests" in heard)
-        page.write_text(_page(0, 0, running=0))
-        busy.clear()
-        busy.append(0)
-        await _restarted(server, 1)
-        assert server.is_ready
-    assert "vLLM answers, and has computed nothing for its requests for" in heard
-    assert "starting it again" in heard
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "",  # no metrics at all
-        "vllm:num_requests_running 2\nvllm:prompt_tokens_total 7\n",  # one counter alone
-        "sglang:prompt_tokens_total 7\nsglang:generation_tokens_total 5\nsglang:num_running_reqs 2\n",
-        "vllm:prompt_tokens_total 7\nvllm:generation_tokens_total 5\nvllm:num_requests_running 0\n",
-    ],
-)
-async def test_a_server_without_requests_or_without_counters_may_stand_still(
-    heard: Heard, tmp_path: Path, page: str
-) -> None:
-    file = tmp_path / "metrics"
-    file.write_text(page)
-    async with _server(_standing_section(file), heard, STANDING) as server:
-        await _happens(lambda: _looks(heard) >= ENOUGH_LOOKS)
-        assert server.restarts == 0
-
-
-async def test_a_server_whose_counters_move_is_left_alone(heard: Heard, tmp_path: Path) -> None:
-    file = tmp_path / "metrics"
-    file.write_text(_page(7, 5))
-    async with _server(_standing_section(file, seconds=3.0), heard, STANDING) as server:
-        for token in range(40):
-            looks = _looks(heard)
-            file.with_suffix(".new").write_text(_page(7, 5 + token))
-            file.with_suffix(".new").replace(file)
-            await _happens(lambda looks=looks: _looks(heard) > looks)  # type: ignore[misc]
-            await asyncio.sleep(0.1)
-        assert server.restarts == 0
-
-
-ENOUGH_LOOKS = 30
-"""At the counters, after which a server that stood still would have been ended several times over."""
-
-STANDING = QUICK.model_copy(update={"progress_seconds": 0.02})
-
-
-def _standing_section(page: Path, *, seconds: float = 0.2) -> EngineSection:
-    section = _section("--metrics", str(page))
-    return section.model_copy(update={"wedged_seconds": seconds})
-
-
-def _page(prompt: int, generation: int, *, running: int = 2) -> str:
-    return (
-        f"vllm:prompt_tokens_total {prompt}\nvllm:generation_tokens_total {generation}\n"
-        f"vllm:num_requests_running {running}\n"
-    )
-
-
-def _looks(heard: Heard) -> int:
-    """Return how often the counters were asked for, by the server's log."""
-    return heard.log.read_text().count("GET /metrics")
 
 
 async def test_a_server_that_dies_at_its_start_is_refused_with_its_last_words(
     heard: Heard,
 ) -> None:
     with pytest.raises(NoEngine) as refused:
-        await _server(_section("--refuse", "no such model"), heard).__aenter__()
+        await fake_server(fake_section("--refuse", "no such model"), heard).__aenter__()
 
     said = str(refused.value)
     assert said.startswith("vLLM ended with code 1 before it served; the end of its log, ")
@@ -237,8 +121,8 @@ async def test_a_server_that_dies_at_its_start_is_refused_with_its_last_words(
 
 async def test_a_server_that_keeps_dying_is_given_up(heard: Heard, tmp_path: Path) -> None:
     lives = tmp_path / "lives"
-    section = _section("--lives", str(lives), "--refuse", "out of memory", "--only-first")
-    async with _server(section, heard) as server:
+    section = fake_section("--lives", str(lives), "--refuse", "out of memory", "--only-first")
+    async with fake_server(section, heard) as server:
         (killed,) = [one for one in _session_of(server) if "serve" in one.cmdline()[2:4]]
         killed.kill()
         with pytest.raises(NoEngine, match="3 times in a row"):
@@ -252,7 +136,7 @@ async def test_a_server_that_keeps_dying_is_given_up(heard: Heard, tmp_path: Pat
 async def test_a_server_told_more_requests_than_fit_is_started_with_those_that_fit(
     heard: Heard,
 ) -> None:
-    async with _server(_section("--max-num-seqs", "900", "--fits", "658"), heard) as server:
+    async with fake_server(fake_section("--max-num-seqs", "900", "--fits", "658"), heard) as server:
         answer = await _asked(server)
 
     assert "--max-num-seqs 658" in answer
@@ -262,7 +146,7 @@ async def test_a_server_told_more_requests_than_fit_is_started_with_those_that_f
 
 
 async def test_a_server_has_its_replies_say_what_they_took(heard: Heard) -> None:
-    async with _server(_section("--max-num-seqs", "4"), heard) as server:
+    async with fake_server(fake_section("--max-num-seqs", "4"), heard) as server:
         answer = await _asked(server)
 
     assert "--enable-prompt-tokens-details --enable-per-request-metrics --max-num-seqs" in answer
@@ -273,12 +157,12 @@ async def test_an_older_server_is_started_again_without_the_flag_that_it_lacks(
     heard: Heard, tmp_path: Path
 ) -> None:
     lacks, lives = "--enable-per-request-metrics", tmp_path / "lives"
-    section = _section("--lives", str(lives), f"--lacks={lacks}")
-    async with _server(section, heard) as server:
+    section = fake_section("--lives", str(lives), f"--lacks={lacks}")
+    async with fake_server(section, heard) as server:
         answer = await _asked(server)
         (killed,) = [one for one in _session_of(server) if "serve" in one.cmdline()[2:4]]
         killed.kill()
-        await _restarted(server, 1)
+        await restarted(server, 1)
 
     assert f" {lacks}" not in answer
     assert "--enable-prompt-tokens-details" in answer
@@ -288,19 +172,19 @@ async def test_an_older_server_is_started_again_without_the_flag_that_it_lacks(
 
 async def test_a_server_that_lacks_a_flag_of_the_configuration_is_refused(heard: Heard) -> None:
     with pytest.raises(NoEngine, match="unrecognized arguments: --of-tomorrow"):
-        await _server(_section("--of-tomorrow"), heard).__aenter__()
+        await fake_server(fake_section("--of-tomorrow"), heard).__aenter__()
 
 
 async def test_a_start_that_goes_on_in_silence_is_refused(heard: Heard) -> None:
     policy = QUICK.model_copy(update={"silent_seconds": 0.3})
 
     with pytest.raises(NoEngine, match="did not serve, and said nothing"):
-        await _server(_section("--hang"), heard, policy).__aenter__()
+        await fake_server(fake_section("--hang"), heard, policy).__aenter__()
 
 
 async def test_a_start_that_is_cancelled_leaves_nothing(heard: Heard) -> None:
-    entering = asyncio.create_task(_server(_section("--hang"), heard).__aenter__())
-    await _happens(lambda: bool(heard.processes))
+    entering = asyncio.create_task(fake_server(fake_section("--hang"), heard).__aenter__())
+    await happens(lambda: bool(heard.processes))
 
     entering.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -308,7 +192,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(heard: Heard) -> None:
 
 
 async def test_a_server_that_was_never_started_says_so() -> None:
-    server = VllmServer(_section())
+    server = VllmServer(fake_section())
 
     for asking in (server.wait_ready(), server.wait_given_up()):
         with pytest.raises(NoEngine, match="not started"):
@@ -332,7 +216,7 @@ asyncio.run(main())
 
 def test_nothing_is_left_of_a_server_whose_owner_was_killed() -> None:
     owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, _section().model_dump_json()],
+        [sys.executable, "-c", OWNER, fake_section().model_dump_json()],
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,

