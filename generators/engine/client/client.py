@@ -16,9 +16,9 @@ from contextlib import AsyncExitStack
 from random import Random
 from typing import Self
 
-from generators.engine.client.discovery import discover, merge_cards
+from generators.engine.client.discovery import discover, find_probe_path, merge_cards
 from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
-from generators.engine.client.endpoint_pool import Endpoint, EndpointPool, find_probe_path
+from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
 from generators.engine.client.metrics import EngineMetrics, fetch_metrics
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retried_request import Request

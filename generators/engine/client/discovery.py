@@ -26,6 +26,12 @@ _PRODUCTS = {
 }
 """Products by the owner in the list of models."""
 
+HEALTH = "/health"
+"""The path of a server's health check, where it has one."""
+
+_MODELS = "models"
+_OK = 200
+
 _UNKNOWN_KEY = frozenset({401, 403})
 
 
@@ -162,3 +168,12 @@ def _text(value: JsonValue) -> str | None:
 
 def _count(value: JsonValue) -> int | None:
     return value if type(value) is int and 0 < value < 2**31 else None
+
+
+async def find_probe_path(transport: Transport, *, seconds: float) -> str:
+    """Return the path of a server's health check."""
+    try:
+        answer = await transport.get(HEALTH, seconds=seconds)
+    except (IncompleteResponse, ResponseTooLarge):
+        return _MODELS
+    return HEALTH if answer.status == _OK else _MODELS

@@ -16,14 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from generators.engine.client.discovery import card_difference, discover
+from generators.engine.client.discovery import HEALTH, card_difference, discover
 from generators.engine.client.endpoint_health import (
     EndpointHealth,
     Phase,
     ProbeTimings,
     choose_endpoint,
 )
-from generators.engine.client.metrics import fetch_metrics
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.residents import Residents
 from generators.engine.client.response import InvalidCompletion, error_message, read_completion
@@ -36,23 +35,17 @@ from generators.engine.client.transport import (
     Transport,
 )
 from generators.engine.client.turns import Turns
-from generators.engine.governor.signals import Gauges
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Role, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import NoEngine
 
 LOG = logging.getLogger(__name__)
 
-_HEALTH = "/health"
-_MODELS = "models"
 _BROKEN = 500
-_OK = 200
 _POLL_SECONDS = 0.1
 """Pause between two checks of a conversation that waits for a recovering endpoint, seconds."""
 _IDLE_SECONDS = 60.0
 """Longest sleep of a watcher or a conversation without events, seconds."""
-_MEASURE_SECONDS = 5.0
-"""Pause between two looks at the metrics of an endpoint, seconds."""
 _EXAMINATION = "examination"
 """The conversation of a small request."""
 _EXAMINATION_SECONDS = 60.0
@@ -91,7 +84,7 @@ class Endpoint:
     """Wakes its watcher."""
     timeouts: set[asyncio.Timeout] = field(default_factory=set)
     """The time-outs of pending requests to it."""
-    probe_path: str = _HEALTH
+    probe_path: str = HEALTH
     """The path of its health check."""
     block_tokens: int | None = None
     """Tokens of a block of its prefix cache; None: it does not say."""
@@ -339,15 +332,12 @@ class EndpointPool:
 
     async def _measure(self, endpoint: Endpoint) -> None:
         """Read an endpoint's metrics while requests to it are under way."""
-        while True:
-            await asyncio.sleep(_MEASURE_SECONDS)
-            if not endpoint.timeouts or not endpoint.health.is_live:
-                continue
-            found = await fetch_metrics(endpoint.transport, seconds=self._timings.probe_timeout)
-            if found is not None and endpoint.turns.read(
-                Gauges(found.running, found.waiting, found.preemptions, found.finished)
-            ):
-                self.residents.look()
+        await self.residents.measure(
+            endpoint.transport,
+            endpoint.turns,
+            lambda: bool(endpoint.timeouts) and endpoint.health.is_live,
+            seconds=self._timings.probe_timeout,
+        )
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
         """Return the problem that a probe found with an endpoint; None: it is healthy."""
@@ -394,15 +384,6 @@ def _is_same(status: int | None, small: int | None) -> bool:
         one is not None and status_meaning(one) is StatusMeaning.REFUSED for one in (status, small)
     ]
     return status == small if any(refused) else True
-
-
-async def find_probe_path(transport: Transport, *, seconds: float) -> str:
-    """Return the path of a server's health check."""
-    try:
-        answer = await transport.get(_HEALTH, seconds=seconds)
-    except (IncompleteResponse, ResponseTooLarge):
-        return _MODELS
-    return _HEALTH if answer.status == _OK else _MODELS
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:

@@ -5,7 +5,13 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 
+from generators.engine.client.metrics import fetch_metrics
+from generators.engine.client.transport import Transport
 from generators.engine.client.turns import Turns, episode_of
+from generators.engine.governor.signals import Gauges
+
+MEASURE_SECONDS = 5.0
+"""Pause between two looks at the metrics of an endpoint, seconds."""
 
 
 class Residents:
@@ -63,6 +69,18 @@ class Residents:
         """Let those begin that wait, as far as there is room now."""
         if self._waiting and self._roomy() is not None:
             self._waiting.popleft().set_result(None)
+
+    async def measure(
+        self, transport: Transport, turns: Turns, is_busy: Callable[[], bool], *, seconds: float
+    ) -> None:
+        """Read an endpoint's metrics again and again while it is busy; a look takes `seconds` at most. It never ends."""
+        while True:
+            await asyncio.sleep(MEASURE_SECONDS)
+            found = await fetch_metrics(transport, seconds=seconds) if is_busy() else None
+            if found is not None and turns.read(
+                Gauges(found.running, found.waiting, found.preemptions, found.finished)
+            ):
+                self.look()
 
     def _roomy(self) -> str | None:
         """Return the least loaded endpoint that has room; None: none has."""
