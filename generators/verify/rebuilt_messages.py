@@ -4,14 +4,16 @@ A policy's prompt is its system prompt, then for each step the observation and i
 canonical form, or the reason why it was not carried out. A placeholder may replace older pictures, and the
 oldest steps may be dropped; then a new segment begins. Calls of a localizer or a validator are independent
 of each other. A run may choose the wording of the placeholder and of an empty result; both are constant
-within an episode.
+within an episode. Earlier versions left the words whole by which a chat template switches something, so they
+are broken in the recorded messages too before these are compared.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pydantic import JsonValue
 
 from generators.policy.dialects.protocol import Dialect, InexpressibleAction, ParsedAction
+from generators.policy.dialects.shared.sanitize import break_words, break_words_in_reply
 from generators.policy.model import answer_validator as validator
 from generators.policy.model import conversation, localizer, repair, surfer
 from generators.verify.replies import Question, decided_action
@@ -42,8 +44,8 @@ def message_defects(episode: Episode, questions: Sequence[Question]) -> Iterator
             if first.messages is not None and not _is_question(episode, question, proposed):
                 yield _unlike(first.call)
         for again in repairs:
-            repeated: JsonValue = [*_rows(first.messages), *_repair(question)]
-            if again.messages not in (None, repeated):
+            repeated = [*_rows(first.messages, question), *_repair(question)]
+            if again.messages is not None and _rows(again.messages, question) != repeated:
                 yield _unlike(again.call)
             if again.segment != first.segment:
                 yield f"segment of call {again.call} is {again.segment}, not {first.segment}"
@@ -54,8 +56,35 @@ def _unlike(call: int) -> str:
     return f"messages of call {call} are not what the steps and the replies before make"
 
 
-def _rows(messages: JsonValue) -> list[JsonValue]:
-    return messages if isinstance(messages, list) else []
+def _rows(messages: JsonValue, question: Question) -> list[JsonValue]:
+    """Return recorded messages as this version would have written them, their switch words broken."""
+    rows = messages if isinstance(messages, list) else []
+    return [_broken_row(row, _switch_words(question)) for row in rows]
+
+
+def _switch_words(question: Question) -> tuple[str, ...]:
+    if question.role == conversation.ROLE:
+        return question.dialect.switch_words
+    return localizer.role_words(question.dialect)
+
+
+def _broken_row(row: JsonValue, words: Sequence[str]) -> JsonValue:
+    match row:
+        case {"role": "user" | "assistant" as role, "content": [*parts], **others} if not others:
+            write = break_words if role == "user" else break_words_in_reply
+            return {"role": role, "content": [_broken_part(part, write, words) for part in parts]}
+        case _:
+            return row
+
+
+def _broken_part(
+    part: JsonValue, write: Callable[[str, Sequence[str]], str], words: Sequence[str]
+) -> JsonValue:
+    match part:
+        case {"type": "text", "text": str(text), **others} if not others:
+            return {"type": "text", "text": write(text, words)}
+        case _:
+            return part
 
 
 def _text(role: str, text: str) -> Row:
@@ -68,11 +97,16 @@ def _system(question: Question) -> Row:
 
 def _repair(question: Question) -> list[JsonValue]:
     first = question.calls[0]
-    texts = {localizer.ROLE: localizer.repair_text, validator.ROLE: validator.repair_text}
-    write = texts.get(question.role, question.dialect.repair_message)
-    quoted = (first.reply or "")[: repair.MAX_QUOTED_CHARS]
-    problem = question.problems[0] if question.problems else ""
-    return [_text("assistant", quoted), _text("user", write(problem))]
+    quoted = repair.quote_reply(first.reply or "", _switch_words(question))
+    problem, dialect = question.problems[0] if question.problems else "", question.dialect
+    match question.role:
+        case localizer.ROLE:
+            said = localizer.repair_text(problem, dialect=dialect)
+        case validator.ROLE:
+            said = validator.repair_text(problem, dialect=dialect)
+        case _:
+            said = dialect.repair_message(problem)
+    return [_text("assistant", quoted), _text("user", said)]
 
 
 def _is_question(episode: Episode, question: Question, proposed: Question | None) -> bool:
@@ -81,19 +115,22 @@ def _is_question(episode: Episode, question: Question, proposed: Question | None
     if not isinstance(value, ParsedAction):
         return False
     first = question.calls[0]
+    asked = _rows(first.messages, question)
     if question.role == localizer.ROLE:
         prompt = next(p for p in episode.prompts if p.prompt_sha256 == question.prompt_sha256)
-        words = localizer.question_text(prompt.text, value.element or "")
+        words = localizer.question_text(prompt.text, value.element or "", dialect=question.dialect)
         shown: list[JsonValue] = [{"type": "image", "step": question.step}]
         content: JsonValue = [*shown, {"type": "text", "text": words}]
-        return first.messages == [{"role": "user", "content": content}]
+        return asked == [{"role": "user", "content": content}]
     if not isinstance(value.action, Answer) or not first.image_steps:
         return False
     steps = range(first.image_steps[0], question.step + 1)
-    before, after = validator.question_texts(episode.instruction, value.action)
+    before, after = validator.question_texts(
+        episode.instruction, value.action, dialect=question.dialect
+    )
     pictures: list[JsonValue] = [{"type": "image", "step": step} for step in steps]
     content = [{"type": "text", "text": before}, *pictures, {"type": "text", "text": after}]
-    return first.messages == [_system(question), {"role": "user", "content": content}]
+    return asked == [_system(question), {"role": "user", "content": content}]
 
 
 class _Conversation:
@@ -119,7 +156,7 @@ class _Conversation:
         reply = _canonical(proposed, question)
         self._added[question.step] = [
             *(self._rejected_answers(question.step)),
-            _text("assistant", reply),
+            _text("assistant", break_words_in_reply(reply, proposed.dialect.switch_words)),
             *_objection(proposed, proposed.value, question),
         ]
 
@@ -132,7 +169,7 @@ class _Conversation:
     def defects(self, question: Question) -> Iterator[str]:
         """Yield defects in a question's messages and segment."""
         call = question.calls[0]
-        rows = _rows(call.messages)
+        rows = _rows(call.messages, question)
         if call.messages is None:
             return
         if not self._are_messages(question, rows):

@@ -78,7 +78,7 @@ _XDOTOOL = {
 
 
 class Claude(TextDialect):
-    """Text, then the input of one call of the `computer` tool."""
+    """Text, then the input of one call of the `computer` tool; its chat template is not published."""
 
     name = "claude"
     version = "2"

@@ -45,6 +45,7 @@ from generators.policy.dialects.shared.text_dialect import (
     parse_point,
     plain_thought,
 )
+from generators.policy.dialects.switch_words import QWEN3_VL
 from schemas.base import JsonObject
 from schemas.episodes.action import Action, Answer, Direction, Drag, Key, Scroll, Wait
 
@@ -66,6 +67,7 @@ class ComputerUse(TextDialect):
     name = "computer_use"
     version = "2"
     published: ClassVar[Convention] = Convention.THOUSAND
+    words: ClassVar[tuple[str, ...]] = QWEN3_VL
     processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot; its resolution is {wide}x{high}. Answer with "

@@ -46,6 +46,7 @@ from generators.policy.dialects.shared.tools import (
     WaitWholeSeconds,
     tools_left,
 )
+from generators.policy.dialects.switch_words import QWEN2_5_VL, QWEN3_VL
 from schemas.episodes.action import Action, Button, Click
 
 
@@ -128,7 +129,7 @@ def holo1_5(settings: HoloSettings) -> JsonDialect:
     picture as sent, Qwen2.5-VL's processor with patches of 28 px, from 56×56 to 1280×28×28 pixels.
     """
     processor = Patched(28, 56 * 56, 1_280 * 28 * 28)
-    return _navigator("holo1_5", Convention.RESIZED, processor, settings)
+    return _navigator("holo1_5", Convention.RESIZED, processor, settings, QWEN2_5_VL)
 
 
 def holo2(settings: HoloSettings) -> JsonDialect:
@@ -141,11 +142,15 @@ def holo2(settings: HoloSettings) -> JsonDialect:
     if "thinking_key" not in settings.model_fields_set:
         settings = settings.model_copy(update={"thinking_key": "thinking"})
     processor = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
-    return _navigator("holo2", Convention.THOUSAND, processor, settings)
+    return _navigator("holo2", Convention.THOUSAND, processor, settings, QWEN3_VL)
 
 
 def _navigator(
-    name: str, convention: Convention, processor: Patched, settings: HoloSettings
+    name: str,
+    convention: Convention,
+    processor: Patched,
+    settings: HoloSettings,
+    switch_words: tuple[str, ...],
 ) -> JsonDialect:
     tools = tools_left((*PUBLISHED, *ADDED) if settings.extended else PUBLISHED, settings.leave_out)
     max_pixels = max(settings.max_pixels or processor.max_pixels, processor.min_pixels)
@@ -163,6 +168,7 @@ def _navigator(
         version="1",
         convention=convention,
         pictures=replace(processor, max_pixels=max_pixels),
+        switch_words=switch_words,
         keys=ReplyKeys("note", "thought", "action", "action"),
         empty_note="",
         tools=tools,
@@ -189,6 +195,7 @@ class Holo1(TextDialect):
 
     name = "holo1"
     published: ClassVar[Convention] = Convention.RESIZED
+    words: ClassVar[tuple[str, ...]] = QWEN2_5_VL
     processor: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
     prompt: ClassVar[str] = (
         "Find the element that is asked for on the screenshot, which is {wide} by {high}, and "

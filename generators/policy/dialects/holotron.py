@@ -16,6 +16,7 @@ from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.policy.dialects.shared.json_dialect import JsonDialect, JsonDialectSpec, ReplyKeys
 from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
 from generators.policy.dialects.shared.tools import Tool, tools_left
+from generators.policy.dialects.switch_words import NEMOTRON
 from schemas.errors import BadConfig
 
 NAME = "holotron"
@@ -72,6 +73,7 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
         version="1",
         convention=Convention.THOUSAND,
         pictures=Tiled(max_tiles=settings.tiles),
+        switch_words=NEMOTRON,
         keys=keys,
         empty_note=None,
         tools=tools,

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
+from generators.policy.dialects.switch_words import MARKUP
 from schemas.base import JsonObject, Record
 from schemas.episodes.action import Action
 from schemas.episodes.episode import Step
@@ -125,6 +126,14 @@ class Dialect(Protocol):
     def request_fields(self) -> JsonObject:
         """Fields of a request's body that the family needs beside the prompt."""
         return {}
+
+    @property
+    def switch_words(self) -> tuple[str, ...]:
+        """The words that the family's chat template or tokenizer takes for something other than text.
+
+        No text of a page or a task has one whole in a prompt. A word stands for all that begin with it.
+        """
+        return MARKUP
 
     @property
     def image_placeholder(self) -> str:

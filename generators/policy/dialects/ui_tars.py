@@ -39,6 +39,7 @@ from generators.policy.dialects.shared.text_dialect import (
     plain_thought,
 )
 from generators.policy.dialects.shared.tools import page_px
+from generators.policy.dialects.switch_words import QWEN2_5_VL
 from schemas.episodes.action import (
     Action,
     Answer,
@@ -84,6 +85,7 @@ class UITars(TextDialect):
     name = "ui_tars"
     version = "2"
     published: ClassVar[Convention] = Convention.RESIZED
+    words: ClassVar[tuple[str, ...]] = QWEN2_5_VL
     processor: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot, which is {wide} by {high}. Answer with a line "

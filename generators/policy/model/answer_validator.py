@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from generators.engine.protocol import Message, Part, Picture, Role
-from generators.policy.dialects.protocol import UnreadableReply
+from generators.policy.dialects.protocol import Dialect, UnreadableReply
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema, text_schema
-from generators.policy.dialects.shared.sanitize import escape_markup
+from generators.policy.dialects.shared.sanitize import break_words, escape_markup
+from generators.policy.model.localizer import role_words
 from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
@@ -91,7 +92,8 @@ class Validator:
             RecordedEngine(model, account, session=session),
             ROLE,
             read=parse_assessment,
-            repair=repair_text,
+            repair=partial(repair_text, dialect=model.dialect),
+            switch_words=role_words(model.dialect),
         )
 
     @property
@@ -106,7 +108,7 @@ class Validator:
             UnreadableReply: two replies give no assessment; the text says why.
             RolloutFailure: the engine gives no reply.
         """
-        before, after = question_texts(turn.instruction, answer)
+        before, after = question_texts(turn.instruction, answer, dialect=self._model.dialect)
         parts: tuple[Part, ...] = (before, *await self._last_pictures(turn), after)
         messages = (
             Message(role=Role.SYSTEM, parts=(self._model.prompt.text,)),
@@ -125,16 +127,17 @@ class Validator:
         return [*before, await send(turn.observation, step=len(history))]
 
 
-def question_texts(instruction: str, answer: Answer) -> tuple[str, str]:
+def question_texts(instruction: str, answer: Answer, *, dialect: Dialect) -> tuple[str, str]:
     """Return the words before and after the pictures: the task, and the answer to it."""
-    text = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
-    task = escape_markup(instruction, _MAX_TASK_CHARS)
+    escape = partial(escape_markup, switch_words=role_words(dialect))
+    text = escape(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
+    task = escape(instruction, _MAX_TASK_CHARS)
     return f"Task:\n{task}\n\nScreenshots:\n", f"\n\nAnswer:\n{text}"
 
 
-def repair_text(problem: str) -> str:
+def repair_text(problem: str, *, dialect: Dialect) -> str:
     """Return the repair turn after a reply that gave no assessment."""
-    return _REPAIR.format(problem=problem)
+    return _REPAIR.format(problem=break_words(problem, role_words(dialect)))
 
 
 def parse_assessment(reply: str) -> Assessment:

@@ -44,6 +44,7 @@ class Conversation:
             ROLE,
             read=partial(model.dialect.parse, frame=model.frame),
             repair=model.dialect.repair_message,
+            switch_words=model.dialect.switch_words,
         )
 
     async def add_observation(self, turn: PolicyInput) -> None:

@@ -16,7 +16,8 @@ from generators.policy.dialects.shared.arguments import Coordinate, Scale
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema
 from generators.policy.dialects.shared.prompt_text import point_rules
-from generators.policy.dialects.shared.sanitize import one_line
+from generators.policy.dialects.shared.sanitize import break_words, one_line
+from generators.policy.dialects.switch_words import EVERY_FAMILY
 from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.repair import ParsedReply, ReplyParser
@@ -67,12 +68,14 @@ class Localizer:
 
     def __init__(self, model: ModelConfig, account: Account, *, session: str) -> None:
         self._request = model.prompt.text
+        self._dialect = model.dialect
         self._n_asked = 0
         self._parser: ReplyParser[Point] = ReplyParser(
             RecordedEngine(model, account, session=session),
             ROLE,
             read=partial(parse_localizer_reply, dialect=model.dialect, frame=model.frame),
-            repair=repair_text,
+            repair=partial(repair_text, dialect=model.dialect),
+            switch_words=role_words(model.dialect),
         )
 
     async def locate(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
@@ -82,19 +85,29 @@ class Localizer:
             UnreadableReply: two replies give no point on the picture; the text says why.
             RolloutFailure: the engine gives no reply.
         """
-        question = Message(role=Role.USER, parts=(picture, question_text(self._request, element)))
+        words = question_text(self._request, element, dialect=self._dialect)
+        question = Message(role=Role.USER, parts=(picture, words))
         self._n_asked += 1
         return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
 
 
-def question_text(request: str, element: str) -> str:
+def question_text(request: str, element: str, *, dialect: Dialect) -> str:
     """Return the words after the picture: the request, and the description of the element."""
-    return f"{request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
+    said = one_line(element, MAX_DESCRIPTION_CHARS, switch_words=role_words(dialect))
+    return f"{request}\n{said}"
 
 
-def repair_text(problem: str) -> str:
+def repair_text(problem: str, *, dialect: Dialect) -> str:
     """Return the repair turn after a reply that gave no point."""
-    return _REPAIR.format(problem=problem)
+    return _REPAIR.format(problem=break_words(problem, role_words(dialect)))
+
+
+def role_words(dialect: Dialect) -> tuple[str, ...]:
+    """Return the switch words that are broken in prompts which do not depend on the dialect.
+
+    These are every family's, because a stored prompt names only one of the dialects that share it.
+    """
+    return (*EVERY_FAMILY, *dialect.switch_words)
 
 
 def element_to_locate(parsed: ParsedAction) -> str | None:

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from generators.engine.protocol import Message, Reply, Role
 from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
+from generators.policy.dialects.shared.sanitize import break_words_in_reply
 from generators.policy.model.model_call import RecordedEngine
 from schemas.errors import FailureKind, RolloutFailure
 
@@ -57,12 +58,17 @@ class ReplyParser(Generic[Parsed]):
         *,
         read: Callable[[str], Parsed],
         repair: Callable[[str], str],
+        switch_words: Sequence[str],
     ) -> None:
-        """`read` raises `UnreadableReply`; `repair` returns the repair turn's text for that error."""
+        """`read` raises `UnreadableReply`; `repair` returns the repair turn's text for that error.
+
+        None of `switch_words` stands whole in the reply that the repair turn repeats.
+        """
         self._engine = engine
         self._role = role
         self._read = read
         self._repair = repair
+        self._switch_words = tuple(switch_words)
 
     async def ask_and_parse(
         self, messages: Sequence[Message], *, step: int, segment: int = 0
@@ -79,7 +85,8 @@ class ReplyParser(Generic[Parsed]):
             return ParsedReply(value, first, first.prompt_tokens, find_dropped(value))
         except UnreadableReply as error:
             problem = str(error)
-        repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
+        quoted = quote_reply(first.text, self._switch_words)
+        repeated = Message(role=Role.ASSISTANT, parts=(quoted,))
         request = Message(role=Role.USER, parts=(self._repair(problem),))
         second = await self._engine.ask(
             (*messages, repeated, request), step=step, role=ROLE, segment=segment
@@ -93,6 +100,11 @@ class ReplyParser(Generic[Parsed]):
 
     def _parse(self, reply: Reply) -> Parsed:
         return read_whole(reply.text, reply.finish_reason, self._read)
+
+
+def quote_reply(text: str, switch_words: Sequence[str]) -> str:
+    """Return the beginning of an unreadable reply as the repair turn repeats it."""
+    return break_words_in_reply(text[:MAX_QUOTED_CHARS], switch_words)
 
 
 def is_misplaced(reply: Reply) -> bool:

@@ -41,8 +41,8 @@ class Scale(Record):
 
 
 def quote(value: JsonValue) -> str:
-    """Return a value in quotation marks, shortened, for an error that the model gets."""
-    return f"'{one_line(str(value)[:1_000], _QUOTED_CHARS)}'"
+    """Return a value in quotation marks, shortened, for an error; the repair turn breaks its switch words."""
+    return f"'{one_line(str(value)[:1_000], _QUOTED_CHARS, switch_words=())}'"
 
 
 class ArgumentType:

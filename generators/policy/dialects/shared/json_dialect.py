@@ -6,6 +6,7 @@ picture rule and the texts. `JsonDialect` has the common parts, from the schema 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import JsonValue
 from typing_extensions import override
@@ -31,6 +32,8 @@ from generators.policy.dialects.shared.json_schema import (
 from generators.policy.dialects.shared.keys import key_schema
 from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
 from generators.policy.dialects.shared.sanitize import (
+    break_words,
+    break_words_in_reply,
     escape_markup,
     one_line,
     replace_control_chars,
@@ -77,6 +80,8 @@ class JsonDialectSpec:
     """The convention of its points."""
     pictures: PictureRule
     """The size at which pictures are sent."""
+    switch_words: tuple[str, ...]
+    """The words that its chat template or tokenizer takes for something other than text."""
     keys: ReplyKeys
     """The keys of a reply."""
     empty_note: str | None
@@ -133,6 +138,11 @@ class JsonDialect(Dialect):
 
     @property
     @override
+    def switch_words(self) -> tuple[str, ...]:
+        return self._spec.switch_words
+
+    @property
+    @override
     def image_placeholder(self) -> str:
         return self._settings.placeholder
 
@@ -169,14 +179,16 @@ class JsonDialect(Dialect):
 
     @override
     def task_message(self, instruction: str) -> str:
-        return self._spec.task.replace("{}", escape_markup(instruction, 20_000))
+        return self._spec.task.replace("{}", self._escape(instruction, 20_000))
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
         words = ""
         if self._settings.page_line:
-            words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
-        return self._spec.observation(step, words + tabs_and_dialog(page))
+            escape = partial(one_line, switch_words=self.switch_words)
+            words = f"URL: {escape(page.url, 500)}\nTitle: {escape(page.title, 200)}\n"
+        words += tabs_and_dialog(page, switch_words=self.switch_words)
+        return self._spec.observation(step, words)
 
     @override
     def result_text(self, step: Step) -> str:
@@ -185,19 +197,17 @@ class JsonDialect(Dialect):
         if step.action_error is not None:
             return self.rejection_text(step.action, step.action_error)
         tool = tool_name(self.tools, step.action)
-        return self._spec.done(tool, escape_markup(step.result_text or "", MAX_RESULT_CHARS))
+        return self._spec.done(tool, self._escape(step.result_text or "", MAX_RESULT_CHARS))
 
     @override
     def rejection_text(self, action: Action, why: str) -> str:
-        return self._spec.failed(
-            tool_name(self.tools, action), escape_markup(why, MAX_RESULT_CHARS)
-        )
+        return self._spec.failed(tool_name(self.tools, action), self._escape(why, MAX_RESULT_CHARS))
 
     @override
     def repair_message(self, problem: str) -> str:
-        keys = self._spec.keys
+        keys, said = self._spec.keys, break_words(problem, self.switch_words)
         return (
-            f"Your last reply could not be used and nothing was done: {problem}.\n"
+            f"Your last reply could not be used and nothing was done: {said}.\n"
             f"Reply again to the same screenshot: one JSON object with {keys.note}, "
             f"{keys.thought} and {keys.call}, and nothing else."
         )
@@ -247,13 +257,15 @@ class JsonDialect(Dialect):
         self, tool: Tool, arguments: ToolArguments, *, thought: str | None, note: str | None
     ) -> str:
         keys = self._spec.keys
-        return json_line(
-            {
-                keys.note: note or self._spec.empty_note,
-                keys.thought: thought or "",
-                keys.call: {keys.name: tool.name, **arguments.to_json()},
-            }
-        )
+        reply: JsonObject = {
+            keys.note: note or self._spec.empty_note,
+            keys.thought: thought or "",
+            keys.call: {keys.name: tool.name, **arguments.to_json()},
+        }
+        return break_words_in_reply(json_line(reply), self.switch_words)
+
+    def _escape(self, text: str, max_chars: int) -> str:
+        return escape_markup(text, max_chars, switch_words=self.switch_words)
 
 
 def _text_value(whole: JsonObject, key: str) -> str | None:

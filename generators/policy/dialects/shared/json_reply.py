@@ -101,7 +101,9 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise UnreadableReply(f"'{one_line(twice, 40)}' is given twice in one object")
+        raise UnreadableReply(
+            f"'{one_line(twice, 40, switch_words=())}' is given twice in one object"
+        )
     return made
 
 

@@ -4,6 +4,9 @@ They are written for models that were trained on prompts of this structure: the 
 turn, the tools, the meaning of points, and rules of behaviour.
 """
 
+from collections.abc import Sequence
+from functools import partial
+
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.sanitize import one_line
@@ -27,17 +30,20 @@ MAX_DIALOG_CHARS = 1_000
 """Characters of a dialog's message in a prompt."""
 
 
-def tabs_and_dialog(page: PageState) -> str:
-    """Return lines about the tabs, where there are several, and about what the page asks, if it does."""
-    lines = ""
+def tabs_and_dialog(page: PageState, *, switch_words: Sequence[str]) -> str:
+    """Return lines about the tabs, where there are several, and about what the page asks, if it does.
+
+    None of `switch_words` stands whole in them.
+    """
+    lines, escape = "", partial(one_line, switch_words=switch_words)
     if page.tabs:
         named = [
-            f'{number} "{one_line(title, 60)}"' + (" (shown)" if number == page.tab else "")
+            f'{number} "{escape(title, 60)}"' + (" (shown)" if number == page.tab else "")
             for number, title in enumerate(page.tabs)
         ]
         lines += f"Tabs: {', '.join(named)}\n"
     if page.dialog is not None:
-        asked = one_line(page.dialog.message, MAX_DIALOG_CHARS)
+        asked = escape(page.dialog.message, MAX_DIALOG_CHARS)
         lines += f'Dialog ({page.dialog.kind.value}), open until you answer it: "{asked}"\n'
     return lines
 

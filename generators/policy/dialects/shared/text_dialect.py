@@ -17,10 +17,12 @@ from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quote
 from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
 from generators.policy.dialects.shared.sanitize import (
+    break_words,
     escape_markup,
     one_line,
     replace_control_chars,
 )
+from generators.policy.dialects.switch_words import MARKUP
 from schemas.episodes.action import ACTION, Action, AnswerDialog, Key, TypeText
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import PageState
@@ -39,6 +41,7 @@ class TextDialect(Dialect):
     prompt: ClassVar[str]
     processor: ClassVar[PictureRule]
     published: ClassVar[Convention]
+    words: ClassVar[tuple[str, ...]] = MARKUP
 
     def __init__(self, settings: TextSettings) -> None:
         self._convention = settings.convention or self.published
@@ -47,6 +50,11 @@ class TextDialect(Dialect):
     @override
     def convention(self) -> Convention:
         return self._convention
+
+    @property
+    @override
+    def switch_words(self) -> tuple[str, ...]:
+        return self.words
 
     @property
     @override
@@ -61,33 +69,38 @@ class TextDialect(Dialect):
 
     @override
     def task_message(self, instruction: str) -> str:
-        return f"Task: {escape_markup(instruction, 20_000)}"
+        return f"Task: {self._escape(instruction, 20_000)}"
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
         """Return the page's address, tabs and dialog before the picture, and nothing after it."""
         del step
-        return f"URL: {one_line(page.url, 500)}\n{tabs_and_dialog(page)}", ""
+        url = one_line(page.url, 500, switch_words=self.switch_words)
+        return f"URL: {url}\n{tabs_and_dialog(page, switch_words=self.switch_words)}", ""
 
     @override
     def result_text(self, step: Step) -> str:
         """Return why an action failed, or its result; empty if it has none."""
         if step.action_error is not None:
             return self.rejection_text(step.action, step.action_error)
-        return escape_markup(step.result_text or "", 2_000)
+        return self._escape(step.result_text or "", 2_000)
 
     @override
     def rejection_text(self, action: Action, why: str) -> str:
         """Return why an action was not carried out."""
         del action
-        return f"Error: {escape_markup(why, 2_000)}"
+        return f"Error: {self._escape(why, 2_000)}"
 
     @override
     def repair_message(self, problem: str) -> str:
-        return f"Your last reply could not be used: {problem}. Reply again with one action."
+        said = break_words(problem, self.switch_words)
+        return f"Your last reply could not be used: {said}. Reply again with one action."
 
     def _scale(self, frame: Frame) -> Scale:
         return Scale(frame=frame, convention=self.convention)
+
+    def _escape(self, text: str, max_chars: int) -> str:
+        return escape_markup(text, max_chars, switch_words=self.switch_words)
 
 
 def build_action(fields: Fields) -> Action:

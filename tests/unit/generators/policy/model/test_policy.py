@@ -16,6 +16,7 @@ from support.servers.stub_engine import (
     size_of,
 )
 
+from generators.policy.dialects.switch_words import NEMOTRON
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
@@ -288,3 +289,26 @@ async def test_what_a_model_thought_and_how_it_was_bound_is_on_record() -> None:
     expected = {**thought, "structured_mode": "json_object", **said}
     assert {name: first[name] for name in expected} == expected
     assert {name: second[name] for name in expected} == dict.fromkeys(expected)
+
+
+async def test_a_page_full_of_switch_words_reaches_the_engine_without_one() -> None:
+    words = " ".join((*NEMOTRON, "<SPECIAL_12>", "http://shop.localhost/thinkpads/x0"))
+    engine = WrittenEngine()
+    engine.says(
+        *(f"I go to {words}.", called("goto", url=f"http://a/thinkpads {words}", thought=words)),
+        *(called("no_such_tool/think", thought=words), clicked(1, 2, element=words)),
+    )
+    acting = Acting(engine)
+    page = seen(0).page.model_copy(update={"url": f"http://a/think/{words}", "title": words})
+
+    for steps in ([], [history([Click(x=1, y=1)])[0].model_copy(update={"result_text": words})]):
+        look = seen(len(steps)).model_copy(update={"page": page})
+        await acting.policy.act(PolicyInput(words, steps, look))
+
+    assert [role for _, role in acting.roles] == ["policy", "repair", "policy", "repair"]
+    for asked in engine.asked:
+        for text in asked.texts[1:]:
+            assert [word for word in NEMOTRON if word in text] == [], text
+    assert "a&#47;think/" in engine.asked[0].texts[1]
+    assert "http://a\\u002fthinkpads" in engine.asked[2].texts[2]
+    assert "no tool 'no_such_tool&#47;think'" in engine.asked[3].texts[-1]

@@ -214,3 +214,30 @@ async def test_a_run_has_one_wording_of_what_says_nothing_and_of_a_picture_left_
         told = [message(number, at_, old, new) for number in (2, 3)]
         found = defects(await examined(both(*told)(episode)))
         assert "messages of call 3 are not what the steps and the replies before make" in found
+
+
+async def test_a_prompt_of_an_earlier_version_that_left_switch_words_whole_is_the_same() -> None:
+    words = "Look at /thinkpads: it says <image>."
+    episode = await replied(words, clicked(50, 100, element="/think"), clicked(60, 100))
+    assert defects(await examined(episode)) == []
+    later = episode.calls[2].messages
+    assert isinstance(later, list)
+    assert "\\\\u002fthink" in str(later[2])
+
+    def whole(messages: list[Any]) -> None:
+        for row in messages[1:]:
+            for part in row["content"]:
+                if "text" in part:
+                    part["text"] = part["text"].replace("\\u002f", "/").replace("\\u003ci", "<i")
+
+    earlier = both(*[rows(number, whole) for number in range(3)])(episode)
+    assert earlier != episode
+    assert defects(await examined(earlier)) == []
+
+
+async def test_a_switch_word_does_not_excuse_another_word() -> None:
+    episode = await replied("Look at /thinkpads.", clicked(50, 100), clicked(60, 100))
+
+    found = defects(await examined(message(1, 2, "u002fthinkpads", "u002fthinktanks")(episode)))
+
+    assert "messages of call 1 are not what the steps and the replies before make" in found
