@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(1_200)  # a start takes half a minute, on a bus
 @pytest.fixture(scope="module")
 def watched() -> Iterator[Serving]:
     """A server that is ended when it computes nothing for `WEDGED_SECONDS`."""
-    running = Serving(f"engine.wedged_seconds={WEDGED_SECONDS}")
+    running = Serving(settings=[f"engine.wedged_seconds={WEDGED_SECONDS}"])
     try:
         yield running
     finally:

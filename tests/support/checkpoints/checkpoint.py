@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from support.checkpoints.nemotron_template import NEMOTRON_FILE, NEMOTRON_TEMPLATE
 from support.checkpoints.shape import CheckpointShape
 from support.checkpoints.tokenizer import (
     BEGIN_ID,
@@ -133,6 +134,7 @@ def write_checkpoint(folder: Path, shape: CheckpointShape, *, seed: int | None) 
         _put(folder / "tokenizer_config.json", _json(tokenizer_config))
         _put(folder / "generation_config.json", _json(_IDS))
         _put(folder / "chat_template.jinja", [CHAT_TEMPLATE.encode()])
+        _put(folder / NEMOTRON_FILE, [NEMOTRON_TEMPLATE.encode()])
         _put(folder / f"{MODULE}.py", [SOURCE.encode()])
         if seed is not None:
             _put(folder / "model.safetensors", safetensors(tensors(shape), seed))

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import threading
+import tomllib
+from collections.abc import Sequence
 from typing import IO
 
 import psutil
@@ -15,10 +17,13 @@ CONFIG = "configs/laptop-vllm.toml"
 class Serving:
     """A running `stepmill engine serve`: what it said, and all processes it ever had."""
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(self, *arguments: str, settings: Sequence[str] = ()) -> None:
+        """Serve with these arguments of vLLM beside those of the configuration, and further settings, as `KEY=VALUE`."""
+        config = tomllib.loads((ROOT / CONFIG).read_text(encoding="utf-8"))
+        given = f"--set=engine.args={json.dumps([*config['engine']['args'], *arguments])}"
         flags = [f"--set={setting}" for setting in settings]
         self.process = subprocess.Popen(
-            [*STEPMILL, "engine", "serve", "--json", "--config", CONFIG, *flags],
+            [*STEPMILL, "engine", "serve", "--json", "--config", CONFIG, given, *flags],
             cwd=ROOT,
             env=environment(),
             stdout=subprocess.PIPE,

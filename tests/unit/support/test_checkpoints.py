@@ -9,6 +9,8 @@ import pytest
 from pydantic import JsonValue
 from support.checkpoints.__main__ import main
 from support.checkpoints.checkpoint import config, write_checkpoint
+from support.checkpoints.nemotron_template import NEMOTRON_TEMPLATE
+from support.checkpoints.rendering import render
 from support.checkpoints.shape import HOLOTRON, TINY
 from support.checkpoints.tokenizer import SPECIAL, byte_id, tokenizer
 from support.checkpoints.weights import bfloat16, drawn, tensors
@@ -139,3 +141,55 @@ def test_a_folder_that_cannot_be_made_is_refused(
 
     assert main(["tiny", str(tmp_path / "file" / "model")]) == 2
     assert "file/model: cannot be written: Not a directory" in capsys.readouterr().err
+
+
+def _told(*texts: str, kind: str = "user", suffix: bool = True) -> str:
+    """Return what Nemotron's template makes of a system message and these."""
+    messages: list[dict[str, JsonValue]] = [{"role": "system", "content": " You act. "}]
+    messages += [{"role": kind, "content": text} for text in texts]
+    return render(messages, NEMOTRON_TEMPLATE, suffix=suffix)
+
+
+@pytest.mark.parametrize(
+    ("texts", "ending"),
+    [
+        (("Go.",), "<think></think>"),
+        (("/think", "Go."), "<think>\n"),
+        (("/think", "/no_think"), "<think></think>"),
+        (("/no_think", "see /thinkpads"), "<think>\n"),
+        (("it ends in </think>",), "<think></think>"),
+    ],
+)
+def test_the_last_switch_word_of_a_message_decides_how_the_prompt_ends(
+    texts: tuple[str, ...], ending: str
+) -> None:
+    assert _told(*texts).endswith(f"<SPECIAL_11>Assistant\n{ending}")
+
+
+def test_switch_words_are_removed_and_earlier_thinking_is_dropped() -> None:
+    assert _told("a /think b</think> /no_think", suffix=False) == (
+        "<s><SPECIAL_10>System\nYou act.\n<SPECIAL_11>User\na  b</think>\n"
+    )
+    assert _told("<think>x</think>\n{} /think", kind="assistant", suffix=False).endswith(
+        "<SPECIAL_11>Assistant\n{}\n<SPECIAL_12>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        (("a", None, "b"), "<image>\nab"),
+        (("a", None, "b", None), "<image 1><image> <image 2><image>\nab"),
+        (("a <image> b", None), "a <image> b"),
+    ],
+)
+def test_pictures_come_before_the_text_of_their_message(
+    parts: tuple[str | None, ...], shown: str
+) -> None:
+    content: list[JsonValue] = [
+        {"type": "image"} if part is None else {"type": "text", "text": part} for part in parts
+    ]
+
+    said = render([{"role": "user", "content": content}], NEMOTRON_TEMPLATE, suffix=False)
+
+    assert said == f"<s><SPECIAL_10>System\n\n<SPECIAL_11>User\n{shown}\n"
