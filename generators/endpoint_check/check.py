@@ -18,6 +18,7 @@ from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused
 from generators.endpoint_check.prefix_cache import check_prefix_cache
 from generators.endpoint_check.replies import check_actions, check_structured_output
 from generators.endpoint_check.result import CheckResult, Fitness
+from generators.endpoint_check.template import check_template
 from generators.engine.client.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
 from schemas.errors import RolloutFailure
@@ -30,6 +31,7 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
     ("structure", check_structured_output),
     ("metrics", check_metrics),
     ("pictures", check_images),
+    ("template", check_template),
     ("accounts", check_usage_details),
     ("cache", check_prefix_cache),
     ("action", check_actions),

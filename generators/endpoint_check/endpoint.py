@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics
+from generators.engine.client.rendered_prompt import RenderedPrompt
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,
@@ -113,6 +114,15 @@ class CheckedEndpoint:
             return await task
         except NoEngine as error:  # which this question found, as far as a check is concerned
             raise RolloutFailure(FailureKind.ENGINE, str(error)) from error
+
+    async def render(
+        self, messages: Sequence[Message], *, suffix: bool = True
+    ) -> RenderedPrompt | None:
+        """Return `messages` as the server's chat template makes them; None: the server does not show them.
+
+        They end in the generation suffix unless `suffix` is False.
+        """
+        return await self._engine.render(EnginePrompt(messages=tuple(messages)), suffix=suffix)
 
     async def metrics(self) -> EngineMetrics | None:
         """Return the server's metrics; None: it has none."""

@@ -20,6 +20,7 @@ from generators.engine.client.discovery import discover, find_probe_path, merge_
 from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
 from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
 from generators.engine.client.metrics import EngineMetrics, fetch_metrics
+from generators.engine.client.rendered_prompt import RenderedPrompt, fetch_rendered_prompt
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
@@ -219,6 +220,15 @@ class OpenAIEngine:
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return the metrics of each endpoint; None: it has none."""
         return {end.name: await fetch_metrics(end.transport) for end in self._open_pool.endpoints}
+
+    async def render(self, prompt: EnginePrompt, *, suffix: bool = True) -> RenderedPrompt | None:
+        """Return a prompt as the first endpoint's chat template and tokenizer make it; None: it does not show it.
+
+        It ends in the generation suffix, which opens the reply, unless `suffix` is False.
+        """
+        body = RequestBody(prompt, Sampling(), model=self.card.model)
+        transport = self._open_pool.endpoints[0].transport
+        return await fetch_rendered_prompt(transport, body.encode_for_tokenizer(suffix=suffix))
 
     @property
     def _open_pool(self) -> EndpointPool:

@@ -126,6 +126,18 @@ class RequestBody:
         fields.update(sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
+    def encode_for_tokenizer(self, *, suffix: bool) -> bytes:
+        """Return the body that asks vLLM's `/tokenize` for the prompt's tokens and their strings.
+
+        They end in the generation suffix unless `suffix` is False.
+        """
+        fields: JsonObject = {
+            "model": self._model,
+            "add_generation_prompt": suffix,
+            "return_token_strs": True,
+        }
+        return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
+
     def _structured_fields(self, quirks: ServerQuirks) -> JsonObject:
         if self._schema is None or self.canonical_schema is None:
             return {}

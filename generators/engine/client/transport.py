@@ -10,7 +10,7 @@ stops working on it.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
@@ -24,6 +24,7 @@ from openai import (
     DefaultAioHttpClient,
     Omit,
     OpenAIError,
+    RequestOptions,
 )
 
 from generators.engine.client.urls import (
@@ -154,26 +155,50 @@ class Transport:
             IncompleteResponse: no answer came, or not all of it in time.
             ResponseTooLarge: the answer has more than `MAX_BYTES`.
         """
-        parts = urlsplit(self._base)
-        root = parts.path.removesuffix("/v1")
-        url = (
-            urlunsplit((parts.scheme, parts.netloc, root + path, "", ""))
-            if path[0] == "/"
-            else path
+        return await self._whole(
+            self._client.get(
+                self._url(path), cast_to=httpx2.Response, options=self._options(seconds)
+            ),
+            seconds,
         )
+
+    async def post(self, path: str, body: bytes, *, seconds: float) -> HttpResponse:
+        """Return the answer to a POST of a small body to `path`, as `get` does.
+
+        Raises:
+            IncompleteResponse: no answer came, or not all of it in time.
+            ResponseTooLarge: the answer has more than `MAX_BYTES`.
+        """
+        return await self._whole(
+            self._client.post(
+                self._url(path),
+                cast_to=httpx2.Response,
+                content=body,
+                options=self._options(seconds),
+            ),
+            seconds,
+        )
+
+    async def _whole(self, answer: Awaitable[httpx2.Response], seconds: float) -> HttpResponse:
         with _incomplete_response():
             try:
                 async with asyncio.timeout(seconds):
-                    response = await self._client.get(
-                        url,
-                        cast_to=httpx2.Response,
-                        options={"headers": self._headers, "timeout": self._timeout(seconds)},
-                    )
-                    return await _read(response)
+                    return await _read(await answer)
             except APIStatusError as error:
                 return self._refusal(error)
             except TimeoutError as error:
                 raise IncompleteResponse(f"no answer in {seconds:g} s", reached=False) from error
+
+    def _url(self, path: str) -> str:
+        """Return where `path` is: below the API's base, and with a leading slash beside it."""
+        if path[0] != "/":
+            return path
+        parts = urlsplit(self._base)
+        root = parts.path.removesuffix("/v1")
+        return urlunsplit((parts.scheme, parts.netloc, root + path, "", ""))
+
+    def _options(self, seconds: float) -> RequestOptions:
+        return {"headers": self._headers, "timeout": self._timeout(seconds)}
 
     def _refusal(self, error: APIStatusError) -> HttpResponse:
         """Return a refusal with our credentials masked, because some servers quote them."""

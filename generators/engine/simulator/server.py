@@ -134,6 +134,8 @@ class SimulatorApp:
             chat = chats.read(body, ActiveFaults([]))
             suffix = body.get("add_generation_prompt", True) is not False
             ids = chats.tokenizer.prompt(chat, suffix=suffix).ids
+            if body.get("return_token_strs"):
+                texts = chats.tokenizer.strings(chat, suffix=suffix)
         counts: JsonObject = {
             "count": len(ids),
             "max_model_len": chats.options.context_tokens,

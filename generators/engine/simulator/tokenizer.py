@@ -72,6 +72,22 @@ class Tokenizer:
             self._texts.move_to_end(text)
         return known
 
+    def strings(self, chat: ChatRequest, *, suffix: bool = True) -> list[str]:
+        """Return the string of each token of `prompt`."""
+        strings = ["<begin>"]
+        if chat.tools:
+            strings += pieces(json.dumps(chat.tools, ensure_ascii=False))
+        for turn in chat.turns:
+            strings.append(f"<{turn.role.value}>")
+            for part in turn.parts:
+                if isinstance(part, str):
+                    strings += pieces(part)
+                else:
+                    count = picture_tokens(part.width, part.height)
+                    strings += ["<images>", *["<image>"] * count, "</images>"]
+            strings.append(END_TEXT)
+        return [*strings, *([f"<{ChatRole.ASSISTANT.value}>", "<generate>"] if suffix else [])]
+
     def prompt(self, chat: ChatRequest, *, suffix: bool = True) -> TokenizedPrompt:
         """Return a chat as tokens, with the generation suffix unless `suffix` is False."""
         ids: list[int] = [BEGIN]

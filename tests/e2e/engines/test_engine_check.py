@@ -39,6 +39,8 @@ def test_an_endpoint_of_another_convention_is_unfit_and_programs_are_told_so() -
     assert by_name["coordinates"]["fitness"] == "unfit"
     assert by_name["coordinates"]["found"].startswith("0-1: ")
     assert by_name["structure"]["fitness"] == "fit"
+    assert by_name["template"]["fitness"] == "fit"
+    assert "the picture stands inside the observation" in by_name["template"]["found"]
 
 
 @pytest.mark.parametrize(

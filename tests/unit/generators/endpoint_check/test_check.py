@@ -93,7 +93,7 @@ async def test_a_scripted_engine_in_the_dialects_convention_is_fit_in_every_line
     assert is_fit(lines)
     assert {line.fitness for line in lines} == {Fitness.FIT}, lines
     assert not any(line.remedy for line in lines)
-    assert len(said) == 9
+    assert len(said) == 10
     names = [line.name for line in lines]
     assert names[0] == "model"
     assert names[-1] == "coordinates"
