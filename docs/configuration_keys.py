@@ -18,9 +18,14 @@ from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.registry import VERIFIER_NAMES
 from schemas.base import Record
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig, identity
 from schemas.configuration.picture_sizes import VIEWPORT
-from schemas.configuration.sections import BrowserSection, PolicyName, PolicySection, RoleSection
+from schemas.configuration.sections import (
+    PolicyName,
+    PolicySection,
+    RoleSection,
+)
 from storage.publish.card.columns import kind_in
 
 OPTIONS = "policy.dialect_options"

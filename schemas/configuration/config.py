@@ -15,6 +15,7 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from schemas.base import Record
 from schemas.configuration.application import Application
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.picture_sizes import (
     MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
@@ -25,7 +26,6 @@ from schemas.configuration.sections import (
     ENGINE_POLICIES,
     SEEDS,
     AcceptSection,
-    BrowserSection,
     EngineKind,
     EngineSection,
     LimitsSection,

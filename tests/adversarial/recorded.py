@@ -26,10 +26,10 @@ from generators.sites.protocol import Site
 from generators.tasks.site_offers import make_template_task, site_offers
 from generators.verify.panel import Panel
 from generators.verify.registry import make_verifiers
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import (
     AcceptSection,
-    BrowserSection,
     EngineKind,
     EngineSection,
     PolicyName,

@@ -25,7 +25,7 @@ from typing import Self
 from generators.child_environment import SYSTEM, inherit
 from generators.process_folder import process_folder
 from schemas.base import Record
-from schemas.configuration.sections import UNPRIVILEGED_USER, BrowserSection, Sandbox
+from schemas.configuration.browser_section import UNPRIVILEGED_USER, BrowserSection, Sandbox
 from schemas.errors import NoBrowser
 
 PROBE_SECONDS = 20.0

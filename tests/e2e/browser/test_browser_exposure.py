@@ -22,8 +22,8 @@ from generators.browser.chromium import Chromium
 from generators.browser.page_calls import Channel
 from generators.browser.process.enclosure import Confinement, probe
 from generators.sites.gateway import Gateway
+from schemas.configuration.browser_section import UNPRIVILEGED_USER, Sandbox
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import UNPRIVILEGED_USER, Sandbox
 from schemas.errors import NoBrowser, RolloutFailure
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

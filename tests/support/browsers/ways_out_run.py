@@ -30,7 +30,7 @@ from generators.browser.process.enclosure import Confinement
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway
-from schemas.configuration.sections import Sandbox
+from schemas.configuration.browser_section import Sandbox
 from schemas.episodes.action import Action, Click, Wait
 from schemas.errors import RolloutFailure
 

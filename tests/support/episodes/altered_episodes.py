@@ -31,9 +31,9 @@ from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.rollout.limits import make_limits
 from generators.verify.structure import Structure
 from schemas.base import JsonObject, sha256_hex
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import (
-    BrowserSection,
     EngineKind,
     EngineSection,
     LimitsSection,

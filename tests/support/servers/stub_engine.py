@@ -12,8 +12,13 @@ from support.episodes.factories import make_screenshot, make_step
 
 from generators.engine.protocol import EngineCard, EnginePrompt, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import BrowserSection, EngineKind, EngineSection, PolicySection
+from schemas.configuration.sections import (
+    EngineKind,
+    EngineSection,
+    PolicySection,
+)
 from schemas.episodes.action import Action
 from schemas.episodes.call import StructuredMode
 from schemas.episodes.episode import Step

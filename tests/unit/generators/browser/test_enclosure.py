@@ -10,7 +10,7 @@ from support.runs.commands import called
 
 from flows.cli.doctor import Health, containment_lines
 from generators.browser.process.enclosure import Confinement, Containment, _control, probe
-from schemas.configuration.sections import BrowserSection, Sandbox
+from schemas.configuration.browser_section import BrowserSection, Sandbox
 
 CLOSED = Containment(namespace="", user="", sandbox="")
 

@@ -21,8 +21,13 @@ from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from generators.training.dialect_renderer import make_renderer
 from generators.verify.shown import Picture as SeenPicture
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import BrowserSection, PolicyName, PolicySection, RowKind
+from schemas.configuration.sections import (
+    PolicyName,
+    PolicySection,
+    RowKind,
+)
 from schemas.episodes.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
 from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Actor, Episode, PolicyKind, Step, ThoughtSource

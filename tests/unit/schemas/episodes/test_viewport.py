@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.configuration.browser_section import BrowserSection
 from schemas.configuration.config import RunConfig
 from schemas.configuration.picture_sizes import MODEL_VIEWPORT, VIEWPORT
 from schemas.configuration.sections import (
-    BrowserSection,
     EngineKind,
     EngineSection,
     PolicyName,
