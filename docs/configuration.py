@@ -38,7 +38,9 @@ _PATTERNS = {
 def _value(schema: Mapping[str, Any], defs: Mapping[str, Any], *, plural: str = "") -> str:
     """Return what a JSON schema allows, in words."""
     if "anyOf" in schema:
-        schema = next(part for part in schema["anyOf"] if part.get("type") != "null")
+        schema, *others = (part for part in schema["anyOf"] if part.get("type") != "null")
+        words = [json.dumps(part["const"]) for part in others]
+        return " or ".join([_value(schema, defs, plural=plural), *(f"`{word}`" for word in words)])
     schema = defs[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     match schema:
         case {"prefixItems": [item, *_] as items}:

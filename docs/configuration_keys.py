@@ -40,6 +40,7 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
+    "flows/job/run_limits.py": _all("limits", "dollars hours accepted"),
     "flows/job/open_job.py": ("publish.to", "limits.drain_seconds"),
     "schemas/episodes/viewport.py": _all(
         "browser", "viewport device_scale_factor picture_side margin"
@@ -58,7 +59,11 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "generators/engine/vllm/supervisor.py": ("engine.wedged_seconds",),
     "generators/engine/vllm/command.py": _all("engine", "model command args revision"),
-    "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
+    "generators/engine/vllm/gpus.py": _all("engine", "kind args command gpus replicas"),
+    "generators/engine/client/pricing.py": (
+        *_all(_PRICES, "prompt completion cached"),
+        *_all("engine", "usd_per_hour usd_per_million"),
+    ),
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
     "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")
     + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),
@@ -69,7 +74,6 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "generators/policy/dialects/shared/text_dialect.py": _all(OPTIONS, "convention"),
     "generators/policy/factory.py": _all("policy", "name script"),
     "generators/policy/registry.py": _all("policy", "name options script"),
-    "generators/policy/model/model_call.py": _all("engine", "usd_per_hour usd_per_million"),
     "generators/policy/model/setup.py": _all("policy", "dialect dialect_options temperature top_p")
     + _all("policy", "max_tokens context_tokens logprobs keep_images slack_images")
     + _all("policy", "localizer validator")
@@ -103,7 +107,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "attempts": ("tasks.attempts",),
     "characters": (f"{OPTIONS}.text_limit",),
     "CSS pixels": ("browser.viewport",),
-    "episodes": ("tasks.unit_size", "limits.live_episodes"),
+    "episodes": ("tasks.unit_size", "limits.live_episodes", "limits.accepted"),
     "MiB": ("storage.shard_mb",),
     "pixels": (f"{OPTIONS}.max_pixels", "browser.picture_side"),
     "pixels per CSS pixel": ("browser.device_scale_factor",),
@@ -118,6 +122,10 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "tiles": (f"{OPTIONS}.tiles",),
     "tasks": ("tasks.sample",),
     "tokens": (*_all("policy", "max_tokens context_tokens localizer.max_tokens"), "limits.tokens"),
+    "GPUs": ("engine.gpus",),
+    "servers": ("engine.replicas",),
+    "US dollars": ("limits.dollars",),
+    "hours": ("limits.hours",),
     "US dollars per hour": ("engine.usd_per_hour",),
     "US dollars per million tokens": _all(_PRICES, "prompt completion cached"),
 }

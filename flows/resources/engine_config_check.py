@@ -7,6 +7,7 @@ nothing that asks an engine.
 from generators.engine.simulator.command import BadCommand, Command, read_command
 from generators.engine.vllm.cache_blocks import block_tokens, livelock, step_tokens
 from generators.engine.vllm.command import USAGE_FLAGS, check_arguments, check_installed_flags
+from generators.engine.vllm.gpus import check_replicas, gpus_per_server
 from generators.policy.model.setup import dialect_of
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineKind, EngineSection
@@ -43,6 +44,8 @@ def check_engine(config: RunConfig) -> None:
         )
     if engine.kind is not EngineKind.OPENAI and engine.urls:
         raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
+    check_replicas(engine)
+    gpus_per_server(engine)
     if engine.usd_per_hour is not None and engine.usd_per_million is not None:
         raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
 

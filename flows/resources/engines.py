@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 from flows.resources.engine_config_check import simulator_command
 from flows.terminal import print_note
 from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_keys
+from generators.engine.client.pricing import Meter
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
 from generators.engine.vllm.command import trusted_code
-from generators.engine.vllm.supervisor import VllmServer
+from generators.engine.vllm.gpus import gpus_per_server
+from generators.engine.vllm.replicas import VllmReplicas
 from generators.policy.factory import PolicyFactory, QueueReply
 from generators.policy.model.model_call import engine_label
 from generators.policy.model.setup import EngineKey, EngineSet, preflight
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineKind, LogprobsMode, PolicySection
-from schemas.errors import NoEngine
 from storage.engine_limits import EndpointLimits
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ LOG = logging.getLogger(__name__)
 
 
 class PolicyRuntime:
-    """The policies of a run, and the vLLM that the run started for them, if any."""
+    """The policies of a run, and the vLLM servers that the run started for them, if any."""
 
     def __init__(
         self,
         policies: PolicyFactory,
         engine: "OpenAIEngine | None" = None,
-        vllm: VllmServer | None = None,
+        vllm: VllmReplicas | None = None,
     ) -> None:
-        """`engine` is the one that policies ask, None if none does; `vllm` the one that the run started, None if none."""
+        """`engine` is the one that policies ask, None if none does; `vllm` are the servers that the run started, None if none."""
         self.policies = policies
         """Makes the policy of every episode."""
         self._engine, self._vllm = engine, vllm
@@ -78,40 +79,41 @@ class PolicyRuntime:
         )
 
     async def wait_until_given_up(self) -> str:
-        """Wait until the run's own vLLM is given up, and return why; without one, wait for ever.
+        """Wait until all of the run's own servers are given up, and return why; without one, wait for ever.
 
-        From then on, waiting for its reply raises `NoEngine`.
+        A server that is given up gets no more requests. From then on, waiting for a reply raises `NoEngine`.
         """
         if self._vllm is None or self._engine is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - the event is never set
-        try:
-            await self._vllm.wait_given_up()
-        except NoEngine as error:
-            self._engine.give_up(str(error))
-            return str(error)
+        engine = self._engine
+        return await self._vllm.wait_given_up(lambda url, why: engine.give_up(why, url=url))
 
 
 @contextlib.asynccontextmanager
-async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
+async def open_policies(
+    config: RunConfig, meter: Meter | None = None
+) -> AsyncIterator[PolicyRuntime]:
     """Start or find the engines that the run's policies ask, and make the policy factory.
 
+    `meter` counts what they cost; None: one that nobody reads.
+
     Raises:
-        NoEngine: an engine does not start, does not answer, or refuses what the policies ask.
+        NoEngine: an engine does not start, does not answer, or refuses what the policies ask; or this machine has
+            too few GPUs for the replicas.
         BadConfig: an engine's context cannot hold a prompt.
     """
+    meter = meter or Meter(config.engine)
     async with AsyncExitStack() as stack:
         if not config.uses_engine:
             yield PolicyRuntime(PolicyFactory(config))
             return
-        vllm: VllmServer | None = None
+        vllm: VllmReplicas | None = None
         if config.engine.kind is EngineKind.VLLM:
-            if (code := trusted_code(config.engine)) and config.engine.revision is None:
-                LOG.warning("vLLM executes code beside its own: %s", code)
-            vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
-        main, queue_reply = await _main_engine(config, stack, vllm)
+            vllm = await _start_vllm(config, stack, meter)
+        main, queue_reply = await _main_engine(config, stack, vllm, meter)
         if vllm is not None:
-            vllm.count_requests(lambda: main.requests_under_way)
+            vllm.count_requests(main.requests_under_way)
         roles = [role for section in config.mix for role in (section.localizer, section.validator)]
         others: dict[EngineKey, Engine] = {
             (urls, model): await stack.enter_async_context(
@@ -119,7 +121,9 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
             )
             for urls, model in {(role.urls, role.model) for role in roles if role and role.urls}
         }
-        policies = PolicyFactory(config, EngineSet(main, others), queue_reply=queue_reply)
+        elsewhere = {url for urls, _ in others for url in urls} - {*config.engine.urls}
+        meter.other_gpus += len(elsewhere)
+        policies = PolicyFactory(config, EngineSet(main, others, meter), queue_reply=queue_reply)
         for model in policies.models:
             await preflight(model)
         yield PolicyRuntime(policies, main, vllm)
@@ -133,19 +137,34 @@ async def open_engine(config: RunConfig) -> "AsyncIterator[OpenAIEngine]":
         NoEngine: it does not start, or does not answer.
     """
     async with AsyncExitStack() as stack:
-        vllm: VllmServer | None = None
+        vllm: VllmReplicas | None = None
         if config.engine.kind is EngineKind.VLLM:
-            vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
-        engine, _ = await _main_engine(config, stack, vllm)
+            vllm = await _start_vllm(config, stack, Meter())
+        engine, _ = await _main_engine(config, stack, vllm, Meter())
         yield engine
 
 
+async def _start_vllm(config: RunConfig, stack: AsyncExitStack, meter: Meter) -> VllmReplicas:
+    """Start the run's own servers; `meter` counts from their start to their end.
+
+    Raises:
+        NoEngine: there are too few GPUs for them, or none starts.
+    """
+    engine = config.engine
+    if (code := trusted_code(engine)) and engine.revision is None:
+        LOG.warning("vLLM executes code beside its own: %s", code)
+    servers = VllmReplicas(engine, report=print_note)
+    stack.enter_context(meter.run_servers(servers.count * gpus_per_server(engine)))
+    return await stack.enter_async_context(servers)
+
+
 async def _main_engine(
-    config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
+    config: RunConfig, stack: AsyncExitStack, vllm: VllmReplicas | None, meter: Meter
 ) -> "tuple[OpenAIEngine, QueueReply | None]":
     engine = config.engine
     if engine.kind is EngineKind.SIMULATOR:
         command = simulator_command(engine)
+        stack.enter_context(meter.run_servers(gpus_per_server(engine)))
         server = await stack.enter_async_context(
             SimulatorServer(command.options, faults=command.faults)
         )
@@ -154,9 +173,10 @@ async def _main_engine(
         return await stack.enter_async_context(client), queue_reply
     if vllm is not None:
         own = os.environ.get(VLLM_KEY_VARIABLE)
-        keys = {vllm.url: own} if own else {}
-        client = _client(config, (vllm.url,), None, keys=keys, governed=True)
+        keys = dict.fromkeys(vllm.urls, own) if own else {}
+        client = _client(config, vllm.urls, None, keys=keys, governed=True)
     else:
+        meter.other_gpus = len(set(engine.urls)) * gpus_per_server(engine)
         keys = dict(_keys(config, engine.urls))
         client = _client(config, engine.urls, engine.model, keys=keys, governed=True, borrowed=True)
     return await stack.enter_async_context(client), None

@@ -17,6 +17,7 @@ from flows.resources.machine import prepare_machine
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.process.enclosure import Confinement
 from generators.browser.slots import Slots, page_slots
+from generators.engine.client.pricing import Meter
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
 from generators.sites.registry import RunSites
@@ -52,6 +53,8 @@ class RunResources:
         """The run's tables."""
         self.spool = Spool(self.store)
         """Finished episodes of the run that are not committed."""
+        self.meter = Meter(config.engine)
+        """What this command spends on the engine."""
         self.slots = Slots(session_limit(config))
         """The limit on open sessions."""
         self.live_episodes = Slots(most_live(config))
@@ -99,7 +102,7 @@ class RunResources:
         await enter_sites(self._stack, self.sites, sites)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self.rollouts, eager=number == 0)
-        policies = open_policies(self._config)
+        policies = open_policies(self._config, self.meter)
         runtime = await self._stack.enter_async_context(policies) if rollouts else None
         if replays:
             await self._add_browser(self._replays, eager=not rollouts)

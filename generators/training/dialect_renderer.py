@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from generators.engine.client.pricing import TimeShare
+from generators.engine.client.pricing import Meter
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,
@@ -171,7 +171,7 @@ class DialectRenderer(Renderer):
                 frame=frame,
                 prompt=make_prompt(self._dialect, self._dialect.system_prompt(frame), schema),
                 schema=schema,
-                time=TimeShare(),
+                meter=Meter(),
                 seen=SeenPrefixes(),
                 pricing=EngineSection(),
             )

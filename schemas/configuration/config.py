@@ -263,7 +263,7 @@ def seed_range(tasks: TasksSection) -> tuple[int, int]:
     return tasks.seeds or (SEEDS if tasks.sample is None else (0, MAX_SEED))
 
 
-_NOT_LIMITS_IDENTITY = {"drain_seconds", "live_episodes"}
+_NOT_LIMITS_IDENTITY = {"drain_seconds", "live_episodes", "dollars", "hours", "accepted"}
 _NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
 
 

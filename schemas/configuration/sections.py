@@ -6,9 +6,9 @@ run's episodes.
 """
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from schemas.base import Record
 from schemas.tasks.task import MAX_SEED
@@ -193,6 +193,10 @@ class PriceSection(Record):
     """Price of prompt tokens that a cache served; None: the same as `prompt`."""
 
 
+MAX_REPLICAS = 256
+"""The maximum number of servers that a run starts."""
+
+
 class EngineSection(Record):
     """The engine that serves the model, and its prices and limits."""
 
@@ -208,11 +212,17 @@ class EngineSection(Record):
     """Starts vLLM, before its arguments, as `["env", "CUDA_VISIBLE_DEVICES=1", "vllm"]`; None:
     `.venv-engine/bin/vllm`, else `vllm` on PATH."""
     usd_per_hour: float | None = Field(default=None, ge=0)
-    """Price of the engine by the hour, all endpoints together; None: no hourly price. Refused beside
-    `usd_per_million`."""
+    """Price of one GPU by the hour; the engine costs it for each of the `gpus` of every endpoint. None: no
+    hourly price. Refused beside `usd_per_million`."""
     usd_per_million: PriceSection | None = None
     """Prices of the engine by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: it has no price by
     tokens."""
+    gpus: int | None = Field(default=None, ge=1, le=1_024)
+    """Number of GPUs of one endpoint. None: for `vllm` the product of `--tensor-parallel-size`,
+    `--pipeline-parallel-size` and `--data-parallel-size` in `args`, otherwise 1. An endpoint of a role counts as one."""
+    replicas: int | Literal["gpus"] = 1
+    """Number of vLLM servers that the run starts, from 1 to 256, each on `gpus` GPUs of this machine; `"gpus"`: as
+    many as there are GPUs for. With 1 the server takes the GPUs that it finds. Only `vllm` has replicas."""
     requests: int = Field(default=256, ge=1, le=65_536)
     """Maximum number of requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
@@ -230,9 +240,17 @@ class EngineSection(Record):
     """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
     `vllm serve`, or of `python -m generators.engine.simulator`."""
 
+    @field_validator("replicas", mode="before")
+    @classmethod
+    def _check_replicas(cls, value: object) -> object:
+        number = value if isinstance(value, int) and not isinstance(value, bool) else 0
+        if value != "gpus" and not 1 <= number <= MAX_REPLICAS:
+            raise ValueError(f'should be a number from 1 to {MAX_REPLICAS}, or "gpus"')
+        return value
+
 
 class LimitsSection(Record):
-    """The limits of an episode; `generators/rollout/limits.py` gives their order."""
+    """The limits of an episode, and of a run as a whole; `generators/rollout/limits.py` orders the former."""
 
     live_episodes: int | None = Field(default=None, ge=1)
     """Maximum number of concurrent rollouts; None: the number of sessions. Of an engine's episodes a governor
@@ -248,7 +266,17 @@ class LimitsSection(Record):
     stuck_steps: int = Field(default=4, ge=2)
     """Number of identical actions in a row on the same screenshot that ends the episode."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """Maximum time of an interrupted run to finish the episodes in flight."""
+    """Maximum time of a run that is interrupted, or has reached a limit of its own, to finish the episodes in
+    flight."""
+    dollars: float | None = Field(default=None, gt=0)
+    """Maximum cost of the whole run, of earlier commands too; a run that reaches it begins nothing new. Refused
+    without a price in `[engine]`. None: no limit."""
+    hours: float | None = Field(default=None, gt=0)
+    """Maximum time at work on the whole run, of earlier commands too; a run that reaches it begins nothing new.
+    None: no limit."""
+    accepted: int | None = Field(default=None, ge=1)
+    """Number of accepted episodes of the whole run at which it begins nothing new, copies of others included.
+    None: no limit."""
 
 
 class VerifySection(Record):

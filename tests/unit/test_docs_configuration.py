@@ -38,7 +38,7 @@ IDENTITY = (
     *("run.seed", "tasks.*", "sites", "policies", "engine.model", "engine.args"),
     *("browser.viewport", "browser.device_scale_factor", "browser.picture_side", "browser.margin"),
     r"policy\.(?!(localizer|validator)\.urls).*",
-    r"limits\.(?!drain_seconds|live_episodes).*",
+    r"limits\.(?!drain_seconds|live_episodes|dollars|hours|accepted).*",
 )
 """What users may rely on to be a run's identity."""
 

@@ -206,16 +206,20 @@ class OpenAIEngine:
         """How many live and ask at each endpoint now."""
         return {end.name: end.turns.load for end in self._open_pool.endpoints}
 
-    def give_up(self, reason: str) -> None:
-        """Stop asking endpoints: every pending and every later request gets `NoEngine`."""
-        pool = self._open_pool
-        for endpoint in pool.endpoints:
-            pool.lose(endpoint, reason, abandons=True)
+    def give_up(self, reason: str, *, url: str | None = None) -> None:
+        """Stop asking the endpoint at `url`; None: every endpoint.
 
-    @property
-    def requests_under_way(self) -> int:
-        """The number of requests that were sent and have no answer yet."""
-        return sum(len(endpoint.timeouts) for endpoint in self._open_pool.endpoints)
+        Where none is left, every pending and every later request gets `NoEngine`.
+        """
+        pool = self._open_pool
+        for own, endpoint in zip(self._urls, pool.endpoints, strict=True):
+            if url in (None, own):
+                pool.lose(endpoint, reason, abandons=True)
+
+    def requests_under_way(self, url: str) -> int:
+        """Return the number of requests that were sent to the endpoint at `url` and have no answer yet."""
+        ends = zip(self._urls, self._open_pool.endpoints, strict=True)
+        return sum(len(endpoint.timeouts) for own, endpoint in ends if own == url)
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return the metrics of each endpoint; None: it has none."""

@@ -10,7 +10,6 @@ from pathlib import PurePath
 
 from pydantic import JsonValue
 
-from generators.engine.client.pricing import ReplyShare, usd_of_reply, usd_of_seconds
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,
@@ -23,7 +22,6 @@ from generators.engine.protocol import (
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.try_account import Account
 from schemas.base import JsonObject, content_hash
-from schemas.configuration.sections import EngineSection
 from schemas.episodes.call import Call, Prompt
 
 
@@ -51,7 +49,7 @@ class RecordedEngine:
             EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
             model.seen.now,
         )
-        with model.time.measure_reply() as share, self._account.stopwatch.pause():
+        with model.meter.time.measure_reply() as share, self._account.stopwatch.pause():
             reply = await model.engine.reply(prompt, sampling, session=self._session)
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
         cacheable = model.seen.cacheable_tokens(prompt, reply, sent=seen)
@@ -88,7 +86,7 @@ class RecordedEngine:
             ttft_ms=reply.ttft_ms,
             total_ms=reply.total_ms,
             retries=reply.retries,
-            cost_usd=_cost_usd(model.pricing, reply, share),
+            cost_usd=model.meter.charge(model.pricing, reply, share),
             at=sent_at,
         )
         self._account.calls.append(call)
@@ -103,15 +101,6 @@ class RecordedEngine:
         number = len(self._account.calls)
         seed = int(content_hash(["draws", self._session, number])[:8], 16) & 0x7FFF_FFFF
         return sampling.model_copy(update={"seed": seed})
-
-
-def _cost_usd(pricing: EngineSection, reply: Reply, share: ReplyShare) -> float | None:
-    """Return the cost of a call, by tokens or as its share of an hourly price; None without prices."""
-    if pricing.usd_per_million is not None:
-        return usd_of_reply(reply, pricing.usd_per_million)
-    if pricing.usd_per_hour is not None:
-        return usd_of_seconds(share.seconds, pricing.usd_per_hour)
-    return None
 
 
 def sampling_row(sampling: Sampling) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generators.engine.client.pricing import TimeShare
+from generators.engine.client.pricing import Meter
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
@@ -28,8 +28,8 @@ class ModelConfig:
     """The system prompt."""
     schema: JsonObject | None
     """The JSON schema of a reply; None: free text."""
-    time: TimeShare
-    """The engine's time, shared among the replies of all episodes."""
+    meter: Meter
+    """What the command spends on its engines, and their time, shared among the replies of all episodes."""
     seen: SeenPrefixes
     """The prompts of all episodes that the engine has seen."""
     pricing: EngineSection

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from PIL import Image
 
-from generators.engine.client.pricing import TimeShare
+from generators.engine.client.pricing import Meter
 from generators.engine.protocol import Engine, EnginePrompt, Message, Picture, Reply, Role, Sampling
 from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
@@ -44,14 +44,19 @@ EngineKey = tuple[tuple[str, ...], str | None]
 class EngineSet:
     """The engines of a run: the configured one, and those of roles with endpoints of their own."""
 
-    def __init__(self, main: Engine, others: Mapping[EngineKey, Engine] | None = None) -> None:
+    def __init__(
+        self,
+        main: Engine,
+        others: Mapping[EngineKey, Engine] | None = None,
+        meter: Meter | None = None,
+    ) -> None:
         self.main = main
         """The engine of `[engine]`."""
         self._others = dict(others or {})
         self.seen = SeenPrefixes()
         """The prompts that the engines have seen."""
-        self.time = TimeShare()
-        """The engines' time, shared among all replies."""
+        self.meter = meter or Meter()
+        """What is spent on the engines."""
 
     def of(self, role: RoleSection | None) -> Engine:
         """Return the engine of a role; None: the run's engine."""
@@ -180,7 +185,7 @@ class _Maker:
             frame=self._frame(dialect),
             prompt=make_prompt(dialect, text, schema),
             schema=schema,
-            time=self.engines.time,
+            meter=self.engines.meter,
             seen=self.engines.seen,
             pricing=pricing,
         )

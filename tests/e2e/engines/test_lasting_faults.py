@@ -175,6 +175,26 @@ async def test_an_engine_that_is_given_up_answers_nobody_any_more() -> None:
     assert "vLLM died five times" in str(first)
 
 
+async def test_one_server_of_several_that_is_given_up_leaves_its_conversations_to_the_others() -> (
+    None
+):
+    async with (
+        SimulatorServer() as one,
+        SimulatorServer() as other,
+        engine([one.url, other.url], retry_policy=SOON) as client,
+    ):
+        homes = _at_home([f"{one.url}/v1", f"{other.url}/v1"], 8)
+        client.give_up("vLLM died five times", url=one.url)
+        replies = await ask(client, *homes)
+        client.give_up("vLLM died five times", url=other.url)
+        (last,) = await ask(client, "b")
+
+    assert set(homes.values()) == {f"{one.url}/v1", f"{other.url}/v1"}
+    assert {getattr(reply, "endpoint", None) for reply in replies} == {f"{other.url}/v1"}
+    assert isinstance(last, NoEngine)
+    assert "vLLM died five times" in str(last)
+
+
 async def test_a_server_without_room_now_and_then_keeps_its_conversations() -> None:
     async with (
         SimulatorServer() as one,

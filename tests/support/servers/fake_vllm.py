@@ -32,6 +32,10 @@ def main() -> int:
     parser.add_argument("--refuse", help="die at once with this as the last line")
     parser.add_argument("--lives", type=Path, help="a file that counts the starts")
     parser.add_argument("--only-first", action="store_true", help="refuse, but not the first time")
+    parser.add_argument("--broken-gpu", help="refuse only where this GPU is the one given")
+    parser.add_argument(
+        "--dies", type=Path, help="a file with the GPUs whose server does not start"
+    )
     parser.add_argument("--hang", action="store_true", help="never serve, and say nothing")
     parser.add_argument("--status", type=Path, help="a file with the status of /health")
     parser.add_argument("--metrics", type=Path, help="a file with the page of /metrics")
@@ -41,7 +45,11 @@ def main() -> int:
         parser.error(f"unrecognized arguments: {asked.lacks}")
     _log(f"INFO Resolved architecture: {asked.model}")
     subprocess.Popen([sys.executable, "-c", WORKER])
-    if asked.refuse and not (asked.only_first and first):
+    gpu = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+    if asked.dies and asked.dies.exists() and gpu in asked.dies.read_text().split():
+        _log("RuntimeError: out of memory")
+        return 1
+    if asked.refuse and not (asked.only_first and first) and asked.broken_gpu in (None, gpu):
         _log(f"ValueError: {asked.refuse}")
         _log("RuntimeError: engine core initialisation failed")
         return 1
@@ -81,6 +89,7 @@ def _serve(host: str, port: int, status: Path | None, metrics: Path | None) -> N
                 self.wfile.write(b"" if metrics is None else metrics.read_bytes())
                 return
             self.send_response(int(text))
+            self.send_header("Visible", os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
             self.end_headers()
             self.wfile.write(" ".join(sys.argv).encode())
 
