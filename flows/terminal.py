@@ -35,6 +35,12 @@ class ExitCode(IntEnum):
     """The work was done or begun, but something is missing."""
     REFUSED = 2
     """The command was refused before any work."""
+    DOLLARS_REACHED = 3
+    """The run has reached `limits.dollars`."""
+    HOURS_REACHED = 4
+    """The run has reached `limits.hours`."""
+    ACCEPTED_REACHED = 5
+    """The run has reached `limits.accepted`."""
     INTERNAL_ERROR = os.EX_SOFTWARE
     """A defect of the program ended it: 70."""
     INTERRUPTED = 130

@@ -46,4 +46,10 @@ def print_report(report: Report, *, as_json: bool) -> int:
         print_result(report.as_json())
     elif report.summary.version:
         print_lines(report_lines(report))
+    if report.reached is not None:
+        if report.waiting:
+            print_note(
+                f"{report.waiting} finished episodes wait in the spool for the rest of their units"
+            )
+        print_note(report.reached.sentence)
     return report.exit_code

@@ -31,6 +31,7 @@ from schemas.verdicts.verdict import Verdict
 from storage.engine_limits import EngineLimits, read_engine_limits
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
+from storage.work_log import WorkLog
 
 
 class _Look(Record):
@@ -105,7 +106,8 @@ async def _look(args: Arguments, url: str) -> _Look:
             limits = await read_engine_limits(stored.store)
         await warn_of_stored_thresholds(snapshot, rule)
         verdicts = await _verdicts(snapshot)
-        summary = await summarise(snapshot, verdicts, rule, episodes=episodes)
+        works = await WorkLog(stored.store).read() if args.version is None else ()
+        summary = await summarise(snapshot, verdicts, rule, episodes=episodes, works=works)
         kinds = await read_task_kinds(snapshot)
         attempts = count_attempts(episodes, kinds, by_episode(verdicts), rule)
         return _Look(summary=summary, attempts=attempts, made=made, limits=limits)

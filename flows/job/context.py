@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from flows.job.progress import ProgressCounter
+from flows.job.run_limits import ReachedLimit, RunLimits
+from flows.job.work_account import WorkAccount
 from generators.browser.slots import Slots
 from generators.verify.panel import Panel
 from schemas.base import Record
@@ -53,10 +55,14 @@ class StopSignal:
         self.asked = False
         """Nothing new begins."""
         self.reason = ""
-        """The fault that forces the job to stop; empty if the user asked for it."""
+        """The fault that forces the job to stop; empty if the user asked for it, or it has reached a limit."""
+        self.reached: ReachedLimit | None = None
+        """The limit of the run that was reached; None: none was, before something else stopped the job."""
 
-    def ask(self, reason: str = "") -> None:
+    def ask(self, reason: str = "", *, reached: ReachedLimit | None = None) -> None:
         """Ask the job to begin nothing new."""
+        if not self.asked:
+            self.reached = reached
         self.asked = True
         self.reason = self.reason or reason
 
@@ -93,6 +99,17 @@ class JobContext:
     """The progress of the job."""
     stopping: StopSignal
     """Whether the job was asked to stop."""
+    account: WorkAccount
+    """How long this command works on the run, and what it costs."""
+    limits: RunLimits
+    """The limits of the whole run."""
+
+    def is_stopped(self) -> bool:
+        """Return whether nothing new may begin: the job was asked to stop, or the run has reached a limit."""
+        if not self.stopping.asked and (reached := self.limits.find_reached()) is not None:
+            LOG.warning("%s", reached.sentence)
+            self.stopping.ask(reached=reached)
+        return self.stopping.asked
 
     def fail(self, unit_id: str, error: Exception) -> UnitReport:
         """Count a unit that `error` ended, and return its report.

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from schemas.base import Record
 from schemas.tables.tables import Row
+from storage.work_log import Work
 
 CALL_COLUMNS = (
     "episode_id",
@@ -69,18 +70,27 @@ class EngineUsage(Record):
     """Sessions that waited for their browser, on average over active seconds."""
     cost_usd: float | None
     """Cost of all calls; None where nothing is priced."""
+    total_usd: float | None
+    """Cost of the run: of its calls, of its own servers whenever they ran, and of what was cut off; None where nothing is
+    priced."""
     usd_per_accepted: float | None
-    """Cost of a trajectory; None where nothing is priced, or nothing was accepted."""
+    """Cost of the run per trajectory; None where nothing is priced, or nothing was accepted."""
     gpu_seconds_per_accepted: float | None
     """Busy seconds per trajectory; None where nothing was accepted."""
+    server_seconds: float | None
+    """Seconds of the run's own servers, from their start to their end, over all commands; None: it started none."""
+    server_gpu_seconds: float | None
+    """The same, times the GPUs of these servers."""
+    work_seconds: float | None
+    """Seconds that commands worked on the run; None: an earlier version made all of it."""
 
 
 def engine_usage(
-    calls: Sequence[Row], episodes: Sequence[Row], *, accepted: int
+    calls: Sequence[Row], episodes: Sequence[Row], works: Sequence[Work] = (), *, accepted: int
 ) -> EngineUsage | None:
     """Return the usage of a run's `calls`; None without calls.
 
-    `episodes` need `started_at`, `ended_at` and `browser_seconds`.
+    `episodes` need `started_at`, `ended_at` and `browser_seconds`. `works` are the run's work log.
     """
     if not calls:
         return None
@@ -92,7 +102,9 @@ def engine_usage(
     busy = sum(covered_seconds(spans) for spans in by_engine.values())
     awaited = sum(row["total_ms"] or 0.0 for row in calls) / 1_000
     prompt, completion = _sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens")
-    cost = _cost(calls)
+    cost = sum_dollars(calls)
+    total = run_dollars(cost, works)
+    servers = [work for work in works if work.server_seconds is not None]
     seconds = max(active, 1e-6)
     return EngineUsage(
         calls=len(calls),
@@ -111,8 +123,14 @@ def engine_usage(
         waiting_for_engine=awaited / seconds,
         waiting_for_browser=sum(row["browser_seconds"] for row in episodes) / seconds,
         cost_usd=cost,
-        usd_per_accepted=cost / accepted if cost is not None and accepted else None,
+        total_usd=total,
+        usd_per_accepted=total / accepted if total is not None and accepted else None,
         gpu_seconds_per_accepted=busy / accepted if accepted else None,
+        server_seconds=sum(w.server_seconds or 0.0 for w in servers) if servers else None,
+        server_gpu_seconds=(
+            sum((w.server_seconds or 0.0) * w.server_gpus for w in servers) if servers else None
+        ),
+        work_seconds=sum(work.seconds for work in works) if works else None,
     )
 
 
@@ -133,6 +151,27 @@ def _sum(rows: Iterable[Row], column: str) -> int | None:
     return sum(known) if known else None
 
 
-def _cost(rows: Iterable[Row]) -> float | None:
+def run_dollars(calls_usd: float | None, works: Iterable[Work]) -> float | None:
+    """Return the cost of a run whose stored calls cost `calls_usd`; None where nothing is priced.
+
+    The work log has what the calls cost and more, but for its last seconds before a kill and for commands of
+    earlier versions; so the larger of the two counts.
+    """
+    known = [calls_usd] if calls_usd is not None else []
+    logged = [work.dollars for work in works if work.dollars is not None]
+    return max([*known, *([sum(logged)] if logged else [])], default=None)
+
+
+def dollars_by_episode(calls: Iterable[Row]) -> dict[str, float]:
+    """Return the cost of each episode's calls, by its id; those without a price are left out."""
+    out: defaultdict[str, float] = defaultdict(float)
+    for row in calls:
+        if row["cost_usd"] is not None:
+            out[row["episode_id"]] += row["cost_usd"]
+    return dict(out)
+
+
+def sum_dollars(rows: Iterable[Row]) -> float | None:
+    """Return the cost of `rows` of calls; None where none is priced."""
     known = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
     return sum(known) if known else None

@@ -18,7 +18,7 @@ from flows.job.judging import KnownVerdicts, UnitJudge, by_episode
 from flows.job.progress import Progress
 from flows.job.publish_job import Publisher
 from flows.job.report import Report
-from flows.job.resume_state import ResumeState
+from flows.job.resume_state import ResumeState, count_judged
 from flows.job.summary import Summary, summarise
 from flows.job.unit_runner import UnitRunner
 from flows.job.worker_pool import Work, WorkerPool
@@ -41,8 +41,8 @@ MAX_FAILED_OUTSIDE = 0.1
 NOTE_SECONDS = 60.0
 """Between two notes of how many episodes may live at the engine."""
 
-RECALL_UNITS = 1_000
-"""Units whose verdicts of earlier commands are read together."""
+LIMIT_SECONDS = 0.25
+"""The time between two looks at the limits of the run, seconds."""
 
 LOG = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class RunJob:
     def interrupted(self) -> bool:
         """The user asked the job to stop."""
         stopping = self._context.stopping
-        return stopping.asked and not stopping.reason
+        return stopping.asked and not stopping.reason and stopping.reached is None
 
     @property
     def stopping_now(self) -> bool:
@@ -167,6 +167,8 @@ class RunJob:
             publications=tuple(publications),
             problems=(*failed, *([fault] if fault and not failed else []), *problems),
             interrupted=self.interrupted,
+            reached=context.stopping.reached if _is_cut_short(units) else None,
+            waiting=progress.in_spool,
         )
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
@@ -178,7 +180,12 @@ class RunJob:
             if not version:
                 return Summary(version=0), [], problems
             verdicts = await lake.verdicts(version=version)
-            summary = await summarise(await lake.snapshot(version), verdicts, self._context.rule)
+            summary = await summarise(
+                await lake.snapshot(version),
+                verdicts,
+                self._context.rule,
+                works=await self._context.account.all(),
+            )
             problems += self._problems_of(summary)
         except StepmillError as error:
             return Summary(version=0), [], [str(error)]
@@ -232,8 +239,10 @@ class GenerateJob(RunJob):
         if self._runtime is not None:
             yield self._give_up_with_the_engine(self._runtime)
             yield self._note_limits(self._runtime)
-        if self.pending:
+        if self.pending and self._context.progress.has_unknown:
             yield self._count_judged()
+        if self._context.limits.are_set:
+            yield self._watch_limits()
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
         """Begin nothing new once the run's own engine is given up; rollouts waiting for it give no row."""
@@ -254,18 +263,21 @@ class GenerateJob(RunJob):
                         EngineLimits(at=datetime.now(UTC), endpoints=limits),
                     )
 
+    async def _watch_limits(self) -> None:
+        """Stop the units when the run reaches a limit, as an interrupt does."""
+        while True:
+            if self._context.is_stopped():
+                break
+            await asyncio.sleep(LIMIT_SECONDS)
+        if self._context.stopping.reached is not None:
+            asyncio.get_running_loop().call_later(self.drain_seconds, self.pool.cancel)
+
     async def _count_judged(self) -> None:
         """Count the verdicts of judged units, which need no work."""
-        judged = sorted(self._state.judged)
-        for first in range(0, len(judged), RECALL_UNITS):
-            units = judged[first : first + RECALL_UNITS]
-            try:
-                verdicts = await self._context.lake.verdicts(units=units)
-            except StepmillError as error:
-                LOG.warning("the verdicts of earlier commands are not shown: %s", error)
-                return
-            for episode_id, known in by_episode(verdicts).items():
-                self._context.progress.count_judged_before(episode_id, known)
+        try:
+            await count_judged(self._context.lake, self._context.progress, self._state)
+        except StepmillError as error:
+            LOG.warning("the verdicts of earlier commands are not shown: %s", error)
 
     @override
     async def _finish_units(self) -> list[str]:
@@ -298,7 +310,8 @@ class GenerateJob(RunJob):
     async def _publish(self) -> tuple[list[PublishReport], list[str]]:
         publications, problems = list[PublishReport](), list[str]()
         for to in self._destinations:
-            if self._context.stopping.asked:
+            stopping = self._context.stopping
+            if stopping.asked and stopping.reached is None:  # a run at its limit has ended
                 break
             try:
                 publications.append(await self._publisher.publish_last(to))
@@ -321,6 +334,11 @@ class JudgeJob(RunJob):
     ) -> None:
         work = {unit_id: partial(judge.judge_again, unit_id, known) for unit_id in committed}
         super().__init__(context, work, workers=workers)
+
+
+def _is_cut_short(units: Sequence[UnitReport]) -> bool:
+    """Return whether units of a job were stopped, or none began: a limit that the last one reached stops nothing."""
+    return not units or any(unit.state is UnitState.INTERRUPTED for unit in units)
 
 
 def _failure(unit: UnitReport) -> str:

@@ -7,23 +7,27 @@ writes `run.json` if the run has none. A run with nothing pending starts nothing
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from os import environ
 
 from flows.job.config_loader import Sources
 from flows.job.context import JobContext, StopSignal
 from flows.job.job import GenerateJob, JudgeJob, worker_count
-from flows.job.judging import UnitJudge
+from flows.job.judging import UnitJudge, panel_id
 from flows.job.min_reward_warnings import warn_of_stored_thresholds
 from flows.job.plan import plan_units
 from flows.job.progress import ProgressCounter
 from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
-from flows.job.resume_state import count_work, read_resume_state
+from flows.job.resume_state import ResumeState, count_judged, count_work, read_resume_state
+from flows.job.run_limits import RunLimits
 from flows.job.stored_run import open_stored_run
 from flows.job.summary import read_task_kinds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
 from flows.job.validate import ValidConfig, check_dialects, check_stored_probes
+from flows.job.work_account import WorkAccount, open_limits
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from schemas.configuration.config import RunConfig
@@ -53,16 +57,16 @@ async def open_generation(
         Damaged: the run cannot be read.
     """
     config = prepared.config
-    sites = {task.site for task in prepared.tasks}
-    async with RunResources(config) as resources:
+    resources = RunResources(config)
+    async with WorkAccount(resources.store, resources.meter) as account, resources:
         run_id = await _find_run(resources.store)
         for to in config.publish.to:
             await check_destination(to, config, run_id)
-        for name in {task.site for task in prepared.tasks}:
+        for name in _sites(prepared):
             _ = resources.sites[name]  # that of a plug-in is made now
         runtime: PolicyRuntime | None = None
         if run_id is None:
-            runtime = await _start(resources, check, sites, rollouts=True)
+            runtime = await _start(resources, check, _sites(prepared), rollouts=True)
         run = await create_run(
             resources.store, config, provenance=provenance(config, prepared.tasks)
         )
@@ -71,10 +75,15 @@ async def open_generation(
         state = await read_resume_state(
             resources.lake, resources.spool, resources.panel, plan, waiting=waiting
         )
-        if run_id is not None and state.pending:
-            runtime = await _start(resources, check, sites, rollouts=bool(state.missing))
-        context = make_context(resources, config, run)
+        context = make_context(resources, config, run, account=account)
         count_work(context.progress, state, plan)
+        if run_id is not None and state.pending:
+            context = await _limit(context, resources, config, state)
+            if not context.is_stopped():
+                rollouts = bool(state.missing)
+                runtime = await _start(resources, check, _sites(prepared), rollouts=rollouts)
+        elif run_id is None:
+            context = await _limit(context, resources, config, state)
         judge = UnitJudge(context)
         job = GenerateJob(
             context,
@@ -86,10 +95,46 @@ async def open_generation(
             destinations=config.publish.to,
             workers=worker_count(config.tasks.unit_size, resources.slots.limit),
         )
-        async with asyncio.TaskGroup() as group:
+        async with (
+            _kept_account(context, at_work=bool(state.pending)),
+            asyncio.TaskGroup() as group,
+        ):
             job.pool.begin(group)
             job.begin(group)
             yield job
+
+
+async def _limit(
+    context: JobContext, resources: RunResources, config: RunConfig, state: ResumeState
+) -> JobContext:
+    """Return the context with the limits of the run, which count what earlier commands made.
+
+    Raises:
+        Damaged: the run cannot be read.
+    """
+    if config.limits.accepted is not None:
+        await count_judged(resources.lake, context.progress, state)
+    limits = await open_limits(
+        config.limits,
+        context.account,
+        context.progress,
+        lake=resources.lake,
+        store=resources.store,
+        spooled=state.spooled,
+        panel=panel_id(resources.panel),
+    )
+    return replace(context, limits=limits)
+
+
+def _kept_account(context: JobContext, *, at_work: bool) -> AbstractAsyncContextManager[None]:
+    """Return a context that keeps the command's record in the work log; of one without work there is none."""
+    if at_work and not context.stopping.asked:
+        return context.account.keep(context.progress, panel_id(context.panel))
+    return contextlib.nullcontext()
+
+
+def _sites(prepared: ValidConfig) -> set[str]:
+    return {task.site for task in prepared.tasks}
 
 
 @contextlib.asynccontextmanager
@@ -135,8 +180,17 @@ async def open_judging(
             yield job
 
 
-def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> JobContext:
-    """Return the context of a job on `run`, with nothing done yet."""
+def make_context(
+    resources: RunResources,
+    config: RunConfig,
+    run: RunFile,
+    *,
+    account: WorkAccount | None = None,
+) -> JobContext:
+    """Return the context of a job on `run`, with nothing done yet and no limits.
+
+    `account` is that of the command; None: one that is not written.
+    """
     sessions = resources.slots.limit
     return JobContext(
         store=resources.store,
@@ -151,6 +205,8 @@ def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> Jo
         attempts=asyncio.Semaphore(sessions + (sessions + 1) // 2),
         progress=ProgressCounter(rule=config.accept),
         stopping=StopSignal(),
+        account=account or WorkAccount(resources.store, resources.meter),
+        limits=RunLimits(),
     )
 
 

@@ -101,6 +101,9 @@ class ProgressCounter:
         self._began = time.perf_counter()
         self._statuses: dict[str, AcceptanceStatus | None] = {}
         self._finished: set[str] = set()
+        self._in_spool: set[str] = set()
+        self.accepted = 0
+        """Accepted episodes, as far as known."""
         self._judged_here = 0
         self.episodes_total = 0
         """Episodes of the plan."""
@@ -134,15 +137,52 @@ class ProgressCounter:
         self.rolled_out += 1
         self.steps += episode.n_steps
 
+    def count_spooled(self, episode_id: str) -> None:
+        """Count an episode that is in the spool, and may stay there when the command ends."""
+        self._in_spool.add(episode_id)
+
+    def count_committed(self, episodes: Iterable[str]) -> None:
+        """Count episodes that have left the spool."""
+        self._in_spool.difference_update(episodes)
+
+    @property
+    def in_spool(self) -> int:
+        """Number of finished episodes that wait for their unit's commit, as far as this command met them."""
+        return len(self._in_spool)
+
+    @property
+    def accepted_in_spool(self) -> tuple[str, ...]:
+        """Accepted episodes that are not committed, sorted."""
+        statuses = self._statuses
+        return tuple(
+            sorted(one for one in self._in_spool if statuses.get(one) is AcceptanceStatus.ACCEPTED)
+        )
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether an earlier command judged an episode whose verdicts were not read yet."""
+        return None in self._statuses.values()
+
     def count_judged(self, episode_id: str, verdicts: Iterable[Verdict]) -> None:
         """Count an episode by every verdict on it."""
         self._judged_here += episode_id not in self._statuses
-        self._statuses[episode_id] = acceptance_status(self._rule, verdicts)
+        self._set_status(episode_id, acceptance_status(self._rule, verdicts))
 
     def count_judged_before(self, episode_id: str, verdicts: Iterable[Verdict] | None) -> None:
         """Count an episode that an earlier command judged; None: its verdicts were not read yet."""
         known = None if verdicts is None else acceptance_status(self._rule, verdicts)
-        self._statuses[episode_id] = known
+        self._set_status(episode_id, known)
+
+    def count_accepted_before(self, episode_id: str) -> None:
+        """Count an episode in the spool that an earlier command accepted, until it is judged again."""
+        self._set_status(episode_id, AcceptanceStatus.ACCEPTED)
+
+    def _set_status(self, episode_id: str, status: AcceptanceStatus | None) -> None:
+        before = self._statuses.get(episode_id)
+        self.accepted += (status is AcceptanceStatus.ACCEPTED) - (
+            before is AcceptanceStatus.ACCEPTED
+        )
+        self._statuses[episode_id] = status
 
     def progress(self, *, busy: int, sessions: int) -> Progress:
         """Return the progress so far."""
@@ -154,7 +194,7 @@ class ProgressCounter:
         return Progress(
             episodes=len(self._finished),
             episodes_total=self.episodes_total,
-            accepted=statuses.count(AcceptanceStatus.ACCEPTED),
+            accepted=self.accepted,
             copies=Novelty.name in self._rule.passed,
             unknown=statuses.count(None),
             judged=judged,

@@ -2,6 +2,7 @@
 
 from pydantic import Field, JsonValue
 
+from flows.job.run_limits import ReachedLimit, RunLimit
 from flows.job.summary import Summary
 from flows.terminal import ExitCode
 from schemas.base import Record
@@ -20,6 +21,12 @@ _TOTALS = (
     "engine_seconds",
     "browser_seconds",
 )
+
+_REACHED = {
+    RunLimit.DOLLARS: ExitCode.DOLLARS_REACHED,
+    RunLimit.HOURS: ExitCode.HOURS_REACHED,
+    RunLimit.ACCEPTED: ExitCode.ACCEPTED_REACHED,
+}
 
 
 class Report(Record):
@@ -50,12 +57,18 @@ class Report(Record):
     """The problems, each in a sentence."""
     interrupted: bool = False
     """The user stopped it; the same command again goes on."""
+    reached: ReachedLimit | None = None
+    """The limit of the run that stopped it; None: none did."""
+    waiting: int = 0
+    """Finished episodes in the spool, which are committed with the rest of their units."""
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code of the command."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
+        if self.reached is not None and not (self.units_failed or self.problems):
+            return _REACHED[self.reached.limit]
         short = self.units_failed or self.problems or not self.summary.accepted
         return ExitCode.SHORT if short else ExitCode.DONE
 
@@ -80,6 +93,8 @@ class Report(Record):
             "left_out": dict(self.left_out),
             "problems": list(self.problems),
             "interrupted": self.interrupted,
+            "reached": self.reached and self.reached.model_dump(mode="json"),
+            "waiting": self.waiting,
             "templates": [
                 count.model_dump(mode="json", exclude={"policy"})
                 for count in self.summary.templates

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from flows.job.engine_usage import EngineUsage
+from flows.job.group_counts import GroupCount
 from flows.job.pass_rates import Comparison, PassRate
+from flows.job.progress import format_duration
 from flows.job.report import Report
-from flows.job.summary import GroupCount, Summary
+from flows.job.summary import Summary
 from flows.terminal import table
 from generators.policy.model.seen_prefixes import CACHE_REMEDY, MIN_SERVED, WATCHED_CALLS
 from schemas.proportion import Estimate
@@ -126,13 +128,33 @@ def _engine(did: EngineUsage) -> Iterator[str]:
     if did.gpu_seconds_per_accepted is not None:
         dollars = "" if did.usd_per_accepted is None else f", {did.usd_per_accepted:.5f} dollars"
         yield f"cost     {did.gpu_seconds_per_accepted:.2f} engine seconds{dollars} a trajectory"
+    yield from _run_cost(did)
+
+
+def _run_cost(did: EngineUsage) -> Iterator[str]:
+    """Yield what the whole run costs, and how long its own servers ran."""
+    parts = list[str]()
+    if did.total_usd is not None:
+        calls = f" ({did.cost_usd:.5f} of them for its calls)" if did.cost_usd is not None else ""
+        parts.append(f"{did.total_usd:.5f} dollars{calls}")
+    if did.server_seconds is not None and did.server_gpu_seconds is not None:
+        gpus = f", {did.server_gpu_seconds / 3_600:.3f} GPU hours"
+        parts.append(f"its servers ran for {format_duration(did.server_seconds)}{gpus}")
+    if did.work_seconds is not None:
+        parts.append(f"worked on for {format_duration(did.work_seconds)}")
+    if parts:
+        yield f"run      {'; '.join(parts)}"
 
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
     """Return a table of the counts of groups of episodes; it names sites where there are several."""
     head, *kinds = _kinds(counts)
+    priced = any(count.dollars is not None for count in counts)
     return table(
-        [head, *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"],
+        [
+            *(head, *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"),
+            *(["dollars"] if priced else []),
+        ],
         (
             [
                 kind,
@@ -141,10 +163,16 @@ def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list
                 str(count.accepted),
                 f"{count.percent:.0f} %",
                 str(count.steps),
+                *([_dollars(count)] if priced else []),
             ]
             for kind, count in zip(kinds, counts, strict=True)
         ),
     )
+
+
+def _dollars(count: GroupCount) -> str:
+    """Return what the calls of a group cost; empty where none is priced."""
+    return "" if count.dollars is None else f"{count.dollars:.5f}"
 
 
 def worst_lines(
@@ -156,14 +184,16 @@ def worst_lines(
     of = f"the {len(shown)} lowest of {len(counts)}" if rest else "worst first"
     yield f"yield by template, {of}, and why most were not accepted"
     head, *kinds = _kinds(shown)
+    priced = any(count.dollars is not None for count in shown)
     lines = table(
-        (head, "accepted", "yield", "steps"),
+        (head, "accepted", "yield", "steps", *(["dollars"] if priced else [])),
         (
             (
                 kind,
                 f"{count.accepted} of {count.episodes}",
                 f"{count.percent:.0f} %",
                 str(count.steps),
+                *([_dollars(count)] if priced else []),
             )
             for kind, count in zip(kinds, shown, strict=True)
         ),

@@ -17,6 +17,9 @@ from generators.verify.panel import Panel
 from storage.lake.lake import Lake
 from storage.spool import Spool
 
+RECALL_UNITS = 1_000
+"""Units whose verdicts of earlier commands are read together."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResumeState:
@@ -90,6 +93,19 @@ async def committed_by_unit(lake: Lake, plan: Sequence[PlannedUnit]) -> Mapping[
     return {unit_id: planned[unit_id] for unit_id in units}
 
 
+async def count_judged(lake: Lake, progress: ProgressCounter, state: ResumeState) -> None:
+    """Count the verdicts of judged units, which need no work.
+
+    Raises:
+        Damaged: the tables cannot be read.
+    """
+    judged = sorted(state.judged)
+    for first in range(0, len(judged), RECALL_UNITS):
+        verdicts = await lake.verdicts(units=judged[first : first + RECALL_UNITS])
+        for episode_id, known in by_episode(verdicts).items():
+            progress.count_judged_before(episode_id, known)
+
+
 def _episode_ids(plan: Sequence[PlannedUnit]) -> dict[str, set[str]]:
     return {unit.unit_id: {attempt.episode_id for attempt in unit.attempts} for unit in plan}
 
@@ -110,6 +126,8 @@ def count_work(
         finished = state.committed.get(unit_id) or state.spooled.get(unit_id) or set()
         for episode_id in episodes & finished:
             progress.count_existing(episode_id)
+            if unit_id not in state.committed:
+                progress.count_spooled(episode_id)
             if unit_id in state.judged and not again:
                 progress.count_judged_before(episode_id, None)
     for episode_id, known in state.known.items():

@@ -6,7 +6,6 @@ summary and the published dataset agree.
 
 import asyncio
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -14,7 +13,8 @@ from typing import NamedTuple, Protocol
 from pyarrow.dataset import Dataset
 from pydantic import Field
 
-from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
+from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, dollars_by_episode, engine_usage
+from flows.job.group_counts import GroupCount, commonest, merge_policies, sum_known, worst_first
 from flows.job.judging import by_episode
 from schemas.base import Record
 from schemas.configuration.sections import AcceptSection
@@ -31,6 +31,7 @@ from schemas.verdicts.acceptance import (
 )
 from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
+from storage.work_log import Work
 
 _EPISODES = (
     "episode_id",
@@ -59,41 +60,8 @@ class TaskKind(NamedTuple):
     """Their template there."""
 
 
-_NUMBER = re.compile(r"[0-9]+")
-
 UNKNOWN = TaskKind("?", "?")
 """The kind of a task without a row."""
-
-
-class GroupCount(Record):
-    """The counts of a group of episodes."""
-
-    site: str
-    """The site of their tasks."""
-    template: str
-    """The template of their tasks."""
-    policy: str
-    """The policy that acted."""
-    episodes: int
-    """Episodes in all."""
-    accepted: int
-    """Episodes that meet the rule."""
-    rejected: int
-    """Episodes that do not meet the rule."""
-    unjudged: int
-    """Episodes that lack a required verdict."""
-    failed: int
-    """Episodes that failed."""
-    steps: int
-    """Actions taken."""
-    reasons: tuple[tuple[str, int], ...] = ()
-    """The reasons why episodes failed or were rejected, with their numbers, the commonest first. Reasons
-    that differ in numbers alone are one."""
-
-    @property
-    def percent(self) -> float:
-        """Share of the episodes that were accepted, 0–100."""
-        return 100.0 * self.accepted / self.episodes
 
 
 class OutsideFailures(Record):
@@ -189,10 +157,12 @@ async def summarise(
     rule: AcceptSection,
     *,
     episodes: Sequence[Row] | None = None,
+    works: Sequence[Work] = (),
 ) -> Summary:
     """Return the contents of `snapshot`, judged by `rule` from its `verdicts`.
 
-    `episodes` are its `read_episodes`, if the caller has them; None: they are read here.
+    `episodes` are its `read_episodes`, if the caller has them; None: they are read here. `works` are the run's
+    work log.
     """
     if episodes is None:
         episodes = await read_episodes(snapshot)
@@ -213,19 +183,16 @@ async def summarise(
         if one.status is AcceptanceStatus.REJECTED
     )
     calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
-    accepted = list(statuses.values()).count(AcceptanceStatus.ACCEPTED)
+    counts = Counter(statuses.values())
     latest = (latest_verdicts(own) for own in known.values())
     replays = [found["replay"] for found in latest if "replay" in found]
     return Summary(
         version=snapshot.version,
         tasks=len({row["task_id"] for row in episodes}),
         episodes=len(episodes),
-        **{one.value: list(statuses.values()).count(one) for one in AcceptanceStatus},
+        **{one.value: counts[one] for one in AcceptanceStatus},
         rejected_by=dict(sorted(rejected_by.items())),
-        near_duplicates=sum(
-            one.status is AcceptanceStatus.ACCEPTED and one.acceptance.near_duplicate_of is not None
-            for one in judged.values()
-        ),
+        near_duplicates=_count_near_duplicates(judged.values()),
         failed=_count_failed(episodes),
         outside=_outside_failures(episodes),
         steps=sum(row["n_steps"] for row in episodes),
@@ -239,8 +206,10 @@ async def summarise(
         reproduced=sum(verdict.status.value == "passed" for verdict in replays),
         replays=sum(one.acceptance.replays or 0 for one in judged.values()),
         replays_agreed=sum(one.acceptance.replays_agreed or 0 for one in judged.values()),
-        engine=engine_usage(calls, episodes, accepted=accepted),
-        groups=_groups(episodes, kinds, statuses, _reasons(episodes, judged)),
+        engine=engine_usage(calls, episodes, works, accepted=counts[AcceptanceStatus.ACCEPTED]),
+        groups=_groups(
+            episodes, kinds, statuses, _reasons(episodes, judged), dollars_by_episode(calls)
+        ),
     )
 
 
@@ -257,6 +226,13 @@ def _sum_blocked(rows: Sequence[Row]) -> tuple[BlockedRequests, ...]:
     return tuple(
         BlockedRequests(name=name, kind=ConnectionKind(kind), count=count)
         for (name, kind), count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    )
+
+
+def _count_near_duplicates(judged: Iterable[RunJudgement]) -> int:
+    return sum(
+        one.status is AcceptanceStatus.ACCEPTED and one.acceptance.near_duplicate_of is not None
+        for one in judged
     )
 
 
@@ -294,20 +270,12 @@ def _reasons(episodes: Sequence[Row], judged: Mapping[str, RunJudgement]) -> dic
     return out
 
 
-def commonest(reasons: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Return reasons with how often each occurs, the commonest first; those that differ in numbers alone are one."""
-    alike = defaultdict[str, list[str]](list)
-    for reason in reasons:
-        alike[_NUMBER.sub("", reason)].append(reason)
-    counted = ((min(own), len(own)) for own in alike.values())
-    return tuple(sorted(counted, key=lambda one: (-one[1], one[0])))
-
-
 def _groups(
     episodes: Sequence[Row],
     kinds: Mapping[str, TaskKind],
     statuses: dict[str, AcceptanceStatus],
     reasons: Mapping[str, str],
+    dollars: Mapping[str, float],
 ) -> tuple[GroupCount, ...]:
     grouped: defaultdict[tuple[TaskKind, str], list[Row]] = defaultdict(list)
     for row in episodes:
@@ -326,32 +294,10 @@ def _groups(
                 unjudged=stands[AcceptanceStatus.UNJUDGED],
                 failed=_count_failed(rows),
                 steps=sum(row["n_steps"] for row in rows),
+                dollars=sum_known(dollars.get(row["episode_id"]) for row in rows),
                 reasons=commonest(
                     reasons[row["episode_id"]] for row in rows if row["episode_id"] in reasons
                 ),
             )
         )
-    return tuple(sorted(counts, key=_worst_first))
-
-
-def merge_policies(groups: Iterable[GroupCount]) -> tuple[GroupCount, ...]:
-    """Return `groups` by site and template, all policies together, the lowest yield first."""
-    out: dict[TaskKind, GroupCount] = {}
-    for group in groups:
-        kind = TaskKind(group.site, group.template)
-        before = out.get(kind)
-        out[kind] = group if before is None else _sum(before, group)
-    return tuple(sorted(out.values(), key=_worst_first))
-
-
-def _sum(one: GroupCount, other: GroupCount) -> GroupCount:
-    numbers = ("episodes", "accepted", "rejected", "unjudged", "failed", "steps")
-    total = {name: getattr(one, name) + getattr(other, name) for name in numbers}
-    every = (text for group in (one, other) for text, times in group.reasons for _ in range(times))
-    return GroupCount(
-        site=one.site, template=one.template, policy="all", reasons=commonest(every), **total
-    )
-
-
-def _worst_first(count: GroupCount) -> tuple[float, str, str, str]:
-    return (count.percent, count.template, count.policy, count.site)
+    return tuple(sorted(counts, key=worst_first))

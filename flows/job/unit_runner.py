@@ -162,6 +162,8 @@ class UnitRunner:
         except (StepmillError, OSError, ExceptionGroup) as error:
             return self._context.fail(unit.unit_id, error)
         self._context.progress.units += whole
+        if whole:
+            self._context.progress.count_committed(finished)
         judged = whole and all(attempt.verdicts is not None for attempt in finished.values())
         state = UnitState.DONE if judged else UnitState.INTERRUPTED
         return UnitReport(unit_id=unit.unit_id, state=state)
@@ -187,7 +189,7 @@ class UnitRunner:
                         self._live(planned.policy, planned.seed),
                         context.slots.hold(),
                     ):
-                        if context.stopping.asked:
+                        if context.is_stopped():
                             return None
                         try:
                             made = await self._setup.roll_out(unit_id, planned)
@@ -195,6 +197,7 @@ class UnitRunner:
                             context.stopping.ask(str(error))
                             return None
                     episode = await self._store(made)
+                context.progress.count_spooled(planned.episode_id)
             except Missing:  # another worker has committed the unit meanwhile
                 return FinishedAttempt("", ())
             if context.stopping.asked:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pyarrow.dataset import Dataset
 
 from flows.job.min_reward_warnings import warn_of_thresholds
+from flows.job.run_limits import check_run_limits
 from flows.resources.engine_config_check import check_engine
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import dialect_of
@@ -51,6 +52,7 @@ def validate(config: RunConfig) -> ValidConfig:
         check_policy(section, config)
     if config.uses_engine:
         check_engine(config)
+    check_run_limits(config)
     _check_verifiers(config)
     plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
     tasks = _attemptable(plan, config)

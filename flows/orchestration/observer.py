@@ -222,6 +222,8 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
         if await _was_stopped():
             return Crashed(message="its process was ended from outside; started again, it goes on")
         return Cancelled(message="interrupted; run it again to go on")
+    if report.reached is not None and not report.problems:
+        return Completed(message=visible(report.reached.sentence), data=report)
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
     places = "".join(f"; {one.destination}" for one in report.publications)

@@ -73,7 +73,7 @@ async def test_an_endpoint_that_stood_still_comes_back_once_it_replies_to_someth
         assert endpoint.health.is_live
         assert endpoint.standstill is not None
         assert not endpoint.standstill.found
-        assert client.requests_under_way == 0
+        assert client.requests_under_way(server.url) == 0
 
 
 async def test_an_endpoint_that_stood_still_comes_back_once_its_counters_move() -> None:

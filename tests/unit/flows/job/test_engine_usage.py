@@ -7,6 +7,7 @@ import pytest
 
 from flows.job.engine_usage import covered_seconds, engine_usage
 from flows.job.report_lines import _engine
+from storage.work_log import Work
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -96,3 +97,39 @@ def test_a_cache_that_serves_less_than_half_is_told_with_the_remedy(
     lines = [line for line in _engine(did) if line.startswith("cache ")]
     assert len(lines) == told
     assert all("--enable-prefix-caching" in line for line in lines)
+
+
+def work(seconds: float, **said: Any) -> Work:
+    return Work(began_at=START, seconds=seconds, **said)
+
+
+def test_a_run_costs_what_its_servers_cost_while_nobody_waited_for_them() -> None:
+    works = [
+        work(100.0, server_seconds=80.0, server_gpus=2, dollars=3.0),
+        work(50.0, server_seconds=40.0, server_gpus=4, dollars=2.0),
+        work(10.0),
+    ]
+    done = engine_usage([call(0, 5, cost_usd=0.5)], [episode(0, 9, browser=0)], works, accepted=2)
+
+    assert done is not None
+    assert (done.cost_usd, done.total_usd, done.usd_per_accepted) == (0.5, 5.0, 2.5)
+    assert (done.server_seconds, done.server_gpu_seconds) == (120.0, 320.0)
+    assert done.work_seconds == 160.0
+    assert (
+        "run      5.00000 dollars (0.50000 of them for its calls); its servers ran for 2:00, "
+        "0.089 GPU hours; worked on for 2:40"
+    ) in [*_engine(done)]
+
+
+def test_calls_that_the_work_log_had_not_seen_before_a_kill_count_all_the_same() -> None:
+    calls, episodes = [call(0, 5, cost_usd=0.5)], [episode(0, 9, browser=0)]
+    killed = engine_usage(calls, episodes, [work(1.0, dollars=0.2)], accepted=1)
+    earlier_version = engine_usage(calls, episodes, accepted=1)
+    free = engine_usage([call(0, 5)], episodes, [work(1.0)], accepted=1)
+
+    assert killed is not None
+    assert earlier_version is not None
+    assert free is not None
+    assert killed.total_usd == earlier_version.total_usd == 0.5
+    assert earlier_version.work_seconds is None
+    assert (free.total_usd, free.server_seconds, free.work_seconds) == (None, None, 1.0)

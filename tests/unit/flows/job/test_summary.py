@@ -4,6 +4,7 @@ import pytest
 from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun
 
+from flows.job.group_counts import GroupCount, commonest, merge_policies
 from flows.job.report_lines import (
     REASON_CHARS,
     REASON_LINES,
@@ -12,7 +13,7 @@ from flows.job.report_lines import (
     worst_lines,
     yield_table,
 )
-from flows.job.summary import GroupCount, OutsideFailures, commonest, merge_policies, summarise
+from flows.job.summary import OutsideFailures, summarise
 from schemas.episodes.episode import BlockedRequests, ConnectionKind, Episode
 from schemas.errors import FailureKind
 from schemas.verdicts.verdict import Status, Verdict
@@ -205,3 +206,34 @@ def test_of_a_very_long_reason_both_ends_are_shown_and_all_of_it_on_demand() -> 
     assert " … " in " ".join(line[at:] for line in some)
     assert hint == "reasons in full: `stepmill show runs/demo --all`"
     assert " ".join(line[at:] for line in whole) == reason
+
+
+def test_dollars_are_told_by_template_and_policy_where_there_are_some() -> None:
+    counts = [
+        GroupCount(
+            site="s",
+            template=template,
+            policy=policy,
+            dollars=dollars,
+            episodes=1,
+            accepted=1,
+            rejected=0,
+            unjudged=0,
+            failed=0,
+            steps=1,
+        )
+        for template, policy, dollars in (
+            ("a", "model", 0.25),
+            ("a", "teacher", None),
+            ("b", "model", 0.5),
+        )
+    ]
+    merged = {one.template: one.dollars for one in merge_policies(counts)}
+    table = yield_table(counts, policies=True)
+    unpriced = yield_table([counts[1]], policies=True)
+
+    assert merged == {"a": 0.25, "b": 0.5}
+    assert table[0].split()[-1] == "dollars"
+    assert [line.split()[-1] for line in table[-3:]] == ["0.25000", "1", "0.50000"]
+    assert "dollars" not in unpriced[0]
+    assert any("0.50000" in line for line in worst_lines(merge_policies(counts), "run"))
