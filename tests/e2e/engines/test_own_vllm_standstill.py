@@ -34,8 +34,9 @@ async def test_a_run_outlives_a_vllm_of_its_own_that_stands_still(
     )
 
     async with asyncio.timeout(SECONDS), open_policies(config) as runtime:
-        assert runtime._own is not None
-        vllm, engine = runtime._own
+        assert runtime._vllm is not None
+        assert runtime._engine is not None
+        (vllm,), engine = runtime._vllm.live.values(), runtime._engine
         async with asyncio.TaskGroup() as group:
             asked = [
                 group.create_task(engine.reply(prompt(), Sampling(max_tokens=16), session=str(one)))

@@ -90,6 +90,9 @@ class _Writer:
             total_ms=0.0,
         )
 
+    def hear(self, reply: Reply, *, session: str, cacheable_tokens: int | None) -> None:
+        """Take no notice: any number of conversations may live."""
+
 
 async def converse(token_ids: TokenIds) -> list[Sent]:
     """Return every prompt of the conversation, in order, with its tokens."""
