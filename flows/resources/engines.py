@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -174,7 +174,14 @@ async def _main_engine(
     if vllm is not None:
         own = os.environ.get(VLLM_KEY_VARIABLE)
         keys = dict.fromkeys(vllm.urls, own) if own else {}
-        client = _client(config, vllm.urls, None, keys=keys, governed=True)
+        client = _client(
+            config,
+            vllm.urls,
+            None,
+            keys=keys,
+            governed=True,
+            on_deadly_request=vllm.forgive_deaths,
+        )
     else:
         meter.other_gpus = len(set(engine.urls)) * gpus_per_server(engine)
         keys = dict(_keys(config, engine.urls))
@@ -199,6 +206,7 @@ def _client(
     keys: Mapping[str, str] | None = None,
     governed: bool = False,
     borrowed: bool = False,
+    on_deadly_request: Callable[[], None] = lambda: None,
 ) -> "OpenAIEngine":
     """Return the client of an engine; `governed` is whether episodes live at it."""
     from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415 - half a second, and only for engines
@@ -215,5 +223,6 @@ def _client(
         # The supervisor of a vLLM of our own ends it when it stands still: its requests are asked again then.
         wedged_seconds=config.engine.wedged_seconds if borrowed else None,
         logprobs_mode=mode.value if mode else None,
+        on_deadly_request=on_deadly_request,
         seed=config.run.seed,
     )

@@ -11,7 +11,7 @@ time to the first token is known only where the server reports it.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from random import Random
 from typing import Self
@@ -56,6 +56,7 @@ class OpenAIEngine:
         logprobs_mode: str | None = None,
         probe_timings: ProbeTimings | None = None,
         retry_policy: RetryPolicy | None = None,
+        on_deadly_request: Callable[[], None] = lambda: None,
         seed: int = 0,
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is sent before it is entered.
@@ -66,8 +67,8 @@ class OpenAIEngine:
         governor of each endpoint finds how many really may; None: any number. `timeout_seconds` bounds the wait
         for a reply, retries and restarts of the server included. A server of vLLM's that computes nothing for its
         requests for `wedged_seconds` is treated as gone; None: whoever runs it sees to that. `logprobs_mode` is how
-        the servers are set to give log-probabilities (`raw` or
-        `processed`), which no server reports.
+        the servers are set to give log-probabilities (`raw` or `processed`), which no server reports.
+        `on_deadly_request` is called when a request is given up because its server died of it.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
@@ -80,6 +81,7 @@ class OpenAIEngine:
         self._logprobs_mode = logprobs_mode
         self._probe_timings = probe_timings or ProbeTimings()
         self._retry_policy = retry_policy or RetryPolicy()
+        self._on_deadly_request = on_deadly_request
         self._random = Random(seed)
         self._stack = AsyncExitStack()
         self._pool: EndpointPool | None = None
@@ -123,6 +125,7 @@ class OpenAIEngine:
                     self._card,
                     self._probe_timings,
                     patience=self._timeout_seconds,
+                    on_deadly_request=self._on_deadly_request,
                 )
             )
             self._stack = stack.pop_all()

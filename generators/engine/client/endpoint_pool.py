@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -27,6 +27,7 @@ from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.residents import Residents
 from generators.engine.client.response import InvalidCompletion, error_message, read_completion
 from generators.engine.client.retry_policy import StatusMeaning, status_meaning
+from generators.engine.client.solo_gate import SoloGate
 from generators.engine.client.standstill import StandstillWatch
 from generators.engine.client.transport import (
     HttpResponse,
@@ -76,6 +77,10 @@ class Endpoint:
     """The connections to it."""
     turns: Turns
     """The turns of its requests, and the episodes that live there."""
+    gate: SoloGate = field(default_factory=SoloGate)
+    """Passed by each request that is sent to it; a request that may kill it passes alone."""
+    deaths: int = 0
+    """How often it became dead."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """The quirks that its requests must respect."""
     health: EndpointHealth = field(default_factory=EndpointHealth)
@@ -145,9 +150,12 @@ class EndpointPool:
         timings: ProbeTimings,
         *,
         patience: float,
+        on_deadly_request: Callable[[], None] = lambda: None,
     ) -> None:
         """`patience` is how many seconds an endpoint may be dead before it counts as lost."""
         self._patience = patience
+        self.on_deadly_request = on_deadly_request
+        """Called when a request is given up because its server died of it."""
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
         self._timings = timings
@@ -224,6 +232,15 @@ class EndpointPool:
         self._set_health(endpoint, endpoint.health.after_failure(reason))
         endpoint.wake.set()
 
+    async def has_died(self, endpoint: Endpoint, *, since: int) -> bool:
+        """Return whether an endpoint, which had died `since` times before, died once more.
+
+        While it is suspect, its probe decides that; the call waits for it.
+        """
+        while endpoint.health.phase is Phase.SUSPECT:
+            await self._changed.wait()
+        return endpoint.deaths > since
+
     async def is_lost(self, endpoint: Endpoint, *, status: int | None) -> bool:
         """Return whether an endpoint that failed a request for good fails every request.
 
@@ -257,7 +274,7 @@ class EndpointPool:
         body = RequestBody(_SMALL_PROMPT, _SMALL_SAMPLING, model=self._card.model)
         seconds = min(limit, self._patience)
         try:
-            async with asyncio.timeout(seconds):
+            async with endpoint.gate.entry(alone=False), asyncio.timeout(seconds):
                 answer = await endpoint.transport.post_chat(
                     body.encode(endpoint.quirks), session=_EXAMINATION, seconds=seconds
                 )
@@ -307,6 +324,7 @@ class EndpointPool:
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:
             return
+        endpoint.deaths += health.phase is Phase.DEAD
         if {Phase.DEAD, Phase.LOST} & {before.phase, health.phase}:
             LOG.warning("%s is %s: %s", endpoint.name, health.phase, health.reason or "it answers")
         self._changed.set()

@@ -104,6 +104,13 @@ class RequestBody:
         self.canonical_schema = canonical_json(self._schema) if self._schema else None
         """The canonical JSON of the schema that is sent; None: none is."""
 
+    @property
+    def size(self) -> str:
+        """The size of the request, in words: its messages in bytes, and its pictures."""
+        parts = [part for message in self._prompt.messages for part in message.parts]
+        pictures = sum(isinstance(part, Picture) for part in parts)
+        return f"a request with {len(self._messages):,} bytes of messages, {pictures} pictures among them,"
+
     def encode(self, quirks: ServerQuirks) -> bytes:
         """Return the body of the request for a server with these quirks."""
         sampling = self._sampling

@@ -1,5 +1,8 @@
 """One request from its first try to its whole reply, with its failures and retries.
 
+A request that is under way at two deaths of its server is asked alone from then on; if the server dies of it
+again, it is given up. So a request that kills its server ends as one failure, before the server does.
+
 Deadlines are the caller's. The decisions are made elsewhere: `retry_policy` defines the meaning of a status
 and the pauses, `endpoint_pool` chooses the endpoint, and `request_body` adapts the request to the server.
 """
@@ -42,6 +45,9 @@ _MAX_FULL_IN_A_ROW = 3
 _MAX_BROKEN_AT_ENDPOINT = 3
 """After this many broken tries at one endpoint, a request is sent to another, if there is one."""
 
+_MAX_DEATHS_AMONG_OTHERS = 2
+"""After this many deaths of a server, a request that was under way at each is asked alone."""
+
 
 @dataclass(frozen=True)
 class FailedSend:
@@ -63,6 +69,11 @@ class FailedSend:
     """The server has no room (503), which says nothing against it, unless it has none again and again."""
     refused: int | None = None
     """The status by which the server refuses it, whichever field is left out; None: it does not refuse it."""
+
+    @property
+    def may_have_killed(self) -> bool:
+        """Whether the request was under way, if the endpoint turns out to be dead."""
+        return self.reached_server and self.endpoint_suspect
 
 
 @dataclass
@@ -139,6 +150,8 @@ class Request:
         self._endpoint: Endpoint | None = None
         self.deadline: asyncio.Timeout | None = None
         """When it is given up, which is put off while it waits for its turn; None: never."""
+        self._deaths = 0
+        self._under_way = False
 
     @property
     def last_failure(self) -> str:
@@ -150,7 +163,8 @@ class Request:
         """Send the request until a whole reply arrives.
 
         Raises:
-            RolloutFailure: a server that replies to others refuses it for good, or breaks on it again and again.
+            RolloutFailure: a server that replies to others refuses it for good, breaks on it again and
+                again, or dies of it.
             NoEngine: no endpoint is left to ask.
         """
         while True:
@@ -162,21 +176,32 @@ class Request:
             async with self._take_turn(endpoint):
                 if not endpoint.health.is_live:
                     continue  # it died while this request waited for its turn
+                deaths = endpoint.deaths
                 result = await self._send(endpoint, logprobs_mode)
             if isinstance(result, Reply):
                 return result
             if result:
                 await self._pause_after(endpoint, result)
+                if result.may_have_killed:
+                    await self._count_death(endpoint, result, since=deaths)
 
     @contextlib.asynccontextmanager
     async def _take_turn(self, endpoint: Endpoint) -> AsyncIterator[None]:
-        """Hold a turn at an endpoint; the wait for it, which may be that of a parked episode, is not limited."""
+        """Hold a turn at an endpoint, alone if it may kill the server.
+
+        The wait for it, which may be that of a parked episode, is not limited.
+        """
+        self._under_way = False
         deadline, now = self.deadline, asyncio.get_running_loop().time
         due = None if deadline is None else deadline.when()
         left = None if due is None else due - now()
         if deadline is not None:
             deadline.reschedule(None)
-        async with endpoint.turns.take(self._session):
+        async with (
+            endpoint.turns.take(self._session),
+            endpoint.gate.entry(alone=self._has_to_be_alone),
+        ):
+            self._under_way = True
             if deadline is not None and left is not None:
                 deadline.reschedule(now() + left)
             yield
@@ -184,13 +209,37 @@ class Request:
     async def may_go_on(self) -> bool:
         """Return whether this request, which got no whole reply in time, may be retried.
 
-        It may if no endpoint is up, for which the pool has its own time limit, or if its endpoint has
-        stopped replying to any request and is lost. Otherwise the request is at fault.
+        It may if no endpoint is up, for which the pool has its own time limit, if it waits for a request
+        that is asked alone, or if its endpoint has stopped replying to any request and is lost. Otherwise
+        the request is at fault.
         """
         endpoint = self._endpoint
         if endpoint is None or not endpoint.health.is_live:
             return True
+        if endpoint.gate.is_solo and not self._under_way:
+            return True
         return await self._pool.is_lost(endpoint, status=None)
+
+    @property
+    def _has_to_be_alone(self) -> bool:
+        return self._deaths >= _MAX_DEATHS_AMONG_OTHERS
+
+    async def _count_death(self, endpoint: Endpoint, failed: FailedSend, *, since: int) -> None:
+        """Count a death of the server while this request was under way, if it died.
+
+        Raises:
+            RolloutFailure: this request was the only one, after two deaths among others.
+        """
+        if not await self._pool.has_died(endpoint, since=since):
+            return
+        if self._has_to_be_alone:
+            self._pool.on_deadly_request()
+            raise _failure(
+                endpoint,
+                f"{self._body.size} was under way at {self._deaths} deaths of its server, and the server died"
+                f" again when it was asked alone: {failed.reason}",
+            )
+        self._deaths += 1
 
     async def _send(
         self, endpoint: Endpoint, logprobs_mode: str | None

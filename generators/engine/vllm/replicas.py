@@ -83,6 +83,11 @@ class VllmReplicas:
         for url, server in self.live.items():
             server.count_requests(partial(under_way, url))
 
+    def forgive_deaths(self) -> None:
+        """Count the deaths of the servers so far no more: a request was their cause, and is not sent again."""
+        for server in self.live.values():
+            server.forgive_deaths()
+
     @property
     def count(self) -> int:
         """The number of servers, those that do not start too."""

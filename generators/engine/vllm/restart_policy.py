@@ -48,6 +48,10 @@ class RestartCounter:
         self._row += 1
         return self._policy.backoff.pause(self._row) if self._served else None
 
+    def forgive(self) -> None:
+        """Begin a new row: something else than the server was found to be the cause of its deaths."""
+        self._row = 0
+
     @property
     def deaths_in_a_row(self) -> int:
         """Deaths in a row, each soon after a start."""

@@ -70,6 +70,7 @@ class VllmServer:
         self._environ = server_environment(os.environ if environ is None else environ)
         self._log = log
         self._restart_policy = restart_policy or RestartPolicy()
+        self._deaths = RestartCounter(self._restart_policy)
         self._ready = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
         self._supervision: asyncio.Task[NoReturn] | None = None
@@ -139,6 +140,10 @@ class VllmServer:
         if not self.is_ready:
             await self.wait_given_up()
 
+    def forgive_deaths(self) -> None:
+        """Count its deaths so far no more: a request was their cause, and is not sent again."""
+        self._deaths.forgive()
+
     async def wait_given_up(self) -> NoReturn:
         """Wait until the server is given up, which may be never.
 
@@ -156,7 +161,7 @@ class VllmServer:
         self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
     ) -> NoReturn:
         """Start the server whenever it died, until it is given up."""
-        deaths = RestartCounter(self._restart_policy)
+        deaths = self._deaths
         while True:
             startup = StartupLog(log)
             try:

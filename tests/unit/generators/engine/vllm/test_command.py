@@ -211,6 +211,15 @@ def test_a_server_that_served_for_long_begins_a_new_row() -> None:
     assert deaths.count_death(59.0) is None
 
 
+def test_deaths_that_a_request_caused_are_forgiven() -> None:
+    deaths = RestartCounter(RestartPolicy(backoff=Backoff(first_seconds=1, max_seconds=9, tries=3)))
+
+    assert [deaths.count_death(9.0), deaths.count_death(9.0)] == [1, 2]
+    deaths.forgive()
+    assert [deaths.count_death(9.0), deaths.count_death(9.0)] == [1, 2]
+    assert deaths.count_death(9.0) is None
+
+
 def test_a_server_that_never_served_is_not_started_again() -> None:
     assert RestartCounter(RestartPolicy()).count_death(None) is None
 
