@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
 from schemas.episodes.call import StructuredMode
+from schemas.errors import RolloutFailure
 
 
 class Role(StrEnum):
@@ -152,6 +153,10 @@ class Reply(Record):
         return self.structured_mode is not None and self.structured_mode.follows_schema
 
 
+class PromptTooLong(RolloutFailure):
+    """A server refuses a prompt because it is longer than the model's context, with room for the reply."""
+
+
 class EngineCard(Record):
     """The known properties of an engine before its first request."""
 
@@ -190,7 +195,9 @@ class Engine(Protocol):
         is live. Cancelling ends the request at the server too.
 
         Raises:
-            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole reply in time.
+            PromptTooLong: the prompt does not fit into the model's context.
+            RolloutFailure: a server that replies to others refuses the request for good, dies of it, or gave
+                no whole reply in time.
             NoEngine: no server is left to ask.
         """
         ...

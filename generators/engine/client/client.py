@@ -145,8 +145,9 @@ class OpenAIEngine:
         """Return the reply to `prompt`; see `Engine`.
 
         Raises:
-            RolloutFailure: a server that replies to others refuses the request for good, or gave no whole
-                reply in time.
+            PromptTooLong: the prompt does not fit into the model's context.
+            RolloutFailure: a server that replies to others refuses the request for good, dies of it, or
+                gave no whole reply in time.
             NoEngine: no endpoint is left: each refuses every request, or has not answered within the
                 allowed time.
         """

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
+from generators.engine.client.context_length import is_too_long
 from generators.engine.client.endpoint_pool import AbandonedRequest, Endpoint, EndpointPool
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.response import (
@@ -31,7 +32,7 @@ from generators.engine.client.retry_policy import (
     status_meaning,
 )
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, ResponseTooLarge
-from generators.engine.protocol import Reply
+from generators.engine.protocol import PromptTooLong, Reply
 from generators.engine.stopwatch import Stopwatch
 from schemas.episodes.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
@@ -163,6 +164,7 @@ class Request:
         """Send the request until a whole reply arrives.
 
         Raises:
+            PromptTooLong: the prompt does not fit into the model's context.
             RolloutFailure: a server that replies to others refuses it for good, breaks on it again and
                 again, or dies of it.
             NoEngine: no endpoint is left to ask.
@@ -318,8 +320,15 @@ class Request:
         """Leave out what the server refuses; other requests do so too once a reply has come.
 
         Return the failure where it refuses something that cannot be left out.
+
+        Raises:
+            PromptTooLong: it refuses the length of the prompt.
         """
         message = error_message(answer.body)
+        if is_too_long(answer.status, message):
+            raise PromptTooLong(
+                FailureKind.ENGINE, f"{endpoint.name}: HTTP {answer.status}: {message}"
+            )
         adapted = quirks.after_refusal(message, schema=self._body.canonical_schema)
         if adapted is None or answer.status not in {400, 422}:
             return FailedSend(f"HTTP {answer.status}: {message}", refused=answer.status)

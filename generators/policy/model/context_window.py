@@ -5,7 +5,8 @@ and the reply in canonical form. A request repeats the one before unchanged, so 
 cache serves it. There are two exceptions; both are rare, evict a block at once and begin a new segment.
 When more than `keep_images + slack_images` pictures would be sent, placeholders replace all but the
 newest `keep_images`. When the text alone fills the budget, the older half of the steps is dropped.
-Tokens are estimated, and every count that an engine gives corrects the estimate.
+Tokens are estimated, and every count that an engine gives corrects the estimate. If an engine refuses a
+prompt as too long all the same, one block is evicted, and the prompt is sent once more.
 """
 
 import math
@@ -82,6 +83,8 @@ class ContextWindow:
             text_tokens(system) + text_tokens(task_message) + 2 * TOKENS_PER_MESSAGE
         )
         self._correction = 1.0
+        self._is_answered = True
+        """A prompt of this segment got a reply."""
         self.segment = 0
         """Grows with every eviction: one segment is one append-only sequence."""
 
@@ -111,6 +114,7 @@ class ContextWindow:
 
     def append_reply(self, text: str) -> None:
         """Append the reply to the last observation, in canonical form."""
+        self._is_answered = True
         self._messages.append(self._add_to_turn(Role.ASSISTANT, text))
 
     def append_user_text(self, text: str) -> None:
@@ -123,8 +127,28 @@ class ContextWindow:
         if not self._evict():
             self._messages.append(message)
 
+    def evict_block(self) -> bool:
+        """Evict one block, because an engine refused the prompt as too long; return whether there was one.
+
+        The older pictures go, or if there are none but those that are always kept, the older half of the
+        steps. The last observation stays.
+        """
+        keep = self._budget.keep_images
+        if len(self.pictures) > keep:
+            self._hide_all_but(keep)
+        elif len(self._turns) > 1:
+            self._drop_block()
+        else:
+            return False
+        self._begin_segment()
+        return True
+
     def calibrate(self, prompt_tokens: int | None) -> None:
-        """Correct the estimate by the prompt's true length; None: the engine does not report it."""
+        """Take note of a reply; correct the estimate by the prompt's true length.
+
+        None: the engine does not report it.
+        """
+        self._is_answered = True
         if prompt_tokens is not None:
             ratio = prompt_tokens / self._estimate()
             self._correction = min(max(ratio, MIN_CORRECTION), MAX_CORRECTION)
@@ -147,20 +171,27 @@ class ContextWindow:
         hidden = self._hide_pictures()
         dropped = self._drop_turns()
         if hidden or dropped:
-            self.segment += 1
-            self._messages = [
-                message for turn in self._turns for message in self._turn_messages(turn)
-            ]
+            self._begin_segment()
         return hidden or dropped
 
+    def _begin_segment(self) -> None:
+        """Rebuild all messages; evictions without a reply in between begin one segment together."""
+        self.segment += self._is_answered
+        self._is_answered = False
+        self._messages = [message for turn in self._turns for message in self._turn_messages(turn)]
+
     def _hide_pictures(self) -> bool:
-        pictured = [turn for turn in self._turns if turn.has_picture]
+        count = len(self.pictures)
         keep, slack = self._budget.keep_images, self._budget.slack_images
-        if len(pictured) <= keep + slack and not (len(pictured) > keep and self._too_long()):
+        if count <= keep + slack and not (count > keep and self._too_long()):
             return False
+        self._hide_all_but(keep)
+        return True
+
+    def _hide_all_but(self, keep: int) -> None:
+        pictured = [turn for turn in self._turns if turn.has_picture]
         for turn in pictured[:-keep]:
             turn.has_picture = False
-        return True
 
     def _drop_turns(self) -> bool:
         dropped = False
@@ -171,9 +202,12 @@ class ContextWindow:
                     f"one observation needs about {self._estimate() * self._correction:.0f} tokens, "
                     f"and the prompt may have {self._budget.tokens}",
                 )
-            del self._turns[: len(self._turns) // DROPPED_PART]
+            self._drop_block()
             dropped = True
         return dropped
+
+    def _drop_block(self) -> None:
+        del self._turns[: len(self._turns) // DROPPED_PART]
 
     def _turn_messages(self, turn: _Turn) -> list[Message]:
         before = turn.before

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from generators.engine.protocol import Message, Reply, Role
+from generators.engine.protocol import Message, PromptTooLong, Reply, Role
 from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
 from generators.policy.dialects.shared.sanitize import break_words_in_reply
 from generators.policy.model.model_call import RecordedEngine
@@ -77,7 +77,9 @@ class ReplyParser(Generic[Parsed]):
 
         Raises:
             UnreadableReply: two replies could not be parsed; the text says why.
-            RolloutFailure: the engine gives no reply, or puts both into the wrong field.
+            PromptTooLong: `messages` do not fit into the model's context.
+            RolloutFailure: the engine gives no reply, puts both into the wrong field, or has no room for the
+                repair turn.
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
@@ -88,9 +90,14 @@ class ReplyParser(Generic[Parsed]):
         quoted = quote_reply(first.text, self._switch_words)
         repeated = Message(role=Role.ASSISTANT, parts=(quoted,))
         request = Message(role=Role.USER, parts=(self._repair(problem),))
-        second = await self._engine.ask(
-            (*messages, repeated, request), step=step, role=ROLE, segment=segment
-        )
+        try:
+            second = await self._engine.ask(
+                (*messages, repeated, request), step=step, role=ROLE, segment=segment
+            )
+        except PromptTooLong as error:
+            raise RolloutFailure(
+                FailureKind.ENGINE, f"no room to repair a reply ({problem}): {error.message}"
+            ) from error
         try:
             return ParsedReply(self._parse(second), second, first.prompt_tokens, problem)
         except UnreadableReply as error:

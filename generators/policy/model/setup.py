@@ -223,6 +223,11 @@ def _prompt_tokens(model: ModelConfig) -> tuple[int, int]:
 def _budget(section: PolicySection, model: ModelConfig) -> Budget:
     context, asked = model.engine.card.context_tokens, section.context_tokens
     held = None if context is None else context - section.max_tokens
+    if held is not None and held <= 0:
+        raise BadConfig(
+            f"policy.max_tokens = {section.max_tokens}: the engine holds {context} tokens, prompt and reply"
+            " together, and none are left for a prompt; lower it, or serve a longer context"
+        )
     if asked is not None and held is not None and asked > held:
         raise BadConfig(
             f"policy.context_tokens = {asked}: the engine holds {context} tokens, of which the "

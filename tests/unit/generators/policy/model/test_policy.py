@@ -16,6 +16,7 @@ from support.servers.stub_engine import (
     size_of,
 )
 
+from generators.engine.protocol import PromptTooLong
 from generators.policy.dialects.switch_words import NEMOTRON
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
@@ -24,7 +25,7 @@ from generators.policy.protocol import Decision, PolicyInput
 from schemas.configuration.sections import PolicyName, PolicySection
 from schemas.episodes.action import Action, Answer, Click
 from schemas.episodes.call import StructuredMode
-from schemas.errors import FailureKind, RolloutFailure
+from schemas.errors import BadConfig, FailureKind, RolloutFailure
 from schemas.tables.tables import to_row
 
 SECTION = PolicySection(name=PolicyName.MODEL)
@@ -312,3 +313,64 @@ async def test_a_page_full_of_switch_words_reaches_the_engine_without_one() -> N
     assert "a&#47;think/" in engine.asked[0].texts[1]
     assert "http://a\\u002fthinkpads" in engine.asked[2].texts[2]
     assert "no tool 'no_such_tool&#47;think'" in engine.asked[3].texts[-1]
+
+
+TOO_LONG = PromptTooLong(FailureKind.ENGINE, "HTTP 400: maximum context length")
+
+
+async def test_a_prompt_that_is_too_long_after_all_is_sent_again_a_block_shorter_once() -> None:
+    engine = WrittenEngine()
+    engine.says(*[clicked(1, 2)] * 3, TOO_LONG, clicked(3, 4), TOO_LONG, TOO_LONG)
+    acting = Acting(engine, SECTION.model_copy(update={"keep_images": 1, "slack_images": 5}))
+
+    for _ in range(4):
+        await acting.act()
+    with pytest.raises(PromptTooLong):
+        await acting.act()
+
+    pictures = [[picture.step for picture in asked.pictures] for asked in engine.asked]
+    assert pictures == [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [3], [3, 4], [4]]
+    assert [call.segment for call in acting.account.calls] == [0, 0, 0, 1]
+
+
+async def test_two_evictions_without_a_reply_in_between_begin_one_segment() -> None:
+    engine = WrittenEngine()
+    engine.says(clicked(1, 2), TOO_LONG, clicked(3, 4))
+    acting = Acting(engine, SECTION.model_copy(update={"keep_images": 1, "slack_images": 0}))
+
+    await acting.act()
+    await acting.act()
+
+    assert [call.segment for call in acting.account.calls] == [0, 1]
+    assert [len(asked.prompt.messages) for asked in engine.asked] == [2, 4, 2]
+
+
+async def test_one_observation_that_is_too_long_is_not_sent_again() -> None:
+    engine = WrittenEngine()
+    engine.says(TOO_LONG)
+
+    with pytest.raises(PromptTooLong):
+        await Acting(engine).act()
+    assert len(engine.asked) == 1
+
+
+async def test_a_repair_turn_that_does_not_fit_is_a_failure_of_the_engine() -> None:
+    engine = WrittenEngine()
+    engine.says(GARBLED, TOO_LONG)
+
+    with pytest.raises(RolloutFailure, match="no room to repair a reply") as failed:
+        await Acting(engine).act()
+    assert not isinstance(failed.value, PromptTooLong)
+    assert failed.value.kind is FailureKind.ENGINE
+    assert len(engine.asked) == 2
+
+
+def test_a_context_that_the_reply_may_fill_is_refused() -> None:
+    with pytest.raises(BadConfig, match=r"policy\.max_tokens = 1024: the engine holds 1024 tokens"):
+        Acting(WrittenEngine(context_tokens=1_024))
+
+
+def test_a_prompt_may_have_what_the_reply_leaves_of_the_context() -> None:
+    models = ModelConfigs(configured(SECTION), EngineSet(WrittenEngine(context_tokens=32_768)))
+
+    assert models.of(SECTION).budget.tokens == 32_768 - SECTION.max_tokens
