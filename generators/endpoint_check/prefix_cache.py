@@ -79,7 +79,7 @@ class _Conversations:
     def __init__(self, endpoint: CheckedEndpoint) -> None:
         self._endpoint = endpoint
         self._slack = min(endpoint.max_images, 2) - 1
-        self._sent: list[tuple[int, ...]] = []
+        self._sent: list[Sequence[int]] = []
         self._steps: dict[int, int] = {}
 
     def start(self, number: int) -> ContextWindow:

@@ -19,6 +19,7 @@ from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
 from schemas.episodes.call import StructuredMode
 from schemas.errors import RolloutFailure
+from schemas.packed import Logprobs, TokenIds
 
 
 class Role(StrEnum):
@@ -52,8 +53,12 @@ class Picture:
 
     @cached_property
     def url(self) -> str:
-        """The picture as a data URL."""
+        """The picture as a data URL; kept until `drop_url`, because the next prompts have it too."""
         return "data:image/jpeg;base64," + base64.b64encode(self.jpeg).decode("ascii")
+
+    def drop_url(self) -> None:
+        """Keep the JPEG alone, because the picture has left the prompt; `url` makes its URL anew."""
+        self.__dict__.pop("url", None)
 
 
 Part = str | Picture
@@ -122,11 +127,11 @@ class Reply(Record):
     """Prompt tokens that a cache served."""
     image_tokens: int | None = None
     """Prompt tokens that are pictures."""
-    prompt_token_ids: tuple[int, ...] | None = None
+    prompt_token_ids: TokenIds | None = None
     """Token ids of the whole prompt, a picture's placeholders included."""
-    completion_token_ids: tuple[int, ...] | None = None
+    completion_token_ids: TokenIds | None = None
     """Token ids of the whole reply."""
-    completion_logprobs: tuple[float, ...] | None = None
+    completion_logprobs: Logprobs | None = None
     """One for each completion token; None too where the server sent something other than a number."""
     logprobs_mode: str | None = None
     """`raw` or `processed`; None without log-probabilities or where it is not known."""

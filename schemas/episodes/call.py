@@ -11,7 +11,8 @@ from typing import Annotated, TypeVar
 from pydantic import Field, JsonValue
 
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
-from schemas.columns import AsJson, Float32, Int32
+from schemas.columns import AsJson, Int32
+from schemas.packed import Logprobs, TokenIds
 
 _Number = TypeVar("_Number", int, float)
 
@@ -95,11 +96,11 @@ class Call(Record):
     """None where the server does not say."""
     wasted_tokens: Annotated[int | None, Int32] = None
     """Tokens of replies that did not arrive whole."""
-    prompt_token_ids: tuple[Annotated[int, Int32], ...] | None = None
+    prompt_token_ids: TokenIds | None = None
     """None where the server does not give them."""
-    completion_token_ids: tuple[Annotated[int, Int32], ...] | None = None
+    completion_token_ids: TokenIds | None = None
     """None where the server does not give them."""
-    completion_logprobs: tuple[Annotated[float, Float32], ...] | None = None
+    completion_logprobs: Logprobs | None = None
     """One per completion token; None where the server does not give them."""
     logprobs_mode: str | None = None
     """`raw` or `processed`."""

@@ -24,6 +24,7 @@ from schemas.episodes.action import ActionColumns, action_columns
 from schemas.episodes.call import Call, Prompt
 from schemas.episodes.episode import Episode, Step
 from schemas.episodes.observation import Element, Screenshot, Sight
+from schemas.packed import PACKED
 from schemas.tasks.task import Task
 from schemas.verdicts.step_label import StepLabel
 from schemas.verdicts.verdict import Acceptance, Review, Verdict
@@ -63,6 +64,7 @@ _SCALARS: dict[object, pa.DataType] = {
     float: pa.float64(),
     datetime: pa.timestamp("us", tz="UTC"),
     Screenshot: _IMAGE,
+    **{kind: pa.list_(_NARROW[kind.width.arrow]) for kind in PACKED},
 }
 
 

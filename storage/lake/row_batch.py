@@ -15,10 +15,13 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemas.packed import PACKED
 from schemas.tables.tables import Row
 
 PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """The type of a column of pictures, as the `datasets` library reads it."""
+
+_NUMBERS: Mapping[str, pa.DataType] = {"int32": pa.int32(), "float": pa.float32()}
 
 _FIXED = 8
 """Estimated bytes of a value of a fixed-width type."""
@@ -43,7 +46,8 @@ class RowBatch:
         names = picture_columns(schema)
         plain = pa.schema([item for item in schema if item.name not in names])
         pictures = {name: [row.get(name) for row in rows] for name in names}
-        return cls(pa.Table.from_pylist(list(rows), schema=plain), pictures)
+        columns = [_column([row.get(item.name) for row in rows], item.type) for item in plain]
+        return cls(pa.Table.from_arrays(columns, schema=plain), pictures)
 
     @classmethod
     def from_arrow(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "RowBatch":
@@ -142,6 +146,22 @@ def picture_columns(schema: pa.Schema) -> list[str]:
 def holds_pictures(kind: pa.DataType) -> bool:
     """Return whether the values of a column are pictures or lists of them."""
     return kind == PICTURE or (pa.types.is_list(kind) and kind.value_type == PICTURE)
+
+
+def _column(values: list[object], kind: pa.DataType) -> "pa.Array[Any]":
+    """Return a column of the values; packed numbers become one as they lie in memory."""
+    packed = [value for value in values if isinstance(value, PACKED)]
+    if not packed or not all(value is None or isinstance(value, PACKED) for value in values):
+        return pa.array(values, kind)
+    lengths = [len(value) if isinstance(value, PACKED) else 0 for value in values]
+    ends = pa.py_buffer(pack(f"={len(lengths) + 1}i", 0, *accumulate(lengths)))
+    valid = pa.array([value is not None for value in values]).buffers()[1]
+    data = pa.py_buffer(b"".join(value.data for value in packed))
+    numbers = pa.Array.from_buffers(_NUMBERS[packed[0].width.arrow], sum(lengths), [None, data])
+    made = pa.Array.from_buffers(
+        pa.list_(numbers.type), len(lengths), [valid, ends], children=[numbers]
+    )
+    return made.cast(kind)
 
 
 def _picture_bytes(picture: Row | None) -> int:

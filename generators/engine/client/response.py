@@ -16,6 +16,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from schemas.packed import Logprobs, TokenIds
 from schemas.truncation import to_well_formed
 
 MAX_CHARS = 262_144
@@ -47,9 +48,9 @@ class ChatCompletion:
     image_tokens: int | None
     queue_ms: float | None
     ttft_ms: float | None
-    prompt_token_ids: tuple[int, ...] | None
-    completion_token_ids: tuple[int, ...] | None
-    completion_logprobs: tuple[float, ...] | None
+    prompt_token_ids: TokenIds | None
+    completion_token_ids: TokenIds | None
+    completion_logprobs: Logprobs | None
     cut_chars: int
     """Characters of the text and the reasoning that were too many to keep."""
 
@@ -152,12 +153,18 @@ def _ms(value: JsonValue) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
-def _ids(value: JsonValue) -> tuple[int, ...] | None:
-    """Return the ids of tokens, of which a prompt has thousands; None if one is not a token's."""
+def _ids(value: JsonValue) -> TokenIds | None:
+    """Return the ids of tokens; None if one is not a token's.
+
+    A prompt has thousands of them. As Python's own numbers they live only while one answer is read.
+    """
     if not isinstance(value, list) or not set(map(type, value)) <= {int}:
         return None
-    ids = tuple(cast("list[int]", value))
-    return ids if not ids or (min(ids) >= 0 and max(ids) < 2**31) else None
+    try:
+        ids = TokenIds(cast("list[int]", value))
+    except OverflowError:
+        return None
+    return ids if not ids or min(ids) >= 0 else None
 
 
 def _truncate(text: str) -> tuple[str, int]:
@@ -193,7 +200,7 @@ def _arguments(function: dict[str, JsonValue]) -> JsonValue:
     return parsed
 
 
-def _logprobs(value: JsonValue, ids: tuple[int, ...] | None) -> tuple[float, ...] | None:
+def _logprobs(value: JsonValue, ids: TokenIds | None) -> Logprobs | None:
     """Return the log-probability of every token; None if one is not finite, or their number is wrong."""
     content = _object(value).get("content")
     if not isinstance(content, list):
@@ -202,7 +209,9 @@ def _logprobs(value: JsonValue, ids: tuple[int, ...] | None) -> tuple[float, ...
     numbers = tuple(
         float(each)
         for each in values
-        if isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each)
+        if isinstance(each, int | float)
+        and not isinstance(each, bool)
+        and abs(each) <= Logprobs.width.limit
     )
     complete = len(numbers) == len(values) and (ids is None or len(ids) == len(numbers))
-    return numbers if complete else None
+    return Logprobs(numbers) if complete else None

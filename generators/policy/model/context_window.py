@@ -192,6 +192,7 @@ class ContextWindow:
         pictured = [turn for turn in self._turns if turn.has_picture]
         for turn in pictured[:-keep]:
             turn.has_picture = False
+            turn.picture.drop_url()
 
     def _drop_turns(self) -> bool:
         dropped = False
@@ -207,7 +208,10 @@ class ContextWindow:
         return dropped
 
     def _drop_block(self) -> None:
-        del self._turns[: len(self._turns) // DROPPED_PART]
+        count = len(self._turns) // DROPPED_PART
+        for turn in self._turns[:count]:
+            turn.picture.drop_url()
+        del self._turns[:count]
 
     def _turn_messages(self, turn: _Turn) -> list[Message]:
         before = turn.before

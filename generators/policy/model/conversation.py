@@ -7,7 +7,7 @@ reply that the policy accepts. The policy decides which action is carried out.
 from collections.abc import Sequence
 from functools import partial
 
-from generators.engine.protocol import PromptTooLong
+from generators.engine.protocol import Picture, PromptTooLong
 from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
 from generators.policy.model.context_window import Budget, ContextWindow
 from generators.policy.model.model_call import RecordedEngine, model_name, sampling_row
@@ -68,6 +68,11 @@ class Conversation:
         result = dialect.result_text(turn.history[-1]) if turn.history else ""
         tokens = dialect.image_tokens(*frame.sent_size)
         self._window.append_observation(result + before, picture, after, picture_tokens=tokens)
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """The pictures of the prompt as it is now, oldest first."""
+        return () if self._window is None else self._window.pictures
 
     async def ask(self, *, step: int) -> ParsedReply[ParsedAction]:
         """Ask the model for an action.

@@ -6,6 +6,7 @@ for each size, though several roles of a policy may show it to their models.
 
 import asyncio
 import io
+from collections.abc import Collection
 
 from PIL import Image
 
@@ -38,6 +39,13 @@ class EpisodePictures:
                 del self._pictures[next(iter(self._pictures))]
             return picture
         return self._pictures[step, size]
+
+    def drop_urls(self, *, but: Collection[Picture]) -> None:
+        """Keep the JPEG alone of every picture that is none of `but`, those of the next prompt."""
+        kept = {id(picture) for picture in but}
+        for picture in self._pictures.values():
+            if id(picture) not in kept:
+                picture.drop_url()
 
 
 def _resize(jpeg: bytes, size: tuple[int, int]) -> bytes:

@@ -98,6 +98,7 @@ class SurferPolicy:
             self._conversation.add_rejection(answer, REJECTION.format(why=objection))
         action = await self._locate_action(parsed.value, turn.observation, step, problems)
         self._conversation.add_reply(self._canonical_reply(parsed.value, action))
+        self._pictures.drop_urls(but=self._conversation.pictures)
         return make_decision(parsed, action=action, problems=problems)
 
     async def _find_objection(

@@ -53,6 +53,7 @@ from schemas.episodes.episode import (
 )
 from schemas.episodes.observation import Screenshot
 from schemas.errors import FailureKind
+from schemas.packed import Logprobs, TokenIds
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding
 
@@ -122,8 +123,8 @@ def counted(text: str | Reply) -> Reply:
         completion_tokens=2,
         cached_tokens=50,
         image_tokens=20,
-        completion_token_ids=(1, 2),
-        completion_logprobs=(-0.5, -0.25),
+        completion_token_ids=TokenIds((1, 2)),
+        completion_logprobs=Logprobs((-0.5, -0.25)),
         logprobs_mode="raw",
         queue_ms=0.0,
         ttft_ms=0.0,

@@ -33,6 +33,7 @@ from schemas.episodes.episode import (
     steps_sha256,
 )
 from schemas.episodes.observation import Element, PageState, Screenshot, Target
+from schemas.packed import Logprobs, TokenIds
 from schemas.tasks.task import Task, task_id
 from schemas.verdicts.verdict import Status, Verdict
 from storage.lake.lake import Lake
@@ -168,8 +169,8 @@ def make_calls(n_steps: int, prompt: Prompt) -> tuple[Call, ...]:
             image_steps=(number,),
             reply="click",
             finish_reason="stop",
-            completion_token_ids=(1, 2, 3),
-            completion_logprobs=(-0.5, -0.25, -0.125),
+            completion_token_ids=TokenIds((1, 2, 3)),
+            completion_logprobs=Logprobs((-0.5, -0.25, -0.125)),
             at=START,
         )
         for number in range(n_steps)

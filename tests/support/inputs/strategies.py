@@ -22,6 +22,7 @@ from schemas.base import Record
 from schemas.columns import Width
 from schemas.episodes.action import Action
 from schemas.json_pointer import WILDCARD, join_pointer
+from schemas.packed import Logprobs, TokenIds
 from schemas.page_facts import PageFacts
 from schemas.tasks.expectation import (
     Anything,
@@ -76,6 +77,10 @@ SIMPLE: Mapping[object, SearchStrategy[Any]] = {
     types.NoneType: st.none(),
     bool: st.booleans(),
     bytes: st.binary(max_size=24),
+    TokenIds: st.lists(st.integers(1 - 2**31, 2**31 - 1), max_size=3).map(TokenIds),
+    Logprobs: st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=3).map(
+        Logprobs
+    ),
     datetime: times,
 }
 

@@ -14,6 +14,7 @@ from generators.engine.client.response import (
     partial_usage,
     read_completion,
 )
+from schemas.packed import TokenIds
 
 
 def answer(message: JsonValue = None, *, choice: JsonValue = None, **top: JsonValue) -> bytes:
@@ -57,7 +58,8 @@ def test_usage_and_token_ids_are_read() -> None:
 
     assert (found.prompt_tokens, found.completion_tokens) == (3, 2)
     assert (found.cached_tokens, found.image_tokens) == (1, 2)
-    assert (found.prompt_token_ids, found.completion_token_ids) == ((1, 2, 3), (4, 5))
+    assert found.prompt_token_ids == TokenIds((1, 2, 3))
+    assert found.completion_token_ids == TokenIds((4, 5))
 
 
 def test_only_pictures_count_as_pictures() -> None:

@@ -16,7 +16,7 @@ from support.servers.stub_engine import (
     size_of,
 )
 
-from generators.engine.protocol import PromptTooLong
+from generators.engine.protocol import Picture, PromptTooLong
 from generators.policy.dialects.switch_words import NEMOTRON
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
@@ -331,6 +331,22 @@ async def test_a_prompt_that_is_too_long_after_all_is_sent_again_a_block_shorter
     pictures = [[picture.step for picture in asked.pictures] for asked in engine.asked]
     assert pictures == [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [3], [3, 4], [4]]
     assert [call.segment for call in acting.account.calls] == [0, 0, 0, 1]
+
+
+async def test_a_picture_that_left_the_prompt_keeps_its_jpeg_alone() -> None:
+    engine = WrittenEngine()
+    engine.says(*[clicked(1, 2)] * 4)
+    acting = Acting(engine, SECTION.model_copy(update={"keep_images": 1, "slack_images": 2}))
+
+    for _ in range(4):
+        await acting.act()
+        for picture in engine.asked[-1].pictures:
+            assert picture.url.startswith("data:image/jpeg;base64,")
+
+    first, *_, last = [picture for asked in engine.asked for picture in asked.pictures]
+    assert "url" not in vars(first)
+    assert "url" in vars(last)
+    assert first.url == Picture(first.jpeg, 0, 1, 1).url
 
 
 async def test_two_evictions_without_a_reply_in_between_begin_one_segment() -> None:

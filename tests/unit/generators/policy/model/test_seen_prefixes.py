@@ -10,6 +10,7 @@ from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.server import SimulatorServer
 from generators.policy.model import seen_prefixes
 from generators.policy.model.seen_prefixes import SeenPrefixes
+from schemas.packed import TokenIds
 
 SAMPLING = Sampling(max_tokens=48)
 HOLDER = 9
@@ -36,8 +37,8 @@ def _reply(
         text="",
         endpoint=endpoint,
         prompt_tokens=tokens if ids is None else len(ids),
-        prompt_token_ids=None if ids is None else tuple(ids),
-        completion_token_ids=(),
+        prompt_token_ids=None if ids is None else TokenIds(ids),
+        completion_token_ids=TokenIds(),
         cached_tokens=cached,
         image_tokens=pictures,
         block_tokens=block,

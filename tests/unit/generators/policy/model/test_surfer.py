@@ -273,3 +273,21 @@ async def test_an_engine_that_fails_a_role_fails_the_episode_with_all_calls_on_r
         await surfing.act()
 
     assert surfing.booked == [(0, "policy")]
+
+
+async def test_pictures_of_other_roles_keep_their_jpeg_alone_after_the_step() -> None:
+    engine = WrittenEngine()
+    section = SURFER.model_copy(update={"keep_images": 1, "slack_images": 0})
+    surfing = Surfing(EngineSet(engine), section)
+    engine.says(clicked(1, 2), answered("done"))
+    engine.says(at(1, 2), session=LOCALIZER)
+    engine.says(opinion(success=True), session=VALIDATOR)
+
+    await surfing.act()
+    for picture in engine.asked[-1].pictures:
+        assert picture.url
+    await surfing.act()
+
+    shown = {id(p): p for asked in engine.asked for p in asked.pictures}.values()
+    assert {picture.step for picture in shown} == {0, 1}
+    assert {picture.step for picture in shown if "url" in vars(picture)} <= {1}
