@@ -47,7 +47,7 @@ class RecordedEngine:
         model, sent_at, sampling = self._model, self._account.stopwatch.now, self._sampling()
         prompt, seen = (
             EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
-            model.seen.now,
+            model.seen.begin(),
         )
         with model.meter.time.measure_reply() as share, self._account.stopwatch.pause():
             reply = await model.engine.reply(prompt, sampling, session=self._session)

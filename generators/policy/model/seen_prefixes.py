@@ -1,10 +1,12 @@
 """Tracks the prompts seen by each endpoint, to compute how much of the next its prefix cache could serve.
 
-A perfect cache serves the longest prefix that any conversation of the run has sent to the endpoint, in
-whole blocks and never the last token, as vLLM does. A picture counts by its content, because all pictures
-have equal placeholders. If the server gives no tokens, messages are compared instead; then only prefixes
-that were whole prompts are known, which gives a lower bound. No figure is below the number of tokens that
-the server really served from its cache.
+A perfect cache serves the longest prefix that any conversation of the run had sent to the endpoint before,
+in whole blocks and never the last token, as vLLM does. So the system prompt counts as soon as any prompt
+was sent, while that one is still under way too; a reply counts once it has come. A picture counts by its
+content, because all pictures have equal placeholders. If the server gives no tokens, messages are compared
+instead, and their tokens are estimated where they were no whole prompt. No figure is below the number of
+tokens that the server really served from its cache: what is under way when the figure is made is not known
+yet, and may have been served.
 
 If a cache is reported and serves less than half of that over many calls, a warning is logged once, because
 nothing else shows it.
@@ -43,15 +45,15 @@ class SeenPrefixes:
         self._last: dict[str, deque[tuple[int, int]]] = {}
         self._told = False
 
-    @property
-    def now(self) -> int:
-        """A counter that separates prompts seen before a request was sent from later ones."""
+    def begin(self) -> int:
+        """Return the number of a request that is about to be sent; they rise in the order of sending."""
+        self._clock += 1
         return self._clock
 
     def cacheable_tokens(self, prompt: EnginePrompt, reply: Reply, *, sent: int) -> int | None:
         """Remember an answered prompt; return the tokens of it that a perfect cache would have served.
 
-        `sent` is the value of `now` when it was sent. None: the server counts no tokens.
+        `sent` is the number that `begin` gave it. None: the server counts no tokens.
         """
         found = self._by_tokens(prompt, reply, sent)
         if found is None:
@@ -70,29 +72,35 @@ class SeenPrefixes:
         names = list(_names([*keys, *(reply.completion_token_ids or ())], block))
         longest = max(0, len(keys) - 1) // block
         known = self._known_tokens(reply.endpoint, names[:longest], sent)
-        self._keep(reply.endpoint, [(name, (n + 1) * block) for n, name in enumerate(names)])
+        whole, replied = len(keys) // block, self.begin()
+        ends = [
+            (name, (n + 1) * block, sent if n < whole else replied) for n, name in enumerate(names)
+        ]
+        self._keep(reply.endpoint, ends)
         return known
 
     def _by_messages(self, prompt: EnginePrompt, reply: Reply, sent: int) -> int | None:
         if reply.prompt_tokens is None:
             return None
         names = list(_chain(_digest(message.role, message.parts) for message in prompt.messages))
-        known = self._known_tokens(reply.endpoint, names, sent)
-        self._keep(reply.endpoint, [(names[-1], reply.prompt_tokens)])
-        return min(known, reply.prompt_tokens - 1)
+        known = min(self._known_tokens(reply.endpoint, names, sent), reply.prompt_tokens - 1)
+        seen = self._seen.setdefault(reply.endpoint, OrderedDict())
+        ends = zip(names, _message_ends(prompt, reply, reply.prompt_tokens), strict=True)
+        parts = [(name, tokens, sent) for name, tokens in ends if name not in seen]
+        self._keep(reply.endpoint, [*parts, (names[-1], reply.prompt_tokens, sent)])
+        return known // (reply.block_tokens or 1) * (reply.block_tokens or 1)
 
     def _known_tokens(self, endpoint: str, names: Sequence[bytes], sent: int) -> int:
-        """Return the tokens up to the last of `names` that the endpoint had seen by then."""
+        """Return the tokens up to the last of `names` that the endpoint had been sent before."""
         seen = self._seen.get(endpoint) or OrderedDict[bytes, tuple[int, int]]()
-        tokens = (seen[name][0] for name in names if name in seen and seen[name][1] <= sent)
+        tokens = (seen[name][0] for name in names if name in seen and seen[name][1] < sent)
         return max(tokens, default=0)
 
-    def _keep(self, endpoint: str, ends: Sequence[tuple[bytes, int]]) -> None:
+    def _keep(self, endpoint: str, ends: Sequence[tuple[bytes, int, int]]) -> None:
+        """Remember prefixes: their names, their tokens, and the number from which they were there."""
         seen = self._seen.setdefault(endpoint, OrderedDict())
-        self._clock += 1
-        for name, tokens in reversed(ends):  # the front of a prompt is the last to go
-            _, since = seen.get(name, (0, self._clock))
-            seen[name] = tokens, since
+        for name, tokens, since in reversed(ends):  # the front of a prompt is the last to go
+            seen[name] = tokens, min(since, seen.get(name, (0, since))[1])
             seen.move_to_end(name)
         while len(seen) > MAX_BLOCKS:
             seen.popitem(last=False)
@@ -140,6 +148,28 @@ def _keys(prompt: EnginePrompt, reply: Reply) -> list[int] | None:
         content = int.from_bytes(_digest("picture", (picture,))[:6], "big")
         keys[offset : offset + length] = range(-content - length, -content)
     return keys
+
+
+def _message_ends(prompt: EnginePrompt, reply: Reply, whole: int) -> Iterator[int]:
+    """Yield about how many of the prompt's `whole` tokens lie up to the end of each message.
+
+    Pictures have equal shares of their tokens, and texts share the rest by their bytes. Where the server does
+    not count the tokens of pictures, they cannot be told from those of texts, and no message counts.
+    """
+    sizes = [
+        sum(len(part.encode()) for part in message.parts if isinstance(part, str))
+        for message in prompt.messages
+    ]
+    shown = [sum(isinstance(part, Picture) for part in m.parts) for m in prompt.messages]
+    pictures, counted = sum(shown), reply.image_tokens
+    text_bytes = max(1, sum(sizes))
+    picture_tokens = 0 if counted is None or not pictures else counted / pictures
+    text_tokens = whole - picture_tokens * pictures
+    read, seen = 0, 0
+    for size, own in zip(sizes, shown, strict=True):
+        read, seen = read + size, seen + own
+        is_known = not pictures or counted is not None
+        yield int(picture_tokens * seen + text_tokens * read / text_bytes) if is_known else 0
 
 
 def _names(keys: Sequence[int], block: int) -> Iterator[bytes]:

@@ -288,7 +288,9 @@ async def preflight(model: ModelConfig) -> Reply:
     sampling = model.sampling.model_copy(update={"max_tokens": PREFLIGHT_TOKENS})
     prompt = EnginePrompt(messages=messages, reply_schema=model.schema)
     try:
+        sent = model.seen.begin()
         reply = await model.engine.reply(prompt, sampling, session="preflight")
+        model.seen.cacheable_tokens(prompt, reply, sent=sent)
     except RolloutFailure as failure:
         card = model.engine.card
         raise NoEngine(

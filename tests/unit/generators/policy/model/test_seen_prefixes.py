@@ -47,7 +47,7 @@ def _reply(
 
 
 def _found(seen: SeenPrefixes, prompt: EnginePrompt, reply: Reply) -> int | None:
-    return seen.cacheable_tokens(prompt, reply, sent=seen.now)
+    return seen.cacheable_tokens(prompt, reply, sent=seen.begin())
 
 
 def test_the_longest_beginning_of_any_conversation_counts_in_whole_blocks() -> None:
@@ -91,10 +91,34 @@ def test_pictures_are_alike_in_their_placeholders_and_differ_in_their_content() 
 
 def test_what_came_while_a_request_was_under_way_was_not_there_yet() -> None:
     seen = SeenPrefixes()
-    sent = seen.now
+    sent = seen.begin()
     _found(seen, _prompt("x"), _reply(list(range(9))))
 
     assert seen.cacheable_tokens(_prompt("x"), _reply(list(range(9))), sent=sent) == 0
+
+
+def test_what_was_sent_before_counts_while_it_is_under_way_and_its_reply_does_not() -> None:
+    seen, ids = SeenPrefixes(), list(range(12))
+    first, second = seen.begin(), seen.begin()
+    answered = _reply(ids[:8]).model_copy(update={"completion_token_ids": TokenIds(ids[8:])})
+    seen.cacheable_tokens(_prompt("x"), answered, sent=first)
+
+    assert seen.cacheable_tokens(_prompt("y"), _reply([*ids, 99]), sent=second) == 8
+    assert _found(seen, _prompt("y"), _reply([*ids, 98])) == 12
+
+
+def test_without_tokens_a_common_system_prompt_counts_in_whole_blocks() -> None:
+    seen = SeenPrefixes()
+
+    def found(task: str, cached: int | None = None) -> int | None:
+        system = Message(role=Role.SYSTEM, parts=("s" * 900,))
+        prompt = EnginePrompt(messages=(system, *_prompt(task).messages))
+        return _found(seen, prompt, _reply(None, tokens=101, block=16, cached=cached))
+
+    assert found("a" * 100) == 0
+    assert found("b" * 100) == 80
+    assert found("b" * 100) == 96
+    assert found("c" * 100, cached=96) == 96
 
 
 def test_without_tokens_messages_tell_and_what_was_served_could_be() -> None:
@@ -164,7 +188,7 @@ async def test_a_simulated_server_serves_exactly_what_is_reckoned(
                     height=64,
                 )
                 said = (*said, Message(role=Role.USER, parts=(shot, f"Turn {turn}, go on.")))
-                sent = seen.now
+                sent = seen.begin()
                 prompt = EnginePrompt(messages=said)
                 reply = await client.reply(prompt, SAMPLING, session=f"s{conversation}")
                 said = (*said, Message(role=Role.ASSISTANT, parts=(reply.text,)))
