@@ -178,7 +178,7 @@ async def _are_only_words(
 async def _compare_token_ids(endpoint: CheckedEndpoint) -> _Finding:
     """Return whether prompts end in the same tokens whatever a page says, for a server that shows no text."""
     words = " ".join(dict.fromkeys((*endpoint.dialect.switch_words, *EVERY_FAMILY)))
-    ids: list[tuple[int, ...]] = []
+    ids: list[Sequence[int]] = []
     for said in (*_PLAIN, words):
         reply = await endpoint.ask(_prompt(endpoint, said, title="A page"), tokens=1)
         if reply.prompt_token_ids is None:

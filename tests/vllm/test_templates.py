@@ -63,8 +63,8 @@ async def test_forty_steps_grow_token_by_token(engine: OpenAIEngine, served: Ser
         asked = EnginePrompt(messages=prompt.messages)
         reply = await engine.reply(asked, Sampling(temperature=0.0, max_tokens=1), session="long")
         assert reply.prompt_token_ids is not None
-        assert reply.prompt_token_ids == (*prompt_ids(chat(prompt.messages), served.template),)
-        return reply.prompt_token_ids
+        assert (*reply.prompt_token_ids,) == (*prompt_ids(chat(prompt.messages), served.template),)
+        return (*reply.prompt_token_ids,)
 
     sent = await converse(token_ids)
 

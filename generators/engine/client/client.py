@@ -17,8 +17,9 @@ from random import Random
 from typing import Self
 
 from generators.engine.client.discovery import discover, find_probe_path, merge_cards
+from generators.engine.client.endpoint import Endpoint
 from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
-from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
+from generators.engine.client.endpoint_pool import EndpointPool
 from generators.engine.client.metrics import EngineMetrics, fetch_metrics
 from generators.engine.client.rendered_prompt import RenderedPrompt, fetch_rendered_prompt
 from generators.engine.client.request_body import RequestBody, ServerQuirks

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from random import Random
 
 from generators.engine.client.context_length import is_too_long
-from generators.engine.client.endpoint_pool import AbandonedRequest, Endpoint, EndpointPool
+from generators.engine.client.endpoint import AbandonedRequest, Endpoint
+from generators.engine.client.endpoint_pool import EndpointPool
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.response import (
     ChatCompletion,

@@ -25,8 +25,9 @@ from support.servers.engine_servers import (
 )
 
 from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint import Endpoint
 from generators.engine.client.endpoint_health import Phase, rendezvous_weight
-from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
+from generators.engine.client.endpoint_pool import EndpointPool
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.protocol import Reply, Sampling
 from generators.engine.simulator.faults import Fault, FaultKind

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 from support.servers.engine_servers import prompt
 
+from generators.engine.client.endpoint import Endpoint
 from generators.engine.client.endpoint_health import ProbeTimings
-from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
+from generators.engine.client.endpoint_pool import EndpointPool
 from generators.engine.client.request_body import RequestBody
 from generators.engine.client.retried_request import FailedSend, FailedSends, Request
 from generators.engine.client.retry_policy import RetryPolicy
