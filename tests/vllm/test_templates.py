@@ -9,8 +9,8 @@ import pytest
 from source_tree import ROOT
 from support.checkpoints.nemotron_template import NEMOTRON_FILE
 from support.checkpoints.rendering import chat, prompt_ids
+from support.engines.long_conversation import STEPS, TEMPLATES, converse, defects
 from support.servers.engine_serve import Serving
-from support.servers.long_conversation import STEPS, TEMPLATES, converse, defects
 
 from generators.endpoint_check.endpoint import CheckedEndpoint
 from generators.endpoint_check.result import CheckResult, Fitness

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from support.engines.mortal_engine import MortalEngine
 from support.runs.commands import SECONDS
 from support.servers.engine_servers import engine, held_port, prompt, until
-from support.servers.mortal_engine import MortalEngine
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_health import Phase

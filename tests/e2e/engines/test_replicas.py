@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 from source_tree import ROOT
+from support.engines.gpu_programs import nvidia_smi
 from support.runs.commands import UNREPLAYED, Said, called
-from support.servers.gpu_programs import nvidia_smi
 
 SERVES = [sys.executable, str(ROOT / "tests" / "support" / "servers" / "simulator_as_vllm.py")]
 

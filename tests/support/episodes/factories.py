@@ -1,7 +1,6 @@
 """Small real episodes for tests: true pictures, true hashes, ids as a run would give them.
 
-Whatever is made here passes an audit, and what the teacher made is sound (see the `structure` verifier),
-so a test that wants something broken breaks it itself.
+Whatever is made here passes an audit and is sound, so a test that wants something broken breaks it itself.
 """
 
 import io

@@ -3,8 +3,8 @@
 import pytest
 from support.checkpoints.nemotron_template import NEMOTRON_TEMPLATE
 from support.checkpoints.tokenizer import CHAT_TEMPLATE
+from support.engines.templated_server import Manners, templated_server
 from support.servers.engine_servers import engine
-from support.servers.templated_server import Manners, templated_server
 
 from generators.endpoint_check.endpoint import CheckedEndpoint
 from generators.endpoint_check.result import CheckResult, Fitness

@@ -1,7 +1,7 @@
 """How many episodes may live, by what a server's cache serves, and how many requests may be under way."""
 
 import pytest
-from support.servers.governed import PROMPT, Teller
+from support.engines.governed import PROMPT, Teller
 
 from generators.engine.governor.governor import (
     FEWER,

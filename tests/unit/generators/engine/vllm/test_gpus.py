@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.servers.gpu_programs import nvidia_smi
+from support.engines.gpu_programs import nvidia_smi
 
 from generators.engine.vllm.gpus import (
     check_replicas,

@@ -12,8 +12,8 @@ import psutil
 import pytest
 from source_tree import ROOT
 from support.browsers.one_browser import processes
+from support.engines.gpu_programs import nvidia_smi
 from support.runs.commands import until
-from support.servers.gpu_programs import nvidia_smi
 
 from generators.engine.vllm.replicas import VllmReplicas
 from generators.engine.vllm.restart_policy import RestartPolicy

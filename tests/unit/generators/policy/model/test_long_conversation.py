@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 from support.checkpoints.rendering import chat, prompt_ids
-from support.servers.long_conversation import (
+from support.engines.long_conversation import (
     STEPS,
     TEMPLATES,
     Sent,

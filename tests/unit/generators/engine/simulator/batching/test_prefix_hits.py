@@ -1,7 +1,7 @@
 """What a server finds again of a prompt, under each rule of which states it keeps."""
 
 import pytest
-from support.servers.batching import BLOCK, SMALL, ask, serve, work
+from support.engines.batching import BLOCK, SMALL, ask, serve, work
 
 from generators.engine.simulator.batching.presets import StateRule
 from generators.engine.simulator.batching.scheduler import Batcher

@@ -1,7 +1,7 @@
 """What a server that batches continuously does with requests, its cache apart."""
 
 import pytest
-from support.servers.batching import BLOCK, SMALL, ask, serve, work
+from support.engines.batching import BLOCK, SMALL, ask, serve, work
 
 from generators.engine.simulator.batching.presets import ServerPreset, StateRule, read_presets
 from generators.engine.simulator.batching.requests import BatchedRequest

@@ -1,6 +1,6 @@
 """Which states a request uses, and when it leaves them."""
 
-from support.servers.batching import BLOCK, SMALL, ask, serve
+from support.engines.batching import BLOCK, SMALL, ask, serve
 
 from generators.engine.simulator.batching.scheduler import Batcher
 
