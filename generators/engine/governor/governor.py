@@ -66,7 +66,7 @@ PREEMPTED = 0.01
 FEWER, MORE = 0.85, 1.05
 """By how much the requests under way change."""
 
-MOST_WAITING = 0.3
+MOST_WAITING = 0.6
 """Requests that may wait in a server for each that it works on."""
 
 FEW_WAITING = 4
