@@ -32,6 +32,8 @@ class RecordedEngine:
         self._model = model
         self._account = account
         self._session = session
+        self._rows: dict[int, tuple[Message, JsonValue]] = {}
+        """The messages of the last prompt, by identity, as rows record them."""
 
     async def ask(
         self, messages: Sequence[Message], *, step: int, role: str, segment: int = 0
@@ -61,7 +63,6 @@ class RecordedEngine:
             engine=engine_label(model.engine.card, reply.endpoint),
             model=model_name(reply.model),
             prompt_sha256=model.prompt.prompt_sha256,
-            messages=[_message_row(message, model.prompt) for message in messages],
             image_steps=tuple(picture.step for picture in pictures),
             sent_width=pictures[-1].width if pictures else None,
             sent_height=pictures[-1].height if pictures else None,
@@ -89,9 +90,24 @@ class RecordedEngine:
             cost_usd=model.meter.charge(model.pricing, reply, share),
             at=sent_at,
         )
-        self._account.calls.append(call)
+        self._account.calls.append(
+            call.model_copy(update={"messages": self._message_rows(messages)})
+        )
         self._account.stopwatch.charge((reply.total_ms - (reply.queue_ms or 0.0)) / 1_000)
         return reply
+
+    def _message_rows(self, messages: Sequence[Message]) -> list[JsonValue]:
+        """Return the messages as a row records them.
+
+        Prompts repeat their messages, so the rows of an episode share them: a copy for each call would take
+        more memory than the ids of its tokens.
+        """
+        known, prompt = self._rows, self._model.prompt
+        self._rows = {
+            id(message): known.get(id(message)) or (message, _message_row(message, prompt))
+            for message in messages
+        }
+        return [self._rows[id(message)][1] for message in messages]
 
     def _sampling(self) -> Sampling:
         """Return the sampling of the next reply; equal episodes get equal seeds, call by call."""

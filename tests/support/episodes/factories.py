@@ -72,8 +72,7 @@ def make_task(
 ) -> Task:
     """Return a task of a template, with the goal of the template unless one is given."""
     if instruction is None:
-        which = "" if template == "click-test" else f" of {template}"
-        instruction = f"Click the button{which}."
+        instruction = f"Click the button{'' if template == 'click-test' else f' of {template}'}."
     url = f"http://miniwob.localhost/miniwob/{template}.html"
     return Task(
         task_id=task_id(
