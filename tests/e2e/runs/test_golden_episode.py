@@ -117,7 +117,7 @@ def _tables(told: Told) -> dict[str, Any]:
         "calls": _rows(*episode.calls),
         "prompts": _rows(*episode.prompts),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(tables, sort_keys=True))
+    plain: dict[str, Any] = json.loads(json.dumps(tables, sort_keys=True, default=list))
     return plain
 
 
