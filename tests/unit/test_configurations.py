@@ -76,15 +76,15 @@ def test_holotron_has_time_for_its_steps_at_the_latencies_that_were_simulated(
     assert config.limits.seconds >= _needed(seconds * _waiting(config) / 64)
 
 
-HELD_LIVE = 32
-"""Live episodes whose states an H100 holds beside Holotron-12B at 32 bits; measured, and 64 are too many."""
+MEASURED_LIVE = 32
+"""Live episodes with which an H100 was fastest, of those that were measured: the governor must be free to find as many."""
 
 
-def test_holotron_keeps_no_more_episodes_alive_than_its_cache_holds() -> None:
+def test_holotron_leaves_its_governor_room_to_find_how_many_episodes_live() -> None:
     config = _config("holotron-h100")
 
     assert flag_value(config.engine.args, "--mamba-ssm-cache-dtype") == "float32"
-    assert _waiting(config) <= HELD_LIVE
+    assert _waiting(config) >= MEASURED_LIVE
     assert config.browser.sessions > _waiting(config), "replays wait for rollouts"
 
 

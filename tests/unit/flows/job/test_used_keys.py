@@ -56,6 +56,11 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "engine.command=['/nowhere/vllm']",
     ),
     "doctor": (("doctor",), "engine.requests=3", f"engine.revision={40 * 'a'}"),
+    "engine rehearse": (
+        ("engine", "rehearse", "--set=policy.name=model", "--set=engine.kind=simulator"),
+        "tasks.attempts=3",
+        "policy.keep_images=2",
+    ),
     "engine plan": (("engine", "plan"), "tasks.attempts=3", "browser.picture_side=[300,400]"),
 }
 """A way to call each command, a setting that it has no use for, and one that it has."""
