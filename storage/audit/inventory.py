@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from schemas.tables.tables import TABLES
-from storage import run_file, work_log
+from storage import engine_limits, run_file, work_log
 from storage.audit.report import Notes
 from storage.lake import retention, split_record, versions
 from storage.lake.delta_table import STAGED
@@ -86,7 +86,8 @@ def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
     elif STAGED.fullmatch(key) or retention.CLOCK.fullmatch(key):
         notes.leftover(key, "is a write that never ended")
     else:
-        return work_log.KEY.fullmatch(key) is not None  # nothing depends on it
+        # Nothing depends on these.
+        return key == engine_limits.KEY or work_log.KEY.fullmatch(key) is not None
     return True
 
 

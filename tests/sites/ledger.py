@@ -24,7 +24,7 @@ LARGE_BYTES = 62 * 2**20
 RESETS: list[str] = []
 SHADOW = (
     "<div id=shadow></div><script>document.getElementById('shadow').attachShadow({mode: 'open'}).innerHTML ="
-    " '<b>Served to number ' + String(Math.random()).slice(2) + '</b>'</script>"
+    " '<b>Served to number ' + parseInt(URL.createObjectURL(new Blob()).slice(-12), 16) + '</b>'</script>"
 )
 """What is drawn into a shadow root, and differs each time; the document around it does not."""
 
