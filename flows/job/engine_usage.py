@@ -1,4 +1,4 @@
-"""A run's usage of the engine: tokens, cost, and the time that sessions waited for it.
+"""A run's usage of the engine: tokens and whose they are, cost, and the time that sessions waited for it.
 
 The figures come from the rows of `calls` and the times of the episodes, never from a policy. A run's
 *active* seconds are those in which at least one episode was in progress, so that a run that was resumed
@@ -6,56 +6,33 @@ a day later is not a day long; its *busy* seconds are those in which a reply was
 the server does not report is None, never 0.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from schemas.base import Record
+from flows.job.token_ledger import LEDGER_COLUMNS, TokenLedger, ledgers_by_owner, token_ledger
+from schemas.episodes.call import sum_known
 from schemas.tables.tables import Row
 from storage.work_log import Work
 
-CALL_COLUMNS = (
-    "episode_id",
-    "role",
-    "engine",
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "cacheable_tokens",
-    "image_tokens",
-    "wasted_tokens",
-    "retries",
-    "total_ms",
-    "cost_usd",
-    "at",
-)
+CALL_COLUMNS = (*LEDGER_COLUMNS, "episode_id", "step", "engine", "retries", "total_ms", "at")
 """The columns of `calls` that are read."""
 
 Span = tuple[datetime, datetime]
 """The beginning and the end of a stretch of time."""
 
 
-class EngineUsage(Record):
+class EngineUsage(TokenLedger):
     """The engine's usage over all calls of a run."""
 
-    calls: int
-    """Requests that were answered."""
     roles: dict[str, int]
     """Calls by their role."""
+    owners: dict[str, TokenLedger]
+    """The tokens of each role's calls."""
+    steps: int
+    """Steps that anything was asked for."""
     retries: int
     """Requests that were sent again because a reply did not arrive whole."""
-    prompt_tokens: int
-    """Prompt tokens of all calls, as far as the server counts."""
-    completion_tokens: int
-    """Completion tokens of all calls, as far as the server counts."""
-    cached_tokens: int | None
-    """Prompt tokens that a cache served; None where no server counts them."""
-    cacheable_tokens: int | None
-    """Prompt tokens that the conversations' own caches could have served; None if unknown."""
-    image_tokens: int | None
-    """Prompt tokens that are pictures; None where no server counts them."""
-    wasted_tokens: int | None
-    """Tokens of incomplete replies; None without such replies, or if the server did not count them."""
     active_seconds: float
     """Seconds in which at least one episode was in progress."""
     busy_seconds: float
@@ -68,8 +45,6 @@ class EngineUsage(Record):
     """Sessions that waited for a reply, on average over active seconds."""
     waiting_for_browser: float
     """Sessions that waited for their browser, on average over active seconds."""
-    cost_usd: float | None
-    """Cost of all calls; None where nothing is priced."""
     total_usd: float | None
     """Cost of the run: of its calls, of its own servers whenever they ran, and of what was cut off; None where nothing is
     priced."""
@@ -101,28 +76,22 @@ def engine_usage(
         by_engine[row["engine"]].append((row["at"], row["at"] + waited))
     busy = sum(covered_seconds(spans) for spans in by_engine.values())
     awaited = sum(row["total_ms"] or 0.0 for row in calls) / 1_000
-    prompt, completion = _sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens")
-    cost = sum_dollars(calls)
-    total = run_dollars(cost, works)
+    tokens, owners = token_ledger(calls), ledgers_by_owner(calls)
+    total = run_dollars(tokens.cost_usd, works)
     servers = [work for work in works if work.server_seconds is not None]
     seconds = max(active, 1e-6)
     return EngineUsage(
-        calls=len(calls),
-        roles=dict(Counter(row["role"] for row in calls).most_common()),
+        **{name: getattr(tokens, name) for name in TokenLedger.model_fields},
+        roles={role: ledger.calls for role, ledger in owners.items()},
+        owners=owners,
+        steps=len({(row["episode_id"], row["step"]) for row in calls}),
         retries=sum(row["retries"] for row in calls),
-        prompt_tokens=prompt or 0,
-        completion_tokens=completion or 0,
-        cached_tokens=_sum(calls, "cached_tokens"),
-        cacheable_tokens=_sum(calls, "cacheable_tokens"),
-        image_tokens=_sum(calls, "image_tokens"),
-        wasted_tokens=_sum(calls, "wasted_tokens"),
         active_seconds=active,
         busy_seconds=busy,
-        tokens_per_second=((prompt or 0) + (completion or 0)) / seconds,
+        tokens_per_second=(tokens.prompt_tokens + tokens.completion_tokens) / seconds,
         busy_percent=100.0 * busy / len(by_engine) / seconds,
         waiting_for_engine=awaited / seconds,
         waiting_for_browser=sum(row["browser_seconds"] for row in episodes) / seconds,
-        cost_usd=cost,
         total_usd=total,
         usd_per_accepted=total / accepted if total is not None and accepted else None,
         gpu_seconds_per_accepted=busy / accepted if accepted else None,
@@ -146,20 +115,14 @@ def covered_seconds(spans: Iterable[Span]) -> float:
     return total.total_seconds()
 
 
-def _sum(rows: Iterable[Row], column: str) -> int | None:
-    known = [row[column] for row in rows if row[column] is not None]
-    return sum(known) if known else None
-
-
 def run_dollars(calls_usd: float | None, works: Iterable[Work]) -> float | None:
     """Return the cost of a run whose stored calls cost `calls_usd`; None where nothing is priced.
 
     The work log has what the calls cost and more, but for its last seconds before a kill and for commands of
     earlier versions; so the larger of the two counts.
     """
-    known = [calls_usd] if calls_usd is not None else []
-    logged = [work.dollars for work in works if work.dollars is not None]
-    return max([*known, *([sum(logged)] if logged else [])], default=None)
+    known = (calls_usd, sum_known(work.dollars for work in works))
+    return max((dollars for dollars in known if dollars is not None), default=None)
 
 
 def dollars_by_episode(calls: Iterable[Row]) -> dict[str, float]:
@@ -169,9 +132,3 @@ def dollars_by_episode(calls: Iterable[Row]) -> dict[str, float]:
         if row["cost_usd"] is not None:
             out[row["episode_id"]] += row["cost_usd"]
     return dict(out)
-
-
-def sum_dollars(rows: Iterable[Row]) -> float | None:
-    """Return the cost of `rows` of calls; None where none is priced."""
-    known = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
-    return sum(known) if known else None

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from schemas.base import Record
+from schemas.episodes.call import sum_known
 
 _NUMBER = re.compile(r"[0-9]+")
 
@@ -49,12 +50,6 @@ def commonest(reasons: Iterable[str]) -> tuple[tuple[str, int], ...]:
         alike[_NUMBER.sub("", reason)].append(reason)
     counted = ((min(own), len(own)) for own in alike.values())
     return tuple(sorted(counted, key=lambda one: (-one[1], one[0])))
-
-
-def sum_known(values: Iterable[float | None]) -> float | None:
-    """Return the sum of the values that are known; None if none is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def merge_policies(groups: Iterable[GroupCount]) -> tuple[GroupCount, ...]:

@@ -4,14 +4,12 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from flows.job.engine_usage import EngineUsage
+from flows.job.engine_lines import engine_lines
 from flows.job.group_counts import GroupCount
 from flows.job.pass_rates import Comparison, PassRate
-from flows.job.progress import format_duration
 from flows.job.report import Report
 from flows.job.summary import Summary
 from flows.terminal import table
-from generators.policy.model.seen_prefixes import CACHE_REMEDY, MIN_SERVED, WATCHED_CALLS
 from schemas.proportion import Estimate
 from storage.publish.publish import PublishReport
 
@@ -99,51 +97,7 @@ def total_lines(summary: Summary) -> Iterator[str]:
         often = tries if summary.replays > summary.replayed else ""
         yield f"replay   {summary.reproduced} of {summary.replayed} reproduced ({share:.1f} %){often}"
     if summary.engine is not None:
-        yield from _engine(summary.engine)
-
-
-def _engine(did: EngineUsage) -> Iterator[str]:
-    """Yield the usage of the engine."""
-    roles = ", ".join(f"{count:,} {role}" for role, count in did.roles.items())
-    yield f"engine   {did.calls:,} calls ({roles}); {did.retries:,} asked again"
-    parts = {
-        "cached": did.cached_tokens,
-        "cacheable": did.cacheable_tokens,
-        "pictures": did.image_tokens,
-        "wasted": did.wasted_tokens,
-    }
-    details = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count is not None)
-    yield (
-        f"tokens   {did.prompt_tokens:,} prompt{f' ({details})' if details else ''}, "
-        f"{did.completion_tokens:,} completion; {did.tokens_per_second:,.0f} a second"
-    )
-    if did.calls >= WATCHED_CALLS and did.cached_tokens is not None and did.cacheable_tokens:
-        share = did.cached_tokens / did.cacheable_tokens
-        if share < MIN_SERVED:
-            yield f"cache    {100 * share:.0f} % of the tokens that it could serve: {CACHE_REMEDY}"
-    yield (
-        f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
-        f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"
-    )
-    if did.gpu_seconds_per_accepted is not None:
-        dollars = "" if did.usd_per_accepted is None else f", {did.usd_per_accepted:.5f} dollars"
-        yield f"cost     {did.gpu_seconds_per_accepted:.2f} engine seconds{dollars} a trajectory"
-    yield from _run_cost(did)
-
-
-def _run_cost(did: EngineUsage) -> Iterator[str]:
-    """Yield what the whole run costs, and how long its own servers ran."""
-    parts = list[str]()
-    if did.total_usd is not None:
-        calls = f" ({did.cost_usd:.5f} of them for its calls)" if did.cost_usd is not None else ""
-        parts.append(f"{did.total_usd:.5f} dollars{calls}")
-    if did.server_seconds is not None and did.server_gpu_seconds is not None:
-        gpus = f", {did.server_gpu_seconds / 3_600:.3f} GPU hours"
-        parts.append(f"its servers ran for {format_duration(did.server_seconds)}{gpus}")
-    if did.work_seconds is not None:
-        parts.append(f"worked on for {format_duration(did.work_seconds)}")
-    if parts:
-        yield f"run      {'; '.join(parts)}"
+        yield from engine_lines(summary.engine)
 
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:

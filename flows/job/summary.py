@@ -14,10 +14,11 @@ from pyarrow.dataset import Dataset
 from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, dollars_by_episode, engine_usage
-from flows.job.group_counts import GroupCount, commonest, merge_policies, sum_known, worst_first
+from flows.job.group_counts import GroupCount, commonest, merge_policies, worst_first
 from flows.job.judging import by_episode
 from schemas.base import Record
 from schemas.configuration.sections import AcceptSection
+from schemas.episodes.call import sum_known
 from schemas.episodes.episode import BlockedRequests, ConnectionKind, StopReason
 from schemas.errors import FailureKind
 from schemas.tables.tables import Row

@@ -161,14 +161,14 @@ def usage(calls: Sequence[Call]) -> Usage:
     return Usage(
         prompt_tokens=sum(call.prompt_tokens or 0 for call in calls),
         completion_tokens=sum(call.completion_tokens or 0 for call in calls),
-        cached_tokens=_sum_known(call.cached_tokens for call in calls),
-        image_tokens=_sum_known(call.image_tokens for call in calls),
+        cached_tokens=sum_known(call.cached_tokens for call in calls),
+        image_tokens=sum_known(call.image_tokens for call in calls),
         engine_seconds=sum(call.total_ms or 0 for call in calls) / 1_000,
-        cost_usd=_sum_known(call.cost_usd for call in calls),
+        cost_usd=sum_known(call.cost_usd for call in calls),
     )
 
 
-def _sum_known(values: Iterable[_Number | None]) -> _Number | None:
-    """Return the sum of the values that are not None; None if all are."""
+def sum_known(values: Iterable[_Number | None]) -> _Number | None:
+    """Return the sum of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known else None

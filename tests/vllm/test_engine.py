@@ -215,6 +215,7 @@ async def test_the_metrics_count_what_was_asked(engine: OpenAIEngine) -> None:
 
     counted = {
         "prompt_tokens": reply.prompt_tokens,
+        "cached_prompt_tokens": reply.cached_tokens,
         "generation_tokens": reply.completion_tokens,
         "finished": 1,
         "picture_queries": 1,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from flows.job.engine_lines import engine_lines
 from flows.job.engine_usage import covered_seconds, engine_usage
-from flows.job.report_lines import _engine
 from storage.work_log import Work
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ def call(begun: float, seconds: float, **said: Any) -> dict[str, Any]:
         ("cached_tokens", "cacheable_tokens", "image_tokens", "wasted_tokens", "cost_usd")
     )
     row |= {"episode_id": "e", "role": "policy", "engine": "http://a", "retries": 0}
-    row |= {"prompt_tokens": 100, "completion_tokens": 10}
+    row |= {"prompt_tokens": 100, "completion_tokens": 10, "step": 0, "image_steps": []}
     return {**row, "total_ms": seconds * 1_000, "at": at(begun), **said}
 
 
@@ -94,9 +94,9 @@ def test_a_cache_that_serves_less_than_half_is_told_with_the_remedy(
     did = engine_usage(rows, [episode(0, calls, browser=0)], accepted=1)
 
     assert did is not None
-    lines = [line for line in _engine(did) if line.startswith("cache ")]
-    assert len(lines) == told
-    assert all("--enable-prefix-caching" in line for line in lines)
+    lines = [line for line in engine_lines(did) if line.startswith("cache ")]
+    assert len(lines) == (cached is not None)
+    assert any("--enable-prefix-caching" in line for line in lines) == told
 
 
 def work(seconds: float, **said: Any) -> Work:
@@ -118,7 +118,7 @@ def test_a_run_costs_what_its_servers_cost_while_nobody_waited_for_them() -> Non
     assert (
         "run      5.00000 dollars (0.50000 of them for its calls); its servers ran for 2:00, "
         "0.089 GPU hours; worked on for 2:40"
-    ) in [*_engine(done)]
+    ) in [*engine_lines(done)]
 
 
 def test_calls_that_the_work_log_had_not_seen_before_a_kill_count_all_the_same() -> None:
