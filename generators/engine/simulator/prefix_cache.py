@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from generators.engine.simulator.batching.requests import names_of_tokens
+
 BLOCK = 16
 """Tokens in a block."""
 
@@ -69,10 +71,7 @@ NOTHING = Blocks(0, (), ())
 
 def blocks_of(keys: Sequence[int], *, after: Blocks = NOTHING) -> Blocks:
     """Return the blocks of a sequence that goes on `after` another."""
-    names, left = list(after.names), (*after.rest, *keys)
-    whole = len(left) // BLOCK * BLOCK
-    name = names[-1] if names else 0
-    for start in range(0, whole, BLOCK):
-        name = hash((name, left[start : start + BLOCK]))
-        names.append(name)
-    return Blocks(after.tokens + len(keys), tuple(names), left[whole:])
+    left = (*after.rest, *keys)
+    names = names_of_tokens(left, BLOCK, before=after.names[-1] if after.names else 0)
+    rest = left[len(names) * BLOCK :]
+    return Blocks(after.tokens + len(keys), (*after.names, *names), rest)

@@ -71,8 +71,21 @@ class BatchedRequest:
         return self.prompt + self.reply - 1 - (self.ends_at - iteration)
 
 
+def names_of_tokens(tokens: Sequence[int], block: int, *, before: int = 0) -> list[int]:
+    """Return the names of the whole blocks of `tokens`; `before` is the name of the block that they follow, 0: none."""
+    names: list[int] = []
+    name = before
+    for start in range(0, len(tokens) // block * block, block):
+        name = hash((name, tuple(tokens[start : start + block])))
+        names.append(name)
+    return names
+
+
 def names_of(segments: Sequence[tuple[int, int]], block: int) -> list[int]:
-    """Return the names of the whole blocks of a sequence of segments, each (what it says, tokens)."""
+    """Return the names of the whole blocks of a sequence of segments, each (what it says, tokens).
+
+    It walks segments in place of tokens, which in virtual time would be thousands for each request.
+    """
     names: list[int] = []
     before, at = 0, 0
     for said, tokens in segments:

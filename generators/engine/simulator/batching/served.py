@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Self
 
 from generators.engine.simulator.batching.presets import ServerPreset
-from generators.engine.simulator.batching.requests import BatchedRequest, Sight
+from generators.engine.simulator.batching.requests import BatchedRequest, Sight, names_of_tokens
 from generators.engine.simulator.batching.scheduler import Batcher
 
 LOOK_SECONDS = 0.25
@@ -131,9 +131,5 @@ def _to_request(
         if key < 0:
             sights.append(Sight(at, tokens, key))
         at += tokens
-    names: list[int] = []
-    name, whole = 0, (*keys, *reply)
-    for start in range(0, len(whole) // block * block, block):
-        name = hash((name, whole[start : start + block]))
-        names.append(name)
+    names = names_of_tokens((*keys, *reply), block)
     return BatchedRequest(len(keys), max(1, len(reply)), names, sights, now)

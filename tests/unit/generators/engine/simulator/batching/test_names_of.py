@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.simulator.batching.requests import names_of
+from generators.engine.simulator.batching.requests import names_of, names_of_tokens
 
 SEGMENTS = st.lists(st.tuples(st.integers(1, 50), st.integers(1, 60)), max_size=8)
 
@@ -43,3 +43,17 @@ def test_there_is_a_name_for_each_whole_block_and_none_twice(
 
     assert len(names) == sum(tokens for _, tokens in segments) // block
     assert len(set(names)) == len(names)
+
+
+@given(st.lists(st.integers(-3, 3), max_size=60), st.integers(0, 60), st.integers(1, 9))
+def test_tokens_that_go_on_after_a_block_have_the_names_of_the_whole(
+    tokens: list[int], cut: int, block: int
+) -> None:
+    whole = names_of_tokens(tokens, block)
+    begun = whole[: cut // block]
+
+    assert whole == [
+        *begun,
+        *names_of_tokens(tokens[len(begun) * block :], block, before=begun[-1] if begun else 0),
+    ]
+    assert len(whole) == len(tokens) // block
