@@ -230,7 +230,7 @@ class EndpointPool:
         return self._endpoints[name] if name else None
 
     def _set_health(self, endpoint: Endpoint, health: EndpointHealth) -> None:
-        """Set the health of an endpoint, and wake the requests that wait for one."""
+        """Set the health of an endpoint, and wake the requests and episodes that wait for one."""
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:
             return
@@ -239,6 +239,7 @@ class EndpointPool:
             LOG.warning("%s is %s: %s", endpoint.name, health.phase, health.reason or "it answers")
         self._changed.set()
         self._changed = asyncio.Event()
+        self.residents.look()
 
     async def _watch(self, endpoint: Endpoint) -> None:
         """Probe an endpoint whenever the rules say so."""

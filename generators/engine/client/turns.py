@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from generators.engine.governor.gate import Gate
-from generators.engine.governor.governor import Governor
+from generators.engine.governor.governor import Governor, Limits
 from generators.engine.governor.signals import CallFigures, Gauges
 
 ANY_NUMBER = 1 << 30
@@ -133,8 +133,8 @@ class Turns:
         self._governor.read(gauges)
         return self._obey(before)
 
-    def _obey(self, before: object) -> bool:
-        if self._governor is None or self._governor.limits is before:
+    def _obey(self, before: Limits) -> bool:
+        if self._governor is None or self._governor.limits == before:
             return False
         self._gate.set_limits(self._governor.limits.live, self._request_limit)
         self._go()

@@ -5,10 +5,15 @@ import contextlib
 
 import pytest
 
+from generators.engine.client.endpoint import Endpoint
+from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
+from generators.engine.client.endpoint_pool import EndpointPool
 from generators.engine.client.residents import Residents
+from generators.engine.client.transport import Transport
 from generators.engine.client.turns import Turns
 from generators.engine.governor.governor import Governor
 from generators.engine.governor.signals import CallFigures, Gauges
+from generators.engine.protocol import EngineCard
 
 
 async def settle() -> None:
@@ -177,6 +182,37 @@ async def test_whatever_a_page_says_requests_go_on(gauges: Gauges) -> None:
     assert asking.going == ["s"]
     assert 1 <= turns.load.request_limit <= 4
     await asking.end("s")
+
+
+async def test_a_page_that_changes_nothing_sets_no_limits_anew() -> None:
+    turns = Turns(4, Governor(4))
+    page = Gauges(running=1.0, waiting=0.0, preemptions=0.0, served=1.0)
+    changes = [turns.read(page) for _ in range(5)]
+
+    assert changes == [False] * 5
+    assert turns.read(Gauges(running=1.0, waiting=9.0, preemptions=0.0, served=1.0))
+    assert turns.load.request_limit < 4
+
+
+async def test_an_episode_that_waits_begins_at_an_endpoint_that_comes_back() -> None:
+    async with Transport("http://127.0.0.1:9/a") as one, Transport("http://127.0.0.1:9/b") as other:
+        ends = [Endpoint(transport=end, turns=Turns(8, Governor(1))) for end in (one, other)]
+        pool = EndpointPool(ends, EngineCard(model="m"), ProbeTimings(), patience=60.0)
+        up, gone = ends
+        pool._set_health(gone, EndpointHealth(Phase.DEAD))
+
+        async def live() -> str | None:
+            async with pool.residents.live("late"):
+                return pool.residents.home("late")
+
+        async with pool.residents.live("early"):
+            task = asyncio.create_task(live())
+            await settle()
+            assert (up.turns.load.live, task.done()) == (1, False)
+            pool._set_health(gone, EndpointHealth(Phase.LIVE))
+            await settle()
+            assert task.done()
+            assert await task == gone.name
 
 
 async def test_an_episode_goes_to_the_least_loaded_endpoint_and_stays() -> None:
