@@ -4,7 +4,7 @@ An application is somebody else's program, started as it is; nothing here knows 
 it onto the machine, `snapshots.py` makes and restores what it holds, and `parts.py` offers all to Stepmill.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,3 +67,32 @@ class Serving:
     """Holds what the contents of all seeds have in common; read, never written."""
     port: int
     """On 127.0.0.1."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An application that is here."""
+
+    installed: Installed
+    """Its programs."""
+    serving: Callable[[Installed, Sequence[str]], Command]
+    """Makes an instance ready, which words name, and returns what serves it."""
+
+    @property
+    def version(self) -> str:
+        """The version of its main package."""
+        return self.installed.version
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its packages; that which stands for `/` where they are Debian's."""
+        return self.installed.tree
+
+    def serve(self, words: Sequence[str]) -> Command:
+        """Make an instance ready and return what serves it.
+
+        Raises:
+            Refusal: the words are none of this application's.
+            Unfinished: the instance could not be made ready.
+        """
+        return self.serving(self.installed, words)

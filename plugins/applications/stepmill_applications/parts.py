@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from generators.sites.installable.protocol import Command, Machine
-from stepmill_applications.application import Application, Serving
+from stepmill_applications.application import Application, Found, Serving
 from stepmill_applications.application_task import CONTENTS, content_of
 from stepmill_applications.fossil.application import FOSSIL
 from stepmill_applications.mediawiki.application import MEDIAWIKI
@@ -44,12 +44,12 @@ class Packaged:
     machine: Machine
     """Where."""
 
-    def find(self) -> "Found | None":
+    def find(self) -> Found | None:
         """Return it as it is here; None if parts of it are missing."""
         found = self.application.source.find(self.application.name, self.machine.data)
-        return None if found is None else Found(self.application, self.machine, found)
+        return None if found is None else Found(found, self._serve)
 
-    def install(self, say: Callable[[str], None]) -> "Found":
+    def install(self, say: Callable[[str], None]) -> Found:
         """Return it, downloaded and unpacked if it was not there, with a snapshot of each seeded content.
 
         Raises:
@@ -61,37 +61,15 @@ class Packaged:
         for content in range(CONTENTS):
             say(f"{one.name}: making content {content + 1} of {CONTENTS}")
             snapshot_folder(one, found, data=data, seed=content)
-        return Found(one, self.machine, found)
+        return Found(found, self._serve)
 
-
-@dataclass(frozen=True)
-class Found:
-    """An application that is here."""
-
-    application: Application
-    """Which."""
-    machine: Machine
-    """Where."""
-    installed: Installed
-    """Its programs."""
-
-    @property
-    def version(self) -> str:
-        """The version of its main package."""
-        return self.installed.version
-
-    @property
-    def folder(self) -> Path:
-        """The folder that stands for `/`."""
-        return self.installed.tree
-
-    def serve(self, words: Sequence[str]) -> Command:
+    def _serve(self, found: Installed, words: Sequence[str]) -> Command:
         """Put the content of each seed below `worlds` of an instance's folder, for resets; return what serves it.
 
         Raises:
             Unfinished: a snapshot was not there, and making it failed.
         """
-        one, found, data = self.application, self.installed, self.machine.data
+        one, data = self.application, self.machine.data
         asked = _parser(one.name).parse_args(words)
         asked.folder.mkdir(parents=True, exist_ok=True)
         for content in range(CONTENTS):

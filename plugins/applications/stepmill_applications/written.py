@@ -14,7 +14,7 @@ from typing import ClassVar
 from generators.data_folder import make_whole
 from generators.sites.installable.protocol import Command, Machine
 from schemas.errors import Refusal
-from stepmill_applications.application import Serving
+from stepmill_applications.application import Found, Serving
 from stepmill_applications.sources.source import Installed, Source
 
 WORLD = "world"
@@ -51,13 +51,13 @@ class WrittenHere:
     machine: Machine
     """Where."""
 
-    def find(self) -> "Found | None":
+    def find(self) -> Found | None:
         """Return it as it is here; None if parts of it are missing."""
         one = self.application
         found = one.source.find(one.name, self.machine.data)
-        return None if found is None else Found(one, self.machine, found)
+        return None if found is None else Found(found, self._serve)
 
-    def install(self, say: Callable[[str], None]) -> "Found":
+    def install(self, say: Callable[[str], None]) -> Found:
         """Return it, brought here if it was not, with its content.
 
         Raises:
@@ -67,43 +67,20 @@ class WrittenHere:
         one, machine = self.application, self.machine
         found = one.source.install(one.name, machine.data, environ=machine.environ, say=say)
         say(f"{one.name}: making its content")
-        here = Found(one, machine, found)
-        here.content()
-        return here
+        self._content(found)
+        return Found(found, self._serve)
 
-
-@dataclass(frozen=True)
-class Found:
-    """An application that is here."""
-
-    application: Written
-    """Which."""
-    machine: Machine
-    """Where."""
-    installed: Installed
-    """Its programs."""
-
-    @property
-    def version(self) -> str:
-        """The version of its main package."""
-        return self.installed.version
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its packages."""
-        return self.installed.tree
-
-    def content(self) -> Path:
+    def _content(self, found: Installed) -> Path:
         """Return the folder with its content, made if it is not there.
 
         Raises:
             Unfinished: the application failed while it was made.
         """
-        one, version = self.application, re.sub(r"[^\w.+~-]", "_", self.version)
+        one, version = self.application, re.sub(r"[^\w.+~-]", "_", found.version)
         place = self.machine.data / one.name / "content" / f"{version}-{one.making}"
-        return make_whole(place, lambda folder: one.make(self.installed, folder))
+        return make_whole(place, lambda folder: one.make(found, folder))
 
-    def serve(self, words: Sequence[str]) -> Command:
+    def _serve(self, found: Installed, words: Sequence[str]) -> Command:
         """Copy the content into an instance's folder; return what serves it there.
 
         Raises:
@@ -116,9 +93,8 @@ class Found:
             case _:
                 wanted = "expected a folder and a port"
                 raise Refusal(f"{self.application.name}: {wanted}, got {' '.join(words)!r}")
-        content = self.content()
+        content = self._content(found)
         for copy in (folder, folder / WORLD):
             shutil.copytree(content, copy, symlinks=True, dirs_exist_ok=True)
-        return self.application.command(
-            self.installed, Serving(folder=folder, base=content, port=int(port))
-        )
+        serving = Serving(folder=folder, base=content, port=int(port))
+        return self.application.command(found, serving)
