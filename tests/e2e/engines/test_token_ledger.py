@@ -24,8 +24,8 @@ COUNTERS = {
 }
 """A figure of the ledger, and the server's counter of it."""
 
-FLAGS = ("--preset=holotron-fp16", "--speed=1000", "--enable-prompt-tokens-details")
-"""A server with vLLM's scheduler and cache, in a hurry."""
+FLAGS = ("--speed=1000", "--enable-prompt-tokens-details")
+"""A server in a hurry, which reports what it cached."""
 
 FAULTS = ("--fault=empty:1:after=1", "--fault=cut:1:after=3", "--fault=aborted:1:after=5")
 """A reply that cannot be read, one that ends in the middle, and one that the server ends itself."""
@@ -38,9 +38,15 @@ async def _read_pages(url: str) -> tuple[EngineMetrics | None, dict[str, Any]]:
     return await read_metrics(url), json.loads(log.body)
 
 
-def test_the_ledger_agrees_with_the_servers_counters(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("preset", "caches"),
+    [("holotron-fp16", True), pytest.param("holotron-uncached", False, marks=pytest.mark.full)],
+)
+def test_the_ledger_agrees_with_the_servers_counters(
+    tmp_path: Path, preset: str, *, caches: bool
+) -> None:
     run = tmp_path / "run"
-    with scripted_engine(*FLAGS, *FAULTS) as (_, url):
+    with scripted_engine(f"--preset={preset}", *FLAGS, *FAULTS) as (_, url):
         said = called(
             "generate",
             "--json",
@@ -76,7 +82,8 @@ def test_the_ledger_agrees_with_the_servers_counters(tmp_path: Path) -> None:
         cut["prompt_tokens"] + aborted["prompt_tokens"] + aborted["completion_tokens"]
     )
     assert engine["owners"]["repair"]["calls"] == 1
-    assert engine["cached_tokens"] > 0
+    assert (engine["cached_tokens"] > 0) == caches
+    assert caches or engine["again_tokens"] > 0
     assert engine["prompt_tokens"] == (
         engine["cached_tokens"] + engine["new_tokens"] + engine["again_tokens"]
     )
