@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from generators.engine.simulator.batching import presets
 from generators.engine.simulator.batching.presets import ServerPreset, StateRule, read_presets
 
-NAMES = ("holotron-fp32", "holotron-fp16", "holotron-uncached")
+NAMES = ("holotron-fp32", "holotron-fp32-8192", "holotron-fp16", "holotron-uncached")
 TABLE = files(presets.__package__).joinpath("presets.toml").read_text("utf-8")
 
 
