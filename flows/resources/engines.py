@@ -19,7 +19,7 @@ from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_k
 from generators.engine.client.pricing import Meter
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
-from generators.engine.vllm.command import trusted_code
+from generators.engine.vllm.command import schedules_by_priority, trusted_code
 from generators.engine.vllm.gpus import gpus_per_server
 from generators.engine.vllm.replicas import VllmReplicas
 from generators.policy.factory import PolicyFactory, QueueReply
@@ -168,7 +168,13 @@ async def _main_engine(
         server = await stack.enter_async_context(
             SimulatorServer(command.options, faults=command.faults)
         )
-        client = _client(config, (server.url,), command.options.model, governed=True)
+        client = _client(
+            config,
+            (server.url,),
+            command.options.model,
+            governed=True,
+            by_priority=command.options.by_priority,
+        )
         queue_reply = server.queue_reply if command.options.puppet else None
         return await stack.enter_async_context(client), queue_reply
     if vllm is not None:
@@ -180,6 +186,7 @@ async def _main_engine(
             None,
             keys=keys,
             governed=True,
+            by_priority=schedules_by_priority(engine.args),
             on_deadly_request=vllm.forgive_deaths,
         )
     else:
@@ -206,6 +213,7 @@ def _client(
     keys: Mapping[str, str] | None = None,
     governed: bool = False,
     borrowed: bool = False,
+    by_priority: bool = False,
     on_deadly_request: Callable[[], None] = lambda: None,
 ) -> "OpenAIEngine":
     """Return the client of an engine; `governed` is whether episodes live at it."""
@@ -223,6 +231,7 @@ def _client(
         # The supervisor of a vLLM of our own ends it when it stands still: its requests are asked again then.
         wedged_seconds=config.engine.wedged_seconds if borrowed else None,
         logprobs_mode=mode.value if mode else None,
+        by_priority=by_priority,
         on_deadly_request=on_deadly_request,
         seed=config.run.seed,
     )

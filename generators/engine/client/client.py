@@ -55,6 +55,7 @@ class OpenAIEngine:
         wedged_seconds: float | None = None,
         discovery_seconds: float = 10.0,
         logprobs_mode: str | None = None,
+        by_priority: bool = False,
         probe_timings: ProbeTimings | None = None,
         retry_policy: RetryPolicy | None = None,
         on_deadly_request: Callable[[], None] = lambda: None,
@@ -69,7 +70,8 @@ class OpenAIEngine:
         for a reply, retries and restarts of the server included. A server of vLLM's that computes nothing for its
         requests for `wedged_seconds` is treated as gone; None: whoever runs it sees to that. `logprobs_mode` is how
         the servers are set to give log-probabilities (`raw` or `processed`), which no server reports.
-        `on_deadly_request` is called when a request is given up because its server died of it.
+        `by_priority` is whether the servers schedule requests by their priority; they are told to begin with the oldest
+        episodes then. `on_deadly_request` is called when a request is given up because its server died of it.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
@@ -80,6 +82,7 @@ class OpenAIEngine:
         self._wedged_seconds = wedged_seconds
         self._discovery_seconds = discovery_seconds
         self._logprobs_mode = logprobs_mode
+        self._by_priority = by_priority
         self._probe_timings = probe_timings or ProbeTimings()
         self._retry_policy = retry_policy or RetryPolicy()
         self._on_deadly_request = on_deadly_request
@@ -276,7 +279,9 @@ class OpenAIEngine:
         endpoint = Endpoint(transport=transport, turns=self._turns(None))
         if self._wedged_seconds is not None:
             endpoint.standstill = StandstillWatch(transport, self._wedged_seconds)
-        endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
+        endpoint.quirks = ServerQuirks(
+            token_ids=self.card.product in _TOKEN_ID_PRODUCTS, by_priority=self._by_priority
+        )
         if isinstance(result, str):
             LOG.warning(
                 "%s does not answer and is left out until it does: %s", transport.name, result

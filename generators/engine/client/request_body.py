@@ -27,6 +27,7 @@ _STRUCTURE_WORDS = (
     "outlines",
 )
 _IDS_FIELD = "return_token_ids"
+_PRIORITY_FIELD = "priority"
 _UNKNOWN_FIELD_WORDS = (
     "extra",
     "unknown",
@@ -43,6 +44,8 @@ class ServerQuirks:
 
     token_ids: bool = False
     """It may be asked for the ids of tokens."""
+    by_priority: bool = False
+    """It schedules requests by their priority, of which it is told the rank of their episode."""
     length_field: str = "max_tokens"
     """Its name for the field with the longest reply."""
     structured_modes: dict[str, StructuredMode] = field(default_factory=dict)
@@ -57,6 +60,7 @@ class ServerQuirks:
         default = ServerQuirks.length_field
         return ServerQuirks(
             token_ids=self.token_ids and other.token_ids,
+            by_priority=self.by_priority and other.by_priority,
             length_field=other.length_field if other.length_field != default else self.length_field,
             structured_modes={**self.structured_modes, **other.structured_modes},
         )
@@ -111,8 +115,11 @@ class RequestBody:
         pictures = sum(isinstance(part, Picture) for part in parts)
         return f"a request with {len(self._messages):,} bytes of messages, {pictures} pictures among them,"
 
-    def encode(self, quirks: ServerQuirks) -> bytes:
-        """Return the body of the request for a server with these quirks."""
+    def encode(self, quirks: ServerQuirks, *, rank: int = 0) -> bytes:
+        """Return the body of the request for a server with these quirks.
+
+        Where that schedules by priority, requests of a lower `rank` go first.
+        """
         sampling = self._sampling
         fields: JsonObject = {
             "model": self._model,
@@ -129,6 +136,8 @@ class RequestBody:
             fields["tools"] = list(self._prompt.tools)
         if quirks.token_ids:
             fields[_IDS_FIELD] = True
+        if quirks.by_priority:
+            fields[_PRIORITY_FIELD] = rank
         fields.update(self._structured_fields(quirks))
         fields.update(sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])

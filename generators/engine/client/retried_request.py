@@ -249,7 +249,7 @@ class Request:
     ) -> Reply | FailedSend | None:
         """Send it once; None: send it again at once, adapted to the server."""
         quirks = self._quirks.get(endpoint.name, endpoint.quirks)
-        body = self._body.encode(quirks)
+        body = self._body.encode(quirks, rank=endpoint.turns.rank(self._session))
         now = asyncio.get_running_loop().time
         begun = now()
         try:

@@ -117,6 +117,13 @@ class Turns:
             self._governor.forget(episode)
         self._go()
 
+    def rank(self, session: str) -> int:
+        """Return which requests go before those of a conversation: those of a lower rank, whose episodes are older.
+
+        It is the order in which requests get their turns here, for a server that puts them into an order of its own.
+        """
+        return self._gate.rank(episode_of(session))
+
     def hear(self, call: CallFigures, now: float) -> bool:
         """Learn of a reply; return whether the limits have changed."""
         if self._governor is None:

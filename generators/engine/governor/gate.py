@@ -19,7 +19,8 @@ class Gate(Generic[Episode]):
         """How many may live, 1 or more."""
         self.request_limit = requests
         """How many of their requests may be under way, 1 or more."""
-        self._live: dict[Episode, None] = {}
+        self._live: dict[Episode, int] = {}
+        self._begun = 0
         self._waiting: dict[Episode, int] = {}
         self._asking: dict[Episode, int] = {}
         self._parked: set[Episode] = set()
@@ -52,7 +53,9 @@ class Gate(Generic[Episode]):
 
     def begin(self, episode: Episode) -> None:
         """Let an episode live, whether or not there is room."""
-        self._live[episode] = None
+        if episode not in self._live:
+            self._begun += 1
+            self._live[episode] = self._begun
         self._park()
 
     def end(self, episode: Episode) -> None:
@@ -62,6 +65,13 @@ class Gate(Generic[Episode]):
         self._parked.discard(episode)
         self._rested.discard(episode)
         self._park()
+
+    def rank(self, episode: Episode) -> int:
+        """Return an episode's place among all that ever began here, the oldest first; 0: it does not live, as a judge's.
+
+        It stays the same for as long as the episode lives.
+        """
+        return self._live.get(episode, 0)
 
     def ask(self, episode: Episode) -> None:
         """Let a request of an episode wait for its turn. One that does not live, as a judge's, is not parked."""
@@ -85,14 +95,13 @@ class Gate(Generic[Episode]):
         room = self.request_limit - self.under_way
         going: list[Episode] = []
         if room > 0 and self._waiting:
-            age = {episode: at for at, episode in enumerate(self._live)}
             able = [
                 one
                 for one, times in self._waiting.items()
                 if one not in self._parked
                 for _ in range(times)
             ]
-            going = sorted(able, key=lambda one: age.get(one, -1))[:room]
+            going = sorted(able, key=self.rank)[:room]
         for episode in going:
             _take_one(self._waiting, episode)
             self._asking[episode] = self._asking.get(episode, 0) + 1

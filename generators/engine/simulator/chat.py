@@ -72,6 +72,8 @@ class ChatRequest:
     """The longest reply, tokens; None: what fits."""
     seed: int | None = None
     """Seed of the draw; None: the request has none."""
+    priority: int = 0
+    """Where a server schedules by it, lower ones go first."""
     stream: bool = False
     stream_usage: bool = False
     logprobs: bool = False
@@ -121,6 +123,7 @@ def read_chat(
         tools=_tools(body),
         max_tokens=_max_tokens(body),
         seed=seed if isinstance(seed := body.get("seed"), int) else None,
+        priority=rank if isinstance(rank := body.get("priority"), int) else 0,
         stream=body.get("stream") is True,
         stream_usage=isinstance(options, dict) and options.get("include_usage") is True,
         logprobs=body.get("logprobs") is True,

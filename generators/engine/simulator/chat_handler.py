@@ -61,7 +61,11 @@ class ChatHandler:
         self.request_log = RequestLog()
         self._slots = asyncio.Semaphore(options.at_once)
         preset = None if options.preset is None else read_presets()[options.preset]
-        self.clock = None if preset is None else ServedClock(preset, speed=options.speed)
+        self.clock = (
+            None
+            if preset is None
+            else ServedClock(preset, speed=options.speed, by_priority=options.by_priority)
+        )
         """The clock of the server whose times it has; None: replies take their delay."""
 
     async def chat(self, request: web.Request, faults: ActiveFaults) -> web.StreamResponse:
@@ -183,7 +187,9 @@ class ChatHandler:
         body = ResponseBody(chat, reply, faults, usage)
         if not chat.stream and FaultKind.STREAM_ERROR in faults:
             raise HttpRefusal(500, "EngineCore encountered an issue")
-        ticket = None if self.clock is None else self.clock.add(usage.prompt.keys, reply.ids)
+        ticket = None
+        if self.clock is not None:
+            ticket = self.clock.add(usage.prompt.keys, reply.ids, priority=chat.priority)
         if ticket is not None:
             await ticket.wait_for_first()
             usage.cached, usage.queued = ticket.request.cached, ticket.queued_seconds

@@ -51,6 +51,7 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
             request_metrics=args.enable_per_request_metrics,
             preset=args.preset,
             speed=args.speed,
+            by_priority=args.scheduling_policy == "priority",
             puppet=args.puppet,
             seed=args.seed,
             api_key=args.api_key,
@@ -85,6 +86,7 @@ def _parser() -> _FlagParser:
         add(flag, action=argparse.BooleanOptionalAction, default=False, help="as with vLLM")
     add("--preset", default=None, metavar="NAME", help="a server whose memory and times it has")
     add("--speed", type=float, default=usual.speed, metavar="N", help="seconds of it in a real one")
+    add("--scheduling-policy", choices=("fcfs", "priority"), default="fcfs", help="as with vLLM")
     add("--puppet", action="store_true", help="send the replies that PUT /puppet/{session} queues")
     add("--seed", type=int, default=usual.seed)
     add("--api-key", default=None, help="what /v1 must be asked with")

@@ -48,6 +48,8 @@ class SimulatorOptions(Record):
     """A server of `batching/presets.toml`, whose scheduler, memory and times it has; None: replies take `delay_ms`."""
     speed: float = Field(default=1.0, gt=0, le=1_000)
     """How many seconds of that server pass in a real one."""
+    by_priority: bool = False
+    """Begin with the requests of the lowest `priority`, where a preset gives it a queue (`--scheduling-policy`)."""
     puppet: bool = False
     """Send the replies that `PUT /puppet/{session}` queued."""
     seed: int = 0

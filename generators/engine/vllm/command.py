@@ -33,6 +33,10 @@ CACHE_MODE_FLAG = "--mamba-cache-mode"
 """When the states of Mamba layers are kept, with a value. vLLM 0.33 takes it without effect, and later versions refuse it:
 prefix caching alone decides there."""
 
+SCHEDULING_FLAG = "--scheduling-policy"
+"""In which order requests are worked on: `fcfs`, or by their `priority`. vLLM 0.26 to 0.33 take that field whatever
+the order is, and read it with `priority` alone; older ones refuse it otherwise."""
+
 TRUST_FLAG = "--trust-remote-code"
 """Makes vLLM execute code that comes with a checkpoint."""
 
@@ -171,6 +175,11 @@ def trusted_code(section: EngineSection) -> str | None:
     return (
         f"{section.model}'s, at no revision: set engine.revision to the commit that you have read"
     )
+
+
+def schedules_by_priority(args: Sequence[str]) -> bool:
+    """Return whether a server with these arguments begins with the requests of the lowest `priority`."""
+    return flag_value(args, SCHEDULING_FLAG) == "priority"
 
 
 def configured_port(section: EngineSection) -> int:

@@ -63,6 +63,7 @@ def engine(
     logprobs_mode: str | None = None,
     retry_policy: RetryPolicy | None = None,
     wedged_seconds: float | None = None,
+    by_priority: bool = False,
     on_deadly_request: Callable[[], None] = lambda: None,
 ) -> OpenAIEngine:
     """Return a client that asks again soon."""
@@ -73,6 +74,7 @@ def engine(
         probe_timings=probe_timings,
         logprobs_mode=logprobs_mode,
         wedged_seconds=wedged_seconds,
+        by_priority=by_priority,
         on_deadly_request=on_deadly_request,
         retry_policy=retry_policy
         or RetryPolicy(Backoff(first_seconds=0.02, max_seconds=0.2, jitter=0.5)),

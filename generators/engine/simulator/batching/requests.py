@@ -32,6 +32,8 @@ class BatchedRequest:
     """Its pictures in order."""
     arrived: float
     """When it arrived, seconds of the clock."""
+    priority: int = 0
+    """Where the server schedules by it, requests of a lower one go first."""
     computed: int = 0
     """Tokens that have been read or written."""
     cached: int = 0
@@ -60,6 +62,11 @@ class BatchedRequest:
     """Tokens of the reply that were there when it last had to make room, and are read again."""
     ends_at: int = 0
     """The iteration that brings its last token, while it is written."""
+
+    @property
+    def urgency(self) -> tuple[int, float]:
+        """What a server that schedules by priority sorts requests by, the most urgent first."""
+        return self.priority, self.arrived
 
     @property
     def length(self) -> int:

@@ -1,10 +1,11 @@
 """The iterations of a server that batches continuously, after vLLM 0.26's `v1/core/sched/scheduler.py`.
 
 An iteration gives each reply that is being written a token, and shares what is left of its tokens among prompts in the
-order of their arrival. Where states can be found again, the part of a prompt that an iteration reads ends at the end of a
-block (`_mamba_block_aligned_split`), so that a part may be empty; and it begins no picture that the encoder has no room
-for (`_try_schedule_encoder_inputs`). Both together can stand still for ever. A request that finds no room makes the
-youngest one start again.
+order of their admission, which is that of their arrival or, with `--scheduling-policy priority`, of their priority. Where
+states can be found again, the part of a prompt that an iteration reads ends at the end of a block
+(`_mamba_block_aligned_split`), so that a part may be empty; and it begins no picture that the encoder has no room for
+(`_try_schedule_encoder_inputs`). Both together can stand still for ever. A request that finds no room makes the youngest
+one start again, or the least urgent one.
 
 Replies are counted, not walked: between two events every one of them gets a token in each iteration.
 """
@@ -64,8 +65,10 @@ class Totals:
 class Batcher:
     """The scheduler of one server. Time is the caller's."""
 
-    def __init__(self, preset: ServerPreset) -> None:
+    def __init__(self, preset: ServerPreset, *, by_priority: bool = False) -> None:
+        """`by_priority`: requests begin by their priority, not in the order of their arrival, and the least urgent one makes room."""
         self.preset = preset
+        self._by_priority = by_priority
         self.memory = Holdings(preset)
         """The memory of its requests."""
         self.waiting: deque[BatchedRequest] = deque()
@@ -104,6 +107,11 @@ class Batcher:
     def add(self, request: BatchedRequest) -> None:
         """Let a request wait for its turn."""
         self.waiting.append(request)
+        self._sort()
+
+    def _sort(self) -> None:
+        if self._by_priority:
+            self.waiting = deque(sorted(self.waiting, key=lambda one: one.urgency))
 
     def remove(self, request: BatchedRequest) -> None:
         """Drop a request whose caller is gone."""
@@ -300,7 +308,10 @@ class Batcher:
 
     def _preempt_for(self, request: BatchedRequest) -> bool:
         """Let the youngest request begin again, which may be this one itself; return whether it is another."""
-        youngest = max((*self.reading[-1:], *self.writing), key=lambda one: one.turn)
+        if self._by_priority:
+            youngest = max((*self.reading, *self.writing), key=lambda one: one.urgency)
+        else:
+            youngest = max((*self.reading[-1:], *self.writing), key=lambda one: one.turn)
         if youngest in self.writing:
             self.writing.discard(youngest)
             youngest.written = youngest.computed_at(self.iteration - 1) + 1 - youngest.prompt
@@ -311,6 +322,7 @@ class Batcher:
         youngest.preemptions += 1
         self.totals.preemptions += 1
         self.waiting.appendleft(youngest)
+        self._sort()
         return youngest is not request
 
     def _release(self, request: BatchedRequest) -> None:

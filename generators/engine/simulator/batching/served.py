@@ -17,9 +17,11 @@ LOOK_SECONDS = 0.25
 class ServedClock:
     """A server's batching clock; a context that runs it."""
 
-    def __init__(self, preset: ServerPreset, *, speed: float = 1.0) -> None:
+    def __init__(
+        self, preset: ServerPreset, *, speed: float = 1.0, by_priority: bool = False
+    ) -> None:
         """`speed` is how many of the clock's seconds pass in a real one."""
-        self.batcher = Batcher(preset)
+        self.batcher = Batcher(preset, by_priority=by_priority)
         """The scheduler; its times are the clock's."""
         self._speed = speed
         self._now = 0.0
@@ -43,12 +45,13 @@ class ServedClock:
         """Return a time of the clock as real seconds."""
         return seconds / self._speed
 
-    def add(self, keys: Sequence[int], reply: Sequence[int]) -> "Ticket":
+    def add(self, keys: Sequence[int], reply: Sequence[int], *, priority: int = 0) -> "Ticket":
         """Let a request wait for its turn, of which both prompt and reply are given as tokens.
 
         A negative key of a prompt is a token of a picture, equal for equal pictures.
         """
         request = _to_request(keys, reply, self.batcher.preset.block_tokens, self._now)
+        request.priority = priority
         loop = asyncio.get_running_loop()
         futures = loop.create_future(), loop.create_future()
         self._waiting[request] = futures

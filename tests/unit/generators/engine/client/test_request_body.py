@@ -176,3 +176,11 @@ def test_what_two_requests_learnt_is_put_together() -> None:
     )
     assert one.merged_with(other) == together
     assert other.merged_with(one) == together
+
+
+def test_a_server_that_schedules_by_priority_is_told_a_rank_and_no_other_is() -> None:
+    asked = question()
+    told = json.loads(asked.encode(ServerQuirks(by_priority=True), rank=7))
+
+    assert told["priority"] == 7
+    assert "priority" not in json.loads(asked.encode(ServerQuirks(), rank=7))

@@ -103,3 +103,13 @@ def test_what_was_never_there_is_forgotten_without_harm() -> None:
     gate.finish("a")
 
     assert (gate.live, gate.waiting, gate.under_way) == (0, 0, 0)
+
+
+def test_a_rank_is_lower_for_older_episodes_and_stays_while_they_live() -> None:
+    gate = _gate(9, 9, *"abc")
+    assert [gate.rank(one) for one in ("judge", *"abc")] == [0, 1, 2, 3]
+
+    gate.end("a")
+    gate.begin("d")
+    gate.begin("b")
+    assert [gate.rank(one) for one in "abcd"] == [0, 2, 3, 4]

@@ -14,6 +14,7 @@ from generators.engine.vllm.command import (
     configured_port,
     flag_value,
     hold_port,
+    schedules_by_priority,
     serve_command,
     server_environment,
     trusted_code,
@@ -346,3 +347,19 @@ def test_arguments_that_only_sound_like_credentials_are_passed_on() -> None:
     )
 
     assert serve_command(NAMED.model_copy(update={"args": args}), 1).argv[-5:] == args
+
+
+@pytest.mark.parametrize(
+    ("args", "is_told"),
+    [
+        ((), False),
+        (("--scheduling-policy", "fcfs"), False),
+        (("--scheduling-policy", "priority"), True),
+        (("--scheduling_policy=priority",), True),
+        (("--scheduling-policy", "priority", "--scheduling-policy", "fcfs"), False),
+    ],
+)
+def test_a_server_schedules_by_priority_where_its_arguments_say_so(
+    args: tuple[str, ...], *, is_told: bool
+) -> None:
+    assert schedules_by_priority(args) is is_told

@@ -189,3 +189,31 @@ def test_equal_loads_have_equal_results() -> None:
         return [(one.done, one.cached, one.preemptions) for one in requests]
 
     assert play() == play()
+
+
+def _ranked(*ranks: int, reply: int = 30) -> list[BatchedRequest]:
+    requests = [ask((n, 5), reply=reply, arrived=float(n)) for n, _ in enumerate(ranks)]
+    for request, rank in zip(requests, ranks, strict=True):
+        request.priority = rank
+    return requests
+
+
+def test_requests_begin_by_their_priority_where_the_server_schedules_so() -> None:
+    server = Batcher(SMALL.model_copy(update={"sequences": 1}), by_priority=True)
+    requests = _ranked(2, 3, 1, 3, 0)
+    ended = serve(server, *requests)
+    usual = serve(_server(sequences=1), *_ranked(2, 3, 1, 3, 0))
+
+    assert [requests.index(one) for one in ended] == [4, 2, 0, 1, 3]
+    assert [one.arrived for one in usual] == sorted(one.arrived for one in usual)
+
+
+def test_the_least_urgent_one_makes_room_where_the_server_schedules_by_priority() -> None:
+    server = Batcher(TINY, by_priority=True)
+    first, urgent = ask((1, 6 * BLOCK), reply=5 * BLOCK), ask((2, 6 * BLOCK), reply=5 * BLOCK)
+    first.priority = 1
+    ended = serve(server, first, urgent)
+
+    assert [one is urgent for one in ended] == [True, False]
+    assert (urgent.preemptions, first.preemptions > 0) == (0, True)
+    assert server.pool.used == 0
