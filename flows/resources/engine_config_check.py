@@ -4,14 +4,22 @@ A dry run and a refused command take as long as their imports do, so this module
 nothing that asks an engine.
 """
 
+from collections.abc import Iterator
+
 from generators.engine.simulator.command import BadCommand, Command, read_command
-from generators.engine.vllm.cache_blocks import block_tokens, livelock, step_tokens
+from generators.engine.vllm.cache_blocks import (
+    block_tokens,
+    encoded_tokens,
+    livelock,
+    step_tokens,
+)
 from generators.engine.vllm.command import USAGE_FLAGS, check_arguments, check_installed_flags
 from generators.engine.vllm.gpus import check_replicas, gpus_per_server
+from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.setup import dialect_of
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import EngineKind, EngineSection
-from schemas.episodes.viewport import largest_viewport
+from schemas.configuration.sections import EngineKind, EngineSection, PolicyName, PolicySection
+from schemas.episodes.viewport import picture_shapes
 from schemas.errors import BadConfig
 
 
@@ -53,7 +61,8 @@ def check_engine(config: RunConfig) -> None:
 def check_encoder_budget(config: RunConfig) -> None:
     """Refuse flags of a vLLM with which it can stand still for ever over the pictures of a prompt.
 
-    Of a model whose blocks are not known, and of flags that leave the budget to vLLM, nothing is said.
+    Pictures of every size that an episode may draw are tried: one that is nearly as wide as high may take fewer tokens
+    than a smaller one of another shape, and a block touches more of small ones. Of a model whose blocks are not known, and of flags that leave the budget to vLLM, nothing is said.
 
     Raises:
         BadConfig: the tokens of a step are fewer than those of the pictures that a block can touch.
@@ -62,21 +71,32 @@ def check_encoder_budget(config: RunConfig) -> None:
     block, step = block_tokens(engine.model, engine.args), step_tokens(engine.args)
     if block is None or step is None:
         return
-    size = largest_viewport(config).picture
+    shapes = list(picture_shapes(config))
     for section in config.mix:
         if not config.asks_engine(section):
             continue
-        dialect = dialect_of(section)
-        problem = livelock(
-            block,
-            step,
-            picture=dialect.image_tokens(*dialect.sent_size(*size)),
-            pictures=section.keep_images + section.slack_images,
-        )
+        pictures = section.keep_images + section.slack_images
+        sizes = {
+            dialect.image_tokens(*dialect.sent_size(*shape))
+            for dialect in _dialects(section)
+            for shape in shapes
+        }
+        worst = max(sizes, key=lambda size: encoded_tokens(block, picture=size, pictures=pictures))
+        problem = livelock(block, step, picture=worst, pictures=pictures)
         if problem is not None:
             raise BadConfig(
-                f"engine.args: {problem}, or lower browser.picture_side or policy.keep_images"
+                f"engine.args: {problem}, or have smaller pictures (policy.dialect_options, browser.picture_side, "
+                "browser.viewport), or fewer (policy.keep_images, policy.slack_images)"
             )
+
+
+def _dialects(section: PolicySection) -> Iterator[Dialect]:
+    """Yield the dialects in which a policy asks the engine, those of its roles too."""
+    yield dialect_of(section)
+    if section.name == PolicyName.SURFER:
+        for role in (section.localizer, section.validator):
+            if role is not None and not role.urls:
+                yield dialect_of(section, role)
 
 
 def simulator_command(engine: EngineSection) -> Command:

@@ -7,6 +7,7 @@ own seed, and its row records them.
 """
 
 import math
+from collections.abc import Iterator
 from random import Random
 
 from schemas.base import Record
@@ -95,3 +96,20 @@ def largest_viewport(config: RunConfig) -> Viewport:
         )
     side = config.picture_side[1]
     return Viewport(width=side, height=side)
+
+
+def picture_shapes(config: RunConfig) -> Iterator[tuple[int, int]]:
+    """Yield width and height of every shape that a run's largest pictures may have.
+
+    A viewport that the configuration fixes has one. One that is drawn has the shape of its task's area, which may be
+    any: all are yielded, at the largest longer side.
+    """
+    yield largest_viewport(config).picture
+    if config.browser.viewport is not None:
+        return
+    if (usual := config.fixed_viewport(None)) is not None:  # of pages without an area
+        yield usual
+    longer = config.picture_side[1]
+    for shorter in range(1, longer):
+        yield longer, shorter
+        yield shorter, longer

@@ -79,14 +79,22 @@ def step_tokens(args: Sequence[str]) -> int | None:
     return None if found is None else int(float(found[1]) * _UNITS[found[2]])
 
 
+def encoded_tokens(block: int, *, picture: int, pictures: int) -> int:
+    """Return the tokens of the pictures that one block can touch, which one step must be able to encode.
+
+    `block` and `picture` are tokens of a block and of a picture, and `pictures` is how many a prompt may have.
+    """
+    return min(math.ceil((block - 1) / picture) + 1, pictures) * picture
+
+
 def livelock(block: int, step: int, *, picture: int, pictures: int) -> str | None:
     """Return why a server can stand still for ever over adjacent pictures, and the remedy; None: it cannot.
 
     `block` and `step` are tokens of a block and of a step, `picture` tokens of a picture, and `pictures` is how many
     of them a prompt may have.
     """
-    touched = min(math.ceil((block - 1) / picture) + 1, pictures)
-    needed, budget = touched * picture, max(step, picture)
+    needed = encoded_tokens(block, picture=picture, pictures=pictures)
+    touched, budget = needed // picture, max(step, picture)
     if needed <= budget:
         return None
     return (

@@ -20,6 +20,7 @@ from schemas.episodes.viewport import (
     largest_viewport,
     on_pixels,
     picture_pixels,
+    picture_shapes,
 )
 
 AREA = (160, 210)
@@ -112,3 +113,11 @@ def test_every_point_of_an_action_is_moved_and_nothing_else() -> None:
     assert on_pixels(TypeText(text="a"), viewport) == TypeText(text="a")
     beyond = Scroll.model_validate({"direction": "down", "amount": 3, "x": 140.2, "y": 1})
     assert on_pixels(beyond, viewport).model_dump()["x"] == 140.5
+
+
+def test_every_shape_of_a_drawn_picture_is_known_and_a_fixed_one_has_one() -> None:
+    shapes = set(picture_shapes(configured(picture_side=(300, 500))))
+
+    assert {(500, 500), (500, 375), (375, 500), VIEWPORT} <= shapes
+    assert max(map(max, shapes)) == 500
+    assert set(picture_shapes(configured(viewport=(300, 200)))) == {(300, 200)}

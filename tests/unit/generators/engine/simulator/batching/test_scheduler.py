@@ -167,6 +167,25 @@ def test_with_more_tokens_or_smaller_blocks_they_never_do(changed: dict[str, int
     assert all(len(_three_pictures(preset, text)) == 1 for text in range(1, 2_700, 7))
 
 
+LARGEST = 3_328
+"""Tokens of a 4:3 picture of 12 tiles."""
+
+
+def _answers_two_large_pictures(step: int, text: int, between: int) -> bool:
+    """Return whether a server with steps of so many tokens answers a prompt with two of the largest pictures."""
+    preset = HOLOTRON.model_copy(update={"batched_tokens": step, "encoder_tokens": step})
+    segments = [(1, text), (10, LARGEST), (2, between), (11, LARGEST), (3, 100)]
+    return len(serve(Batcher(preset), ask(*segments, pictures=[1, 3], block=1_312))) == 1
+
+
+@pytest.mark.parametrize("between", [1, 300])
+def test_a_step_that_holds_two_of_the_largest_pictures_never_stands_still(between: int) -> None:
+    texts = range(1, 2_700, 37)
+
+    assert not all(_answers_two_large_pictures(5_248, text, between) for text in texts)
+    assert all(_answers_two_large_pictures(6_656, text, between) for text in texts)
+
+
 def test_a_picture_is_encoded_ahead_of_a_part_that_ends_before_it() -> None:
     server = _server()
     server.add(ask((1, 4 * BLOCK), reply=30))
