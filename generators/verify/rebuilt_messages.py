@@ -2,7 +2,7 @@
 
 A policy's prompt is its system prompt, then for each step the observation and its outcome: the reply in
 canonical form, or the reason why it was not carried out. A placeholder may replace older pictures, and the
-oldest steps may be dropped; then a new segment begins. Calls of a localizer or a validator are independent
+oldest steps may be dropped; then a new segment begins, which a repair may do too. Calls of a localizer or a validator are independent
 of each other. A run may choose the wording of the placeholder and of an empty result; both are constant
 within an episode. Earlier versions left the words whole by which a chat template switches something, so they
 are broken in the recorded messages too before these are compared.
@@ -19,6 +19,7 @@ from generators.policy.model import conversation, localizer, repair, surfer
 from generators.verify.replies import Question, decided_action
 from schemas.base import JsonObject
 from schemas.episodes.action import Answer
+from schemas.episodes.call import Call
 from schemas.episodes.episode import Episode, Step
 
 _ANYTHING = "anything"
@@ -44,6 +45,9 @@ def message_defects(episode: Episode, questions: Sequence[Question]) -> Iterator
             if first.messages is not None and not _is_question(episode, question, proposed):
                 yield _unlike(first.call)
         for again in repairs:
+            if question.role == conversation.ROLE and again.segment == first.segment + 1:
+                yield from conversed.shortened_defects(question, again)
+                continue
             repeated = [*_rows(first.messages, question), *_repair(question)]
             if again.messages is not None and _rows(again.messages, question) != repeated:
                 yield _unlike(again.call)
@@ -85,6 +89,13 @@ def _broken_part(
             return {"type": "text", "text": write(text, words)}
         case _:
             return part
+
+
+def _pictures(rows: Sequence[JsonValue]) -> int:
+    """Return how many pictures messages have."""
+    contents = [row.get("content") for row in rows if isinstance(row, dict)]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return sum(isinstance(part, dict) and part.get("type") == "image" for part in parts)
 
 
 def _text(role: str, text: str) -> Row:
@@ -181,6 +192,20 @@ class _Conversation:
         if call.segment != segment:
             yield f"segment of call {call.call} is {call.segment}, its messages make it {segment}"
         self._before = (call.segment, rows)
+
+    def shortened_defects(self, question: Question, again: Call) -> Iterator[str]:
+        """Yield defects in a repair that begins a segment: its prompt is that of its question, after an eviction."""
+        first = question.calls[0]
+        if again.messages is None or first.messages is None:
+            return
+        rows, repaired = _rows(again.messages, question), _repair(question)
+        asked, prompt = _rows(first.messages, question), rows[: -len(repaired)]
+        if rows[-len(repaired) :] != repaired or not self._are_messages(question, prompt):
+            yield _unlike(again.call)
+        elif _pictures(prompt) >= _pictures(asked) and len(prompt) >= len(asked):
+            yield f"segment of call {again.call} is {again.segment}, and nothing has left its prompt"
+        else:
+            self._before = (again.segment, prompt)
 
     def _are_messages(self, question: Question, rows: Sequence[JsonValue]) -> bool:
         if not rows or rows[0] != _system(question):

@@ -17,7 +17,7 @@ from generators.policy.model.localizer import role_words
 from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
-from generators.policy.model.repair import ParsedReply, ReplyParser
+from generators.policy.model.repair import ParsedReply, ReplyParser, WholePrompt
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from schemas.base import JsonObject
@@ -116,7 +116,7 @@ class Validator:
         )
         self._n_asked += 1
         return await self._parser.ask_and_parse(
-            messages, step=len(turn.history), segment=self._n_asked - 1
+            WholePrompt(messages, self._n_asked - 1), step=len(turn.history)
         )
 
     async def _last_pictures(self, turn: PolicyInput) -> list[Picture]:

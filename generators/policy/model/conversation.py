@@ -7,7 +7,7 @@ reply that the policy accepts. The policy decides which action is carried out.
 from collections.abc import Sequence
 from functools import partial
 
-from generators.engine.protocol import Picture, PromptTooLong
+from generators.engine.protocol import Picture
 from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
 from generators.policy.model.context_window import Budget, ContextWindow
 from generators.policy.model.model_call import RecordedEngine, model_name, sampling_row
@@ -77,26 +77,13 @@ class Conversation:
     async def ask(self, *, step: int) -> ParsedReply[ParsedAction]:
         """Ask the model for an action.
 
-        A prompt that the engine refuses as too long is sent once more, a block shorter.
+        A prompt that the engine refuses as too long is sent once more, a block shorter; so is one with a repair turn.
 
         Raises:
             RolloutFailure: the engine gives no reply, or two replies cannot be parsed.
         """
-        window = self._started_window
         try:
-            parsed = await self._ask_window(window, step=step)
-        except PromptTooLong:
-            if not window.evict_block():
-                raise
-            parsed = await self._ask_window(window, step=step)
-        window.calibrate(parsed.prompt_tokens)
-        return parsed
-
-    async def _ask_window(self, window: ContextWindow, *, step: int) -> ParsedReply[ParsedAction]:
-        try:
-            return await self._parser.ask_and_parse(
-                window.messages, step=step, segment=window.segment
-            )
+            return await self._parser.ask_and_parse(self._started_window, step=step)
         except UnreadableReply as error:
             raise RolloutFailure(FailureKind.POLICY, str(error)) from error
 

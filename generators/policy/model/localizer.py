@@ -20,7 +20,7 @@ from generators.policy.dialects.shared.sanitize import break_words, one_line
 from generators.policy.dialects.switch_words import EVERY_FAMILY
 from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
-from generators.policy.model.repair import ParsedReply, ReplyParser
+from generators.policy.model.repair import ParsedReply, ReplyParser, WholePrompt
 from generators.policy.model.try_account import Account
 from schemas.base import JsonObject
 from schemas.episodes.action import Action, target_point
@@ -88,7 +88,9 @@ class Localizer:
         words = question_text(self._request, element, dialect=self._dialect)
         question = Message(role=Role.USER, parts=(picture, words))
         self._n_asked += 1
-        return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
+        return await self._parser.ask_and_parse(
+            WholePrompt((question,), self._n_asked - 1), step=step
+        )
 
 
 def question_text(request: str, element: str, *, dialect: Dialect) -> str:

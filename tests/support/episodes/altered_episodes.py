@@ -52,7 +52,7 @@ from schemas.episodes.episode import (
     steps_sha256,
 )
 from schemas.episodes.observation import Screenshot
-from schemas.errors import FailureKind
+from schemas.errors import FailureKind, RolloutFailure
 from schemas.packed import Logprobs, TokenIds
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding
@@ -84,7 +84,7 @@ PRICED = EngineSection(
 
 
 def model_policy(
-    *replies: str | Reply,
+    *replies: str | Reply | RolloutFailure,
     name: PolicyName = PolicyName.MODEL,
     viewport: tuple[int, int] = VIEWPORT,
     **settings: object,
@@ -98,7 +98,8 @@ def model_policy(
     ).of(section)
     for reply in replies:
         role, _, text = reply.rpartition("|") if isinstance(reply, str) else ("", "", reply)
-        engine.says(counted(text), session=f"{SESSION}/{role}" if role else SESSION)
+        said = text if isinstance(text, RolloutFailure) else counted(text)
+        engine.says(said, session=f"{SESSION}/{role}" if role else SESSION)
 
     def make(account: Account) -> Policy:
         if models.roles is None:
@@ -138,7 +139,7 @@ async def won(task: Task | None = None) -> Episode:
     return await attempt_it(sessions, make_policy=lambda _: Thinker(), task=task)
 
 
-async def replied(*replies: str | Reply, **settings: Any) -> Episode:
+async def replied(*replies: str | Reply | RolloutFailure, **settings: Any) -> Episode:
     """Return an episode of a model that won by its second action; else by two clicks."""
     sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
     said = replies or (clicked(50, 100), clicked(60, 100))

@@ -1,10 +1,8 @@
 """A policy that asks an engine: what it asks, how it reads, what is booked, and how it fails."""
 
-from collections.abc import Sequence
-
 import pytest
+from support.engines.acting import GARBLED, SECTION, Acting
 from support.servers.stub_engine import (
-    SESSION,
     SIDE,
     Asked,
     WrittenEngine,
@@ -16,45 +14,15 @@ from support.servers.stub_engine import (
     size_of,
 )
 
-from generators.engine.protocol import Picture, PromptTooLong
+from generators.engine.protocol import Picture
 from generators.policy.dialects.switch_words import NEMOTRON
-from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
-from generators.policy.model.try_account import Account
-from generators.policy.protocol import Decision, PolicyInput
-from schemas.configuration.sections import PolicyName, PolicySection
-from schemas.episodes.action import Action, Answer, Click
+from generators.policy.protocol import PolicyInput
+from schemas.configuration.sections import PolicySection
+from schemas.episodes.action import Answer, Click
 from schemas.episodes.call import StructuredMode
 from schemas.errors import BadConfig, FailureKind, RolloutFailure
 from schemas.tables.tables import to_row
-
-SECTION = PolicySection(name=PolicyName.MODEL)
-GARBLED = "I would click the button."
-
-
-class Acting:
-    """One episode of the policy, step by step."""
-
-    def __init__(
-        self, engine: WrittenEngine, section: PolicySection = SECTION, *, session: str = SESSION
-    ) -> None:
-        models = ModelConfigs(configured(section), EngineSet(engine)).of(section)
-        model, budget = models.model, models.budget
-        self.account = Account()
-        self.policy = ModelPolicy(model, self.account, budget=budget, session=session)
-        self.model = model
-        self._done: list[Action] = []
-
-    async def act(self) -> Decision:
-        steps = history(self._done)
-        decision = await self.policy.act(PolicyInput("Click it.", steps, seen(len(steps))))
-        self._done.append(decision.action)
-        return decision
-
-    @property
-    def roles(self) -> Sequence[tuple[int, str]]:
-        """Step and role of every call that was booked."""
-        return [(call.step, call.role) for call in self.account.calls]
 
 
 async def test_a_reply_becomes_an_action_in_css_pixels() -> None:
@@ -315,24 +283,6 @@ async def test_a_page_full_of_switch_words_reaches_the_engine_without_one() -> N
     assert "no tool 'no_such_tool&#47;think'" in engine.asked[3].texts[-1]
 
 
-TOO_LONG = PromptTooLong(FailureKind.ENGINE, "HTTP 400: maximum context length")
-
-
-async def test_a_prompt_that_is_too_long_after_all_is_sent_again_a_block_shorter_once() -> None:
-    engine = WrittenEngine()
-    engine.says(*[clicked(1, 2)] * 3, TOO_LONG, clicked(3, 4), TOO_LONG, TOO_LONG)
-    acting = Acting(engine, SECTION.model_copy(update={"keep_images": 1, "slack_images": 5}))
-
-    for _ in range(4):
-        await acting.act()
-    with pytest.raises(PromptTooLong):
-        await acting.act()
-
-    pictures = [[picture.step for picture in asked.pictures] for asked in engine.asked]
-    assert pictures == [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [3], [3, 4], [4]]
-    assert [call.segment for call in acting.account.calls] == [0, 0, 0, 1]
-
-
 async def test_a_picture_that_left_the_prompt_keeps_its_jpeg_alone() -> None:
     engine = WrittenEngine()
     engine.says(*[clicked(1, 2)] * 4)
@@ -347,38 +297,6 @@ async def test_a_picture_that_left_the_prompt_keeps_its_jpeg_alone() -> None:
     assert "url" not in vars(first)
     assert "url" in vars(last)
     assert first.url == Picture(first.jpeg, 0, 1, 1).url
-
-
-async def test_two_evictions_without_a_reply_in_between_begin_one_segment() -> None:
-    engine = WrittenEngine()
-    engine.says(clicked(1, 2), TOO_LONG, clicked(3, 4))
-    acting = Acting(engine, SECTION.model_copy(update={"keep_images": 1, "slack_images": 0}))
-
-    await acting.act()
-    await acting.act()
-
-    assert [call.segment for call in acting.account.calls] == [0, 1]
-    assert [len(asked.prompt.messages) for asked in engine.asked] == [2, 4, 2]
-
-
-async def test_one_observation_that_is_too_long_is_not_sent_again() -> None:
-    engine = WrittenEngine()
-    engine.says(TOO_LONG)
-
-    with pytest.raises(PromptTooLong):
-        await Acting(engine).act()
-    assert len(engine.asked) == 1
-
-
-async def test_a_repair_turn_that_does_not_fit_is_a_failure_of_the_engine() -> None:
-    engine = WrittenEngine()
-    engine.says(GARBLED, TOO_LONG)
-
-    with pytest.raises(RolloutFailure, match="no room to repair a reply") as failed:
-        await Acting(engine).act()
-    assert not isinstance(failed.value, PromptTooLong)
-    assert failed.value.kind is FailureKind.ENGINE
-    assert len(engine.asked) == 2
 
 
 def test_a_context_that_the_reply_may_fill_is_refused() -> None:

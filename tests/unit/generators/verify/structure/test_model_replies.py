@@ -234,8 +234,12 @@ REPAIRED: dict[str, tuple[str, Lie]] = {
     "why it was repaired": ("messages of call 1", message(1, -1, "Your last", "Your first")),
     "what was repaired": ("messages of call 1", message(1, -2, "I click", "I press")),
     "segment of a repair": (
-        "segment of call 1 is 1",
+        "segment of call 1 is 1, and nothing has left its prompt",
         call(1, segment=1, cacheable_tokens=None),
+    ),
+    "another segment of a repair": (
+        "segment of call 1 is 2, not 0",
+        call(1, segment=2, cacheable_tokens=None),
     ),
     "calls' times": (
         "times do not follow",

@@ -20,11 +20,12 @@ from support.episodes.damaged_episodes import FurnishedSessions
 from support.servers.stub_engine import clicked
 from support.servers.stub_surfer import answered, at, opinion
 
-from generators.engine.protocol import Reply
+from generators.engine.protocol import PromptTooLong, Reply
 from generators.policy.dialects.registry import make_dialect
 from schemas.configuration.sections import PolicyName
 from schemas.episodes.call import usage
 from schemas.episodes.episode import Episode, StopReason
+from schemas.errors import FailureKind, RolloutFailure
 
 REPAIRED = ("I click it.", clicked(50, 100), clicked(60, 100))
 """A reply that cannot be read, its repair, and another."""
@@ -179,6 +180,49 @@ async def test_the_oldest_steps_may_be_dropped() -> None:
     messages: Any = episode.calls[2].messages
     assert (len(messages), episode.calls[2].segment) == (4, 2)
     assert defects(await examined(episode)) == []
+
+
+TOO_LONG = PromptTooLong(FailureKind.ENGINE, "HTTP 400: maximum context length")
+SHORTENED = (clicked(50, 100), "I click it.", TOO_LONG, clicked(60, 100), clicked(70, 100))
+"""A repair of the second reply that is too long, and then a block shorter; and another reply."""
+
+
+async def _shortened(*said: str | RolloutFailure, slack: int = 3) -> Episode:
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, RUNNING, WON))
+    policy = model_policy(*said, keep_images=1, slack_images=slack)
+    return await attempt_it(sessions, make_policy=policy)
+
+
+@pytest.mark.parametrize("slack", [1, 3])
+async def test_a_repair_may_begin_a_segment(slack: int) -> None:
+    episode = await _shortened(*SHORTENED, slack=slack)
+
+    assert [call.image_steps for call in episode.calls] == [(0,), (0, 1), (1,), (1, 2)]
+    assert [call.segment for call in episode.calls] == [0, 0, 1, 1]
+    assert defects(await examined(episode)) == []
+
+
+async def test_the_next_observation_may_begin_another_segment() -> None:
+    episode = await _shortened(*SHORTENED, slack=0)
+
+    assert [call.segment for call in episode.calls] == [0, 1, 2, 3]
+    assert defects(await examined(episode)) == []
+
+
+@pytest.mark.parametrize(
+    ("lie", "named"),
+    [
+        (rows(2, lambda messages: messages.pop(2)), "messages of call 2"),
+        (message(2, -1, "Your last", "Your first"), "messages of call 2"),
+        (call(2, segment=0), "messages of call 2"),
+        (call(3, segment=2), "segment of call 3 is 2"),
+    ],
+    ids=["a reply dropped", "another request", "no segment of its own", "another segment"],
+)
+async def test_a_lie_about_a_repair_that_begins_a_segment_is_named(lie: Lie, named: str) -> None:
+    found = defects(await examined(lie(await _shortened(*SHORTENED))))
+
+    assert any(named in one for one in found), found
 
 
 async def test_nothing_came_before_the_first_step_of_an_episode_that_broke() -> None:
