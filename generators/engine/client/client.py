@@ -165,6 +165,14 @@ class OpenAIEngine:
             random=self._random,
             timeout_seconds=self._timeout_seconds,
         )
+        try:
+            return await self._reply(request)
+        finally:
+            request.settle()
+
+    async def _reply(self, request: Request) -> Reply:
+        """Return the reply to a request, which may go on after its time as long as that is not its fault."""
+        pool = self._open_pool
         while True:
             deadline = request.deadline = asyncio.timeout(self._timeout_seconds)
             try:

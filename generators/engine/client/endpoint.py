@@ -8,6 +8,7 @@ from generators.engine.client.endpoint_health import EndpointHealth
 from generators.engine.client.request_body import ServerQuirks
 from generators.engine.client.solo_gate import SoloGate
 from generators.engine.client.standstill import StandstillWatch
+from generators.engine.client.suspects import Suspects
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, Transport
 from generators.engine.client.turns import Turns
 
@@ -36,8 +37,12 @@ class Endpoint:
     """The turns of its requests, and the episodes that live there."""
     gate: SoloGate = field(default_factory=SoloGate)
     """Passed by each request that is sent to it; a request that may kill it passes alone."""
+    suspects: Suspects = field(default_factory=Suspects)
+    """Requests that may be what kills it."""
     deaths: int = 0
     """How often it became dead."""
+    convictions: int = 0
+    """How many requests were given up in a row, because it died of them, without a whole reply in between."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """The quirks that its requests must respect."""
     health: EndpointHealth = field(default_factory=EndpointHealth)

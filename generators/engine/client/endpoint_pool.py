@@ -40,6 +40,8 @@ LOG = logging.getLogger(__name__)
 _BROKEN = 500
 _POLL_SECONDS = 0.1
 """Pause between two checks of a conversation that waits for a recovering endpoint, seconds."""
+_MAX_CONVICTIONS = 4
+"""Requests in a row that a server may die of and be excused for, without a reply in between."""
 _IDLE_SECONDS = 60.0
 """Longest sleep of a watcher or a conversation without events, seconds."""
 _EXAMINATION = "examination"
@@ -65,7 +67,7 @@ class EndpointPool:
         """`patience` is how many seconds an endpoint may be dead before it counts as lost."""
         self._patience = patience
         self.on_deadly_request = on_deadly_request
-        """Called when a request is given up because its server died of it."""
+        """Called when deaths of a server are put down to a request, which is given up."""
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
         self._timings = timings
@@ -150,6 +152,22 @@ class EndpointPool:
         while endpoint.health.phase is Phase.SUSPECT:
             await self._changed.wait()
         return endpoint.deaths > since
+
+    def excuse(self, endpoint: Endpoint) -> None:
+        """Put the deaths of an endpoint down to a request that is given up.
+
+        A server that died of several in a row, and has replied to nothing in between, may die of whatever it is asked.
+        It is excused for more only with its next reply, if there is one.
+        """
+        endpoint.convictions += 1
+        if endpoint.convictions <= _MAX_CONVICTIONS:
+            self.on_deadly_request()
+
+    def clear(self, endpoint: Endpoint) -> None:
+        """Note that an endpoint has replied, so that whatever it died of before was a request."""
+        if endpoint.convictions > _MAX_CONVICTIONS:
+            self.on_deadly_request()
+        endpoint.convictions = 0
 
     async def is_lost(self, endpoint: Endpoint, *, status: int | None) -> bool:
         """Return whether an endpoint that failed a request for good fails every request.

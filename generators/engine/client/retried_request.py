@@ -1,7 +1,8 @@
 """One request from its first try to its whole reply, with its failures and retries.
 
-A request that is under way at two deaths of its server is asked alone from then on; if the server dies of it
-again, it is given up. So a request that kills its server ends as one failure, before the server does.
+A request that was under way at a death of its server is a suspect (`suspects`). After two deaths each request is asked
+alone, until the suspects have their replies; one that the server dies of then is given up. So requests that kill
+their server end as one failure each, before the server does.
 
 Deadlines are the caller's. The decisions are made elsewhere: `retry_policy` defines the meaning of a status
 and the pauses, `endpoint_pool` chooses the endpoint, and `request_body` adapts the request to the server.
@@ -11,13 +12,13 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
 from generators.engine.client.context_length import is_too_long
 from generators.engine.client.endpoint import AbandonedRequest, Endpoint
 from generators.engine.client.endpoint_pool import EndpointPool
+from generators.engine.client.failed_sends import FailedSend, FailedSends
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.response import (
     ChatCompletion,
@@ -32,6 +33,7 @@ from generators.engine.client.retry_policy import (
     requested_pause,
     status_meaning,
 )
+from generators.engine.client.suspects import MAX_DEATHS_AMONG_OTHERS
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, ResponseTooLarge
 from generators.engine.protocol import PromptTooLong, Reply
 from generators.engine.stopwatch import Stopwatch
@@ -43,81 +45,6 @@ _ABORTED = frozenset({"abort", "cancelled"})
 
 _MAX_FULL_IN_A_ROW = 3
 """After this many tries in a row without room for one request, an endpoint is suspect."""
-
-_MAX_BROKEN_AT_ENDPOINT = 3
-"""After this many broken tries at one endpoint, a request is sent to another, if there is one."""
-
-_MAX_DEATHS_AMONG_OTHERS = 2
-"""After this many deaths of a server, a request that was under way at each is asked alone."""
-
-
-@dataclass(frozen=True)
-class FailedSend:
-    """One sending of a request that brought no whole reply."""
-
-    reason: str
-    """The reason, on one line."""
-    reached_server: bool = False
-    """The server may have worked on it."""
-    broken: bool = False
-    """The request itself may be the cause."""
-    endpoint_suspect: bool = False
-    """The endpoint may be dying."""
-    tokens: int | None = None
-    """The tokens that the part of a reply reports; None: it reports none."""
-    pause: float | None = None
-    """The pause that the server requests, seconds; None: it requests none."""
-    full: bool = False
-    """The server has no room (503), which says nothing against it, unless it has none again and again."""
-    refused: int | None = None
-    """The status by which the server refuses it, whichever field is left out; None: it does not refuse it."""
-
-    @property
-    def may_have_killed(self) -> bool:
-        """Whether the request was under way, if the endpoint turns out to be dead."""
-        return self.reached_server and self.endpoint_suspect
-
-
-@dataclass
-class FailedSends:
-    """The failed tries of one request."""
-
-    tries: list[FailedSend] = field(default_factory=list)
-    """The tries in order."""
-    broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, the number of tries of which the request itself may be the cause."""
-    full_in_a_row: int = 0
-    """The last tries for which the server had no room."""
-
-    def add(self, failed: FailedSend, endpoint: str) -> None:
-        """Add one that failed at an endpoint."""
-        self.tries.append(failed)
-        self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + failed.broken
-        self.full_in_a_row = self.full_in_a_row + 1 if failed.full else 0
-
-    @property
-    def broken(self) -> int:
-        """The number of failed tries of which the request itself may be the cause."""
-        return sum(self.broken_at.values())
-
-    @property
-    def endpoints_to_avoid(self) -> frozenset[str]:
-        """The endpoints to use only where no other is up."""
-        return frozenset(name for name, n in self.broken_at.items() if n >= _MAX_BROKEN_AT_ENDPOINT)
-
-    def wasted_tokens(self, prompt_tokens: int | None) -> int | None:
-        """Return the tokens that failed tries took; None: none, or the number is unknown.
-
-        A part of a reply that reports no tokens counts as its prompt, which is the prompt of the whole
-        reply; what the server had generated of it is unknown and left out.
-        """
-        counts = [
-            prompt_tokens if failed.tokens is None else failed.tokens
-            for failed in self.tries
-            if failed.reached_server
-        ]
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
 
 
 LOG = logging.getLogger(__name__)
@@ -176,20 +103,28 @@ class Request:
                 stopwatch=self._stopwatch,
                 avoid=self._failed_sends.endpoints_to_avoid,
             )
-            async with self._take_turn(endpoint):
+            alone = self._has_to_be_alone(endpoint)
+            async with self._take_turn(endpoint, alone=alone):
                 if not endpoint.health.is_live:
                     continue  # it died while this request waited for its turn
                 deaths = endpoint.deaths
                 result = await self._send(endpoint, logprobs_mode)
+                # While it is not known whether the server died, who is next would be taken for the cause.
+                died = bool(result) and await self._has_died(endpoint, result, since=deaths)
             if isinstance(result, Reply):
                 return result
             if result:
+                if died:
+                    self._count_death(endpoint, result, alone=alone)
                 await self._pause_after(endpoint, result)
-                if result.may_have_killed:
-                    await self._count_death(endpoint, result, since=deaths)
+
+    def settle(self) -> None:
+        """Be a suspect no more, because it has its reply or is given up."""
+        for endpoint in self._pool.endpoints:
+            endpoint.suspects.settle(self)
 
     @contextlib.asynccontextmanager
-    async def _take_turn(self, endpoint: Endpoint) -> AsyncIterator[None]:
+    async def _take_turn(self, endpoint: Endpoint, *, alone: bool) -> AsyncIterator[None]:
         """Hold a turn at an endpoint, alone if it may kill the server.
 
         The wait for it, which may be that of a parked episode, is not limited.
@@ -201,8 +136,8 @@ class Request:
         if deadline is not None:
             deadline.reschedule(None)
         async with (
-            endpoint.turns.take(self._session),
-            endpoint.gate.entry(alone=self._has_to_be_alone),
+            endpoint.turns.take(self._session, first=self in endpoint.suspects),
+            endpoint.gate.entry(alone=alone),
         ):
             self._under_way = True
             if deadline is not None and left is not None:
@@ -223,26 +158,34 @@ class Request:
             return True
         return await self._pool.is_lost(endpoint, status=None)
 
-    @property
-    def _has_to_be_alone(self) -> bool:
-        return self._deaths >= _MAX_DEATHS_AMONG_OTHERS
+    def _has_to_be_alone(self, endpoint: Endpoint) -> bool:
+        return endpoint.suspects.are_tried or self._deaths >= MAX_DEATHS_AMONG_OTHERS
 
-    async def _count_death(self, endpoint: Endpoint, failed: FailedSend, *, since: int) -> None:
-        """Count a death of the server while this request was under way, if it died.
+    async def _has_died(
+        self, endpoint: Endpoint, result: Reply | FailedSend | None, *, since: int
+    ) -> bool:
+        """Return whether the server died while this request was under way, and let the pool look if it may have."""
+        if not isinstance(result, FailedSend) or not result.endpoint_suspect:
+            return False
+        self._pool.report_failure(endpoint, result.reason)
+        return result.may_have_killed and await self._pool.has_died(endpoint, since=since)
+
+    def _count_death(self, endpoint: Endpoint, failed: FailedSend, *, alone: bool) -> None:
+        """Count a death of the server while this request was under way.
 
         Raises:
             RolloutFailure: this request was the only one, after two deaths among others.
         """
-        if not await self._pool.has_died(endpoint, since=since):
-            return
-        if self._has_to_be_alone:
-            self._pool.on_deadly_request()
+        self._deaths += 1
+        if alone:
+            self._pool.excuse(endpoint)
+            before = max(endpoint.suspects.deaths, self._deaths - 1)
             raise _failure(
                 endpoint,
-                f"{self._body.size} was under way at {self._deaths} deaths of its server, and the server died"
-                f" again when it was asked alone: {failed.reason}",
+                f"{self._body.size} was asked alone after {before} deaths of its server, and the server died"
+                f" again: {failed.reason}",
             )
-        self._deaths += 1
+        endpoint.suspects.add(self, death=endpoint.deaths)
 
     async def _send(
         self, endpoint: Endpoint, logprobs_mode: str | None
@@ -275,6 +218,7 @@ class Request:
             tokens = partial_usage(answer.body)
             return FailedSend(str(error), reached_server=True, broken=True, tokens=tokens)
         endpoint.replied_at = now()
+        self._pool.clear(endpoint)
         if completion.finish_reason in _ABORTED:
             reason = f"the server ended the reply ({completion.finish_reason})"
             tokens = partial_usage(answer.body)
@@ -303,7 +247,7 @@ class Request:
                 raise _failure(endpoint, failed.reason)
             return
         sends.add(failed, endpoint.name)
-        if failed.endpoint_suspect or sends.full_in_a_row >= _MAX_FULL_IN_A_ROW:
+        if sends.full_in_a_row >= _MAX_FULL_IN_A_ROW:
             sends.full_in_a_row = 0
             self._pool.report_failure(endpoint, failed.reason)
         if sends.broken >= self._retry_policy.max_broken:

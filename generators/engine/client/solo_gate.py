@@ -1,6 +1,6 @@
 """The gate of an endpoint: requests pass it together, or one passes it alone.
 
-A request that was under way at two deaths of its server may be what kills it. It is asked alone, so that
+After two deaths of a server one of several requests may be what kills it. Each is asked alone, so that
 a third death can have no other cause, and so that no other request is lost to it. Who comes first goes
 first: a request that has to be alone waits for those before it to end, and those after it wait for it.
 """

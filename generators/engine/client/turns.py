@@ -10,6 +10,9 @@ from generators.engine.governor.gate import Gate
 from generators.engine.governor.governor import Governor, Limits
 from generators.engine.governor.signals import CallFigures, Gauges
 
+_FIRST = "/first"
+"""Ends the name of one that lives nowhere, as no episode's does."""
+
 ANY_NUMBER = 1 << 30
 """The limit on episodes of an endpoint without a governor."""
 
@@ -70,9 +73,14 @@ class Turns:
         return self._gate.has_room
 
     @contextlib.asynccontextmanager
-    async def take(self, session: str) -> AsyncIterator[None]:
-        """Hold a turn for a request of a conversation while the block runs, once it comes."""
+    async def take(self, session: str, *, first: bool = False) -> AsyncIterator[None]:
+        """Hold a turn for a request of a conversation while the block runs, once it comes.
+
+        With `first` it goes before those of all episodes, and is not parked.
+        """
         episode, turn = episode_of(session), asyncio.get_running_loop().create_future()
+        if first:
+            episode += _FIRST
         self._queues[episode].append(turn)
         self._gate.ask(episode)
         self._go()

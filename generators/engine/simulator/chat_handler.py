@@ -6,6 +6,8 @@ replies, faults. Of HTTP it knows a chat's body and its response, and no other p
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from random import Random
@@ -107,6 +109,8 @@ class ChatHandler:
         """
         if slow := faults.get(FaultKind.SLOW):
             await asyncio.sleep(slow.seconds)
+        if FaultKind.DEADLY in faults:
+            os.kill(os.getpid(), signal.SIGKILL)
         if faults.get(FaultKind.STUCK, FaultKind.HANGING_HEALTH):
             await wait_forever()
         if status := faults.get(*STATUS):

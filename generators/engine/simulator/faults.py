@@ -30,6 +30,8 @@ class FaultKind(StrEnum):
     """No answer at all, not even headers."""
     SLOW = "slow"
     """The answer comes `seconds` late."""
+    DEADLY = "deadly"
+    """The server's process ends at once, as if it was killed, and all that runs in it."""
     SILENT = "silent"
     """Headers, then nothing more."""
     ENDLESS = "endless"

@@ -1,8 +1,10 @@
 """A request that kills its server is asked alone, ends as one failure, and costs nobody else a reply."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from support.engines.mortal_engine import MortalEngine
@@ -12,14 +14,24 @@ from support.servers.engine_servers import engine, held_port, prompt, until
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_health import Phase
 from generators.engine.protocol import Reply, Sampling
-from generators.engine.vllm.restart_policy import RestartPolicy
+from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
 from schemas.errors import FailureKind, RolloutFailure
 
 SESSIONS, TURNS = 12, 3
 
 
-async def _revive(server: MortalEngine, client: OpenAIEngine, number: int = 0) -> None:
-    """Start a server again whenever its client has found that it is dead."""
+async def _revive(
+    server: MortalEngine,
+    client: OpenAIEngine,
+    number: int = 0,
+    *,
+    counter: RestartCounter | None = None,
+    rows: list[int] | None = None,
+) -> None:
+    """Start a server again whenever its client has found that it is dead, until `counter` gives it up.
+
+    `rows` gets how many deaths in a row there were at each death.
+    """
 
     async def is_known() -> bool:
         return client._open_pool.endpoints[number].health.phase is Phase.DEAD
@@ -27,11 +39,15 @@ async def _revive(server: MortalEngine, client: OpenAIEngine, number: int = 0) -
     while True:
         await server.dead.wait()
         await until(is_known)
+        if counter is not None and counter.count_death(0.0) is None:
+            return
+        if counter is not None and rows is not None:
+            rows.append(counter.deaths_in_a_row)
         await server.start()
 
 
 @asynccontextmanager
-async def _revival(*tasks: asyncio.Task[None]) -> AsyncIterator[None]:
+async def _revival(*tasks: asyncio.Task[Any]) -> AsyncIterator[None]:
     try:
         yield
     finally:
@@ -40,11 +56,11 @@ async def _revival(*tasks: asyncio.Task[None]) -> AsyncIterator[None]:
         await asyncio.wait(tasks)
 
 
-async def _converse(client: OpenAIEngine, number: int, *, deadly: bool) -> list[Reply]:
-    """Return the replies of one conversation; the second prompt of a deadly one kills the server."""
+async def _converse(client: OpenAIEngine, number: int, deadly: int | None) -> list[Reply]:
+    """Return the replies of one conversation, whose prompt of the turn `deadly` kills the server; None: none does."""
     return [
         await client.reply(
-            prompt("poison" if deadly and turn == 1 else f"{number}/{turn}", picture=True),
+            prompt("poison" if turn == deadly else f"{number}/{turn}", picture=True),
             Sampling(),
             session=f"episode-{number}",
         )
@@ -52,12 +68,17 @@ async def _converse(client: OpenAIEngine, number: int, *, deadly: bool) -> list[
     ]
 
 
-async def _ask_all(client: OpenAIEngine, deadly: set[int]) -> list[list[Reply] | RolloutFailure]:
-    """Return how each conversation ended: with all of its replies, or as a failure."""
+async def _ask_all(
+    client: OpenAIEngine, deadly: Mapping[int, int]
+) -> list[list[Reply] | RolloutFailure]:
+    """Return how each conversation ended: with all of its replies, or as a failure.
+
+    `deadly` says of some in which turn they kill the server.
+    """
 
     async def converse(number: int) -> list[Reply] | RolloutFailure:
         try:
-            return await _converse(client, number, deadly=number in deadly)
+            return await _converse(client, number, deadly.get(number))
         except RolloutFailure as failure:
             return failure
 
@@ -66,38 +87,62 @@ async def _ask_all(client: OpenAIEngine, deadly: set[int]) -> list[list[Reply] |
     return [task.result() for task in tasks]
 
 
-@pytest.mark.parametrize("deadly", [{3}, {3, 7}])
+@pytest.mark.parametrize(
+    "deadly",
+    [{3: 1}, {3: 1, 7: 1}, {1: 1, 3: 1, 7: 1}, {1: 0, 3: 1, 7: 2}, {2: 0, 4: 1, 6: 2, 8: 0, 10: 1}],
+    ids=["one", "two at once", "three at once", "three in turn", "five"],
+)
 async def test_a_prompt_that_kills_the_server_each_time_is_its_episodes_failure_alone(
-    deadly: set[int],
+    deadly: Mapping[int, int],
 ) -> None:
-    blamed = 0
+    blamed, counter, rows = 0, RestartCounter(RestartPolicy()), list[int]()
 
     def blame() -> None:
         nonlocal blamed
         blamed += 1
+        counter.forgive()
 
     with held_port() as port:
         async with (
             MortalEngine(port) as server,
             engine([server.url], on_deadly_request=blame) as client,
-            _revival(asyncio.create_task(_revive(server, client))),
+            _revival(asyncio.create_task(_revive(server, client, counter=counter, rows=rows))),
             asyncio.timeout(SECONDS),
         ):
             ends = await _ask_all(client, deadly)
 
     failures = {n: end for n, end in enumerate(ends) if isinstance(end, RolloutFailure)}
-    assert failures.keys() == deadly
+    assert failures.keys() == deadly.keys()
     assert all(len(end) == TURNS for end in ends if isinstance(end, list))
     for failure in failures.values():
         assert failure.kind is FailureKind.ENGINE
         assert "bytes of messages, 1 pictures among them" in failure.message
-        assert "2 deaths of its server" in failure.message
-        assert "asked alone" in failure.message
+        assert re.search(r"asked alone after \d deaths of its server", failure.message)
     assert server.under_way.count(1) >= len(deadly), "each was alone at its last"
-    assert len(server.under_way) <= 3 * len(deadly)
     assert blamed == len(deadly)
-    if len(deadly) == 1:
-        assert len(server.under_way) == 3 < (RestartPolicy().backoff.tries or 0)
+    assert max(rows) < (RestartPolicy().backoff.tries or 0), "it would be given up"
+    if len(set(deadly.values())) == 1:
+        assert len(server.under_way) <= 2 + len(deadly), "two among others, and one of each"
+
+
+async def test_a_server_that_dies_of_whatever_it_is_asked_is_given_up() -> None:
+    counter, given_up = RestartCounter(RestartPolicy()), asyncio.Event()
+
+    async def revive(server: MortalEngine, client: OpenAIEngine) -> None:
+        await _revive(server, client, counter=counter)
+        given_up.set()
+
+    with held_port() as port:
+        async with (
+            MortalEngine(port, word="") as server,
+            engine([server.url], on_deadly_request=counter.forgive) as client,
+            _revival(asyncio.create_task(revive(server, client))),
+            asyncio.timeout(SECONDS),
+            _revival(asyncio.create_task(_ask_all(client, {}))),
+        ):
+            await given_up.wait()
+
+    assert len(server.under_way) <= 4 + 2 * (RestartPolicy().backoff.tries or 0)
 
 
 async def test_with_two_servers_it_kills_three_times_in_all() -> None:
@@ -112,7 +157,7 @@ async def test_with_two_servers_it_kills_three_times_in_all() -> None:
             ),
             asyncio.timeout(SECONDS),
         ):
-            ends = await _ask_all(client, {5})
+            ends = await _ask_all(client, {5: 1})
 
     assert [n for n, end in enumerate(ends) if isinstance(end, RolloutFailure)] == [5]
     assert len(one.under_way) + len(other.under_way) == 3
@@ -126,7 +171,7 @@ async def test_a_server_that_only_died_twice_of_itself_costs_no_reply() -> None:
             _revival(asyncio.create_task(_revive(server, client))),
             asyncio.timeout(SECONDS),
         ):
-            asked = asyncio.create_task(_ask_all(client, set()))
+            asked = asyncio.create_task(_ask_all(client, {}))
             for _ in range(2):
 
                 async def is_asked() -> bool:

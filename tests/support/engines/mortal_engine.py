@@ -50,6 +50,8 @@ class MortalEngine:
                 connection.transport.abort()
 
     def _die(self) -> None:
+        if self.dead.is_set():
+            return
         self.under_way.append(len(self._asking))
         self._close()
         self.dead.set()

@@ -11,8 +11,9 @@ from support.servers.engine_servers import prompt
 from generators.engine.client.endpoint import Endpoint
 from generators.engine.client.endpoint_health import ProbeTimings
 from generators.engine.client.endpoint_pool import EndpointPool
+from generators.engine.client.failed_sends import FailedSend, FailedSends
 from generators.engine.client.request_body import RequestBody
-from generators.engine.client.retried_request import FailedSend, FailedSends, Request
+from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import HttpResponse, Transport
 from generators.engine.client.turns import Turns

@@ -270,3 +270,26 @@ async def test_an_episode_moves_when_its_endpoint_is_gone() -> None:
         async with asyncio.timeout(5), residents.live("f"):
             assert residents.home("f") is not None, "nobody waits for an endpoint that is gone"
     assert [one.load.live for one in turns.values()] == [0, 0]
+
+
+async def test_a_request_that_goes_first_is_not_parked() -> None:
+    turns = Turns(8, Governor(ceiling=24))
+    for episode in range(3):
+        turns.begin(f"e{episode}")
+    turns._gate.set_limits(2, 1)
+    ended: list[str] = []
+
+    async def ask(session: str, *, first: bool = False) -> None:
+        async with turns.take(session, first=first):
+            ended.append(session)
+            await settle()
+
+    async with asyncio.timeout(60):
+        asking = [asyncio.create_task(ask("e0")), asyncio.create_task(ask("e1"))]
+        parked = asyncio.create_task(ask("e2"))
+        await asyncio.create_task(ask("e2/role", first=True))
+        await asyncio.wait(asking)
+    parked.cancel()
+
+    assert ended == ["e0", "e2/role", "e1"]
+    assert turns.load.under_way == 0
