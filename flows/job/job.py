@@ -227,7 +227,10 @@ class GenerateJob(RunJob):
     @override
     def progress(self) -> Progress:
         engine = "" if self._runtime is None else limits_sentence(self._runtime.limits())
-        return super().progress().model_copy(update={"engine": engine})
+        waiting = 0 if self._runner is None else self._runner.waiting_for_memory
+        return (
+            super().progress().model_copy(update={"engine": engine, "waiting_for_memory": waiting})
+        )
 
     @override
     def title(self, unit_id: str) -> str:

@@ -237,7 +237,14 @@ def _runner(
         sessions=resources.rollouts,
         policies=runtime.policies,
     )
-    return UnitRunner(context, judge, setup, slots=resources.live_episodes, live=runtime.live)
+    return UnitRunner(
+        context,
+        judge,
+        setup,
+        slots=resources.live_episodes,
+        live=runtime.live,
+        memory=resources.memory,
+    )
 
 
 async def _find_run(store: ObjectStore) -> str | None:

@@ -47,6 +47,8 @@ class Progress(Record):
     """Seconds since the command began its work."""
     remaining_seconds: float | None
     """How long the rest may take; None while that cannot be estimated."""
+    waiting_for_memory: int = 0
+    """Episodes that do not begin, because the memory of the machine is short."""
     engine: str = ""
     """How many episodes live at the engine, how many may, and why; empty without one."""
     ending: bool
@@ -75,6 +77,8 @@ class Progress(Record):
             f"{self.busy}/{self.sessions} sessions",
             f"{self.units}/{self.units_total} units",
         ]
+        if self.waiting_for_memory:
+            parts.append(f"memory is short: {self.waiting_for_memory} wait to begin")
         if self.engine:
             parts.append(self.engine)
         if self.units_failed:

@@ -9,8 +9,9 @@ lets rollouts in flight end and begins nothing new.
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Self
@@ -19,6 +20,7 @@ from flows.job.context import JobContext, UnitReport, UnitState
 from flows.job.judging import JudgedCheck, UnitJudge, commit_verdicts
 from flows.job.plan import PlannedAttempt, PlannedUnit
 from flows.job.provenance import code_version
+from flows.resources.memory_room import MemoryRoom
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots
 from generators.policy.factory import PolicyFactory
@@ -134,14 +136,23 @@ class UnitRunner:
         *,
         slots: Slots,
         live: Callable[[PolicySection, str], AbstractAsyncContextManager[None]],
+        memory: MemoryRoom,
     ) -> None:
-        """`slots` bounds how many rollouts run; `live` waits for a place at the engine that an attempt's policy asks."""
+        """`slots` bounds how many rollouts run; `live` waits for a place at the engine that an attempt's policy asks.
+
+        None begins while `memory` is short.
+        """
         self._context = context
         self._judge = judge
         self._setup = setup
-        self._slots, self._live = slots, live
+        self._slots, self._live, self._memory = slots, live, memory
         self.foreign: list[str] = []
         """Units with another worker's rollouts; that worker may die before it judges them."""
+
+    @property
+    def waiting_for_memory(self) -> int:
+        """How many attempts do not begin, because the memory of the machine is short."""
+        return self._memory.waiting
 
     async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
         """Complete a unit that is not committed; its `spooled` episodes are finished already."""
@@ -186,7 +197,7 @@ class UnitRunner:
                 else:
                     async with (
                         self._slots.hold(),
-                        self._live(planned.policy, planned.seed),
+                        self._place(planned),
                         context.slots.hold(),
                     ):
                         if context.is_stopped():
@@ -205,6 +216,18 @@ class UnitRunner:
             task = with_goal(planned.task, episode.instruction)
             verdicts = await self._judge.judge_episode(task, episode, ())
             return FinishedAttempt(episode.content_sha256, verdicts)
+
+    @contextlib.asynccontextmanager
+    async def _place(self, planned: PlannedAttempt) -> AsyncIterator[None]:
+        """Hold a place at the engine, and memory, for an attempt; no place is held while memory is waited for."""
+        context, memory = self._context, self._memory
+        while True:
+            await memory.wait(context.is_stopped)
+            async with self._live(planned.policy, planned.seed):
+                if memory.has_room or context.is_stopped():
+                    with memory.episode():
+                        yield
+                    return
 
     async def _store(self, made: Episode) -> Episode:
         """Put an episode into the spool; return the stored one, which may be another worker's.

@@ -160,7 +160,7 @@ def look_at_machine(sessions: int, run: str) -> Machine:
     return Machine(
         descriptors=_raise_descriptors(DESCRIPTORS.of(sessions)),
         threads=_threads(),
-        memory=_memory(),
+        memory=free_memory(),
         shared_memory=_free(Path("/dev/shm")),  # noqa: S108 - Chromium's own
         ports=_ports(),
         disk=_free(Path.cwd() if is_bucket(run) else folder(run)) or 0,
@@ -198,13 +198,27 @@ def _threads() -> int | None:
     return min(limits, default=None)
 
 
-def _memory() -> int:
-    free = [psutil.virtual_memory().available]
-    for place in _cgroups():
-        limit, used = _number(place / "memory.max"), _number(place / "memory.current")
-        if limit is not None and used is not None:
-            free.append(max(0, limit - used))
-    return min(free)
+def free_memory() -> int:
+    """Return the bytes of memory that this process and its children may still take."""
+    groups = (free_of_group(place) for place in _cgroups())
+    return min([psutil.virtual_memory().available, *(free for free in groups if free is not None)])
+
+
+def free_of_group(place: Path) -> int | None:
+    """Return the bytes that a control group may still take; None: it has no limit.
+
+    The pages of files that it has read count as free, because the kernel drops them where memory is wanted.
+    """
+    limit, used = _number(place / "memory.max"), _number(place / "memory.current")
+    if limit is None or used is None:
+        return None
+    try:
+        lines = (place / "memory.stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    counts = dict(line.split(" ", 1) for line in lines if " " in line)
+    kept = sum(int(counts.get(name, 0)) for name in ("active_file", "inactive_file"))
+    return max(0, limit - used + kept)
 
 
 def _cgroups() -> Iterator[Path]:

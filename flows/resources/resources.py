@@ -14,6 +14,7 @@ from typing import Self
 from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from flows.resources.engines import PolicyRuntime, most_live, open_policies
 from flows.resources.machine import prepare_machine
+from flows.resources.memory_room import MemoryRoom
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.process.enclosure import Confinement
 from generators.browser.slots import Slots, page_slots
@@ -59,6 +60,8 @@ class RunResources:
         """The limit on open sessions."""
         self.live_episodes = Slots(most_live(config))
         """The limit on sessions that make episodes and ask the engine; replays do not count."""
+        self.memory = MemoryRoom()
+        """The memory of the machine that episodes wait for."""
         self.rollouts = BrowserPool()
         """Sessions for rollouts; a caller takes a slot first."""
         self.sites: Mapping[str, Site] = RunSites(self._gateway, config.sites)

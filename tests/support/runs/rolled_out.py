@@ -13,6 +13,7 @@ from flows.job.plan import PlannedUnit, plan_units
 from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.resources.engines import PolicyRuntime
+from flows.resources.memory_room import MemoryRoom
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
 from schemas.configuration.config import RunConfig
@@ -47,12 +48,24 @@ def judge_of(shop: RunResources, config: RunConfig) -> UnitJudge:
     return UnitJudge(context_of(shop, config))
 
 
-def runner_of(shop: RunResources, config: RunConfig, context: JobContext) -> UnitRunner:
+def runner_of(
+    shop: RunResources,
+    config: RunConfig,
+    context: JobContext,
+    memory: MemoryRoom | None = None,
+) -> UnitRunner:
     setup = RolloutSetup.of(
         config, RUN_ID, (), sites=shop.sites, sessions=shop.rollouts, policies=PolicyFactory(config)
     )
     live = PolicyRuntime(setup.policies).live
-    return UnitRunner(context, UnitJudge(context), setup, slots=shop.live_episodes, live=live)
+    return UnitRunner(
+        context,
+        UnitJudge(context),
+        setup,
+        slots=shop.live_episodes,
+        live=live,
+        memory=memory or shop.memory,
+    )
 
 
 async def state_of(shop: RunResources, plan: Sequence[PlannedUnit]) -> ResumeState:

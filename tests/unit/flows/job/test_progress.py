@@ -60,3 +60,11 @@ def test_accepted_episodes_in_the_spool_are_known_until_they_are_committed() -> 
     assert counter.accepted == 1
     assert counter.accepted_in_spool == ()
     assert counter.in_spool == 1
+
+
+def test_episodes_that_wait_for_memory_are_told_of() -> None:
+    progress = ProgressCounter(rule=AcceptSection()).progress(busy=2, sessions=8)
+    short = progress.model_copy(update={"waiting_for_memory": 6})
+
+    assert "memory" not in progress.sentence
+    assert " · memory is short: 6 wait to begin" in short.sentence

@@ -16,6 +16,7 @@ from support.runs.rolled_out import (
     state_of,
     units_of,
 )
+from support.servers.engine_servers import until
 
 from flows.job.config_loader import Sources, load
 from flows.job.context import StopSignal, UnitState
@@ -24,6 +25,7 @@ from flows.job.judging import UnitJudge
 from flows.job.plan import PlannedUnit
 from flows.job.publish_job import Publisher
 from flows.job.resume_state import ResumeState
+from flows.resources.memory_room import MemoryRoom
 from flows.resources.resources import RunResources
 from schemas.configuration.config import RunConfig
 from schemas.verdicts.verdict import Verdict
@@ -74,6 +76,32 @@ async def test_a_run_that_is_stopping_begins_nothing(config: RunConfig) -> None:
 
         assert report.state is UnitState.INTERRUPTED
         assert await shop.lake.committed_units() == set()
+        assert await shop.spool.listing() == {unit.unit_id: {first.episode_id}}
+        assert second.episode_id not in spooled
+
+
+async def test_no_attempt_begins_while_memory_is_short_and_what_is_rolled_out_is_stored(
+    config: RunConfig,
+) -> None:
+    unit, *_ = plan_of(config)
+    stopping, memory = StopSignal(), MemoryRoom(lambda: 0, look_seconds=0.001)
+    async with asyncio.timeout(60), RunResources(config) as shop:
+        first, second = episodes_of(unit)
+        spooled = await spool(shop, [first])
+        context = context_of(shop, config, stopping)
+        runner = runner_of(shop, config, context, memory)
+        with memory.episode():  # another unit's, which goes on
+            making = asyncio.create_task(runner.make(unit, spooled))
+
+            async def is_so_far() -> bool:
+                return runner.waiting_for_memory == 1 and context.progress.in_spool == 1
+
+            await until(is_so_far)
+            assert (shop.slots.in_use, making.done()) == (0, False)
+            stopping.ask()
+            report = await making
+
+        assert report.state is UnitState.INTERRUPTED
         assert await shop.spool.listing() == {unit.unit_id: {first.episode_id}}
         assert second.episode_id not in spooled
 
