@@ -5,6 +5,7 @@ is scrolled to a place without overlays, as far as the page can be scrolled.
 """
 
 import functools
+from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 from schemas.episodes.observation import Box
@@ -43,36 +44,49 @@ class Window:
         """
         around = list(reversed(self._path_to(thing)[1:-1]))
         free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
-        return next(
-            (
-                one
-                for one in around[:free]
-                if one.scroll is not None
-                and one.tag != "body"
-                and one.style.get("overflow-y") in _SCROLLING
-                and one.scroll[3] > one.inner[1] + 1
-            ),
-            None,
+        return next((one for one in around[:free] if self.scrolls(one)), None)
+
+    def scrolls(self, node: Node) -> bool:
+        """Return whether an element scrolls by itself, and has more than it shows."""
+        return (
+            node.scroll is not None
+            and node is not self._root
+            and node.tag != "body"
+            and node.style.get("overflow-y") in _SCROLLING
+            and node.scroll[3] > node.inner[1] + 1
         )
+
+    def view_of(self, holder: Node | None) -> Box:
+        """Return the part of the window that shows what scrolls in an element; None: what scrolls as the page."""
+        covers = self._over if holder is None else self._covers(holder)
+        return self._clear(self._whole(holder), covers)
 
     def view(self, thing: Node) -> Box:
         """Return the part of the window in which an element can be visible."""
+        return self._clear(self._whole(self.holder(thing)), self._covers(thing))
+
+    def _whole(self, holder: Node | None) -> Box:
+        """Return the part of the window that an element has, or the window."""
         width, height = self._root.inner
-        left, start, right, end = 0.0, 0.0, width, height
-        holder = self.holder(thing)
-        if holder is not None:
-            x, y, wide, high = holder.box
-            left, right = max(0.0, x), min(width, x + wide)
-            start, end = max(0.0, y), min(height, y + high)
+        if holder is None:
+            return (0.0, 0.0, width, height)
+        x, y, wide, high = holder.box
+        left, start = max(0.0, x), max(0.0, y)
+        return (left, start, min(width, x + wide) - left, min(height, y + high) - start)
+
+    def _clear(self, whole: Box, covers: Sequence[Node]) -> Box:
+        """Return a part of the window without the overlays at its upper and lower end, if they leave room."""
+        left, start, width, height = whole
+        end = start + height
         first, last = start, end
-        for _, top, _, high in (one.box for one in self._covers(thing)):
-            if top + high / 2 > height / 2:
+        for _, top, _, high in (one.box for one in covers):
+            if top + high / 2 > self._root.inner[1] / 2:
                 last = min(last, top)
             else:
                 first = max(first, top + high)
         if last - first >= _LEAST_ROOM:
             start, end = first, last
-        return (left, start, right - left, end - start)
+        return (left, start, width, end - start)
 
     def around(self, thing: Node) -> list[Node]:
         """Return the row, entry or labelled value that an element is read with, if the view has room for it."""
@@ -81,9 +95,13 @@ class Window:
         read = path[-2:-1] if thing.tag == "dt" else whole[-1:]
         return [one for one in read if one.box[3] <= self.view(one)[3]]
 
-    def is_at_end(self, holder: Node | None, *, down: bool) -> bool:
-        """Return whether neither the page nor a scrolling element on it can scroll further in a direction."""
-        return all(_is_at_end(one, down=down) for one in (self._root, holder) if one is not None)
+    def is_at_end(self, holder: Node | None, *, down: bool, alone: bool = False) -> bool:
+        """Return whether neither the page nor a scrolling element on it can scroll further in a direction.
+
+        `alone`: whether the scrolling element cannot, or, where there is none, the page.
+        """
+        both = (self._root, holder) if not alone or holder is None else (holder,)
+        return all(_is_at_end(one, down=down) for one in both if one is not None)
 
     def _path_to(self, thing: Node) -> list[Node]:
         """Return the elements from the root down to an element."""
@@ -123,6 +141,6 @@ def is_within(thing: Node, view: Box) -> bool:
 
 def _is_at_end(scrolls: Node, *, down: bool) -> bool:
     if scrolls.scroll is None:
-        return False
+        return True
     _, top, _, height = scrolls.scroll
     return top + scrolls.inner[1] >= height - 1 if down else top <= 0

@@ -10,6 +10,8 @@ It reads stored rows alone. It checks
   then, the expected answer has a basis, wherever it stands itself;
 * an answer that says that something does not exist, where the expectation names the things that are there
   instead: a picture must have shown one of those;
+* an end that follows from a whole list, as that something is not there, a count, or "all that": every row must have
+  been in sight, or left out by a search or filter whose result was (`generators/verify/read_lists.py`);
 * an answer to a task that asks only for a change: the names and numbers in it must be in sight or expected
   by the task, and it must not report a success as a failure. Its other words are free;
 * a typed address: its values and the numbers of its path must be in sight or in an earlier address;
@@ -32,6 +34,7 @@ from PIL import ImageColor
 from pydantic import JsonValue
 
 from generators.sites.judging.answers import answer_matches
+from generators.verify.read_lists import needs_of_list
 from generators.verify.shown import Basis, Need, Picture, Shown, Words, split_words
 from generators.verify.thoughts import (
     MAX_OPERANDS,
@@ -79,7 +82,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "6"
+    version = "7"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
@@ -98,8 +101,8 @@ class Seen:
             for shown, step in _follow(episode, taken)
             for need in (
                 *needs(step, shown, spelled=spelled.get(step.step, ""), expectation=task.expect),
-                *needs_of_address(
-                    step, shown, [one.page.url for one in episode.steps[: step.step + 1]]
+                *_needs_of_pages(
+                    step, shown, [one.page.url for one in episode.steps[: step.step + 1]], task
                 ),
             )
         ]
@@ -119,6 +122,16 @@ class Seen:
             reason=reason,
             evidence={name: entries[:MAX_LISTED] for name, entries in lists.items()},
         )
+
+
+def _needs_of_pages(
+    step: Step, shown: Shown, addresses: Sequence[str], task: Task
+) -> Iterator[Need]:
+    """Yield the needs of an action that depend on the addresses of the pages so far."""
+    yield from needs_of_address(step, shown, addresses)
+    expected = task.expect
+    if isinstance(step.action, Answer) and expected is not None and expected.read is not None:
+        yield from needs_of_list(step.step, expected.read, shown, addresses)
 
 
 def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, Step]]:

@@ -208,6 +208,25 @@ class RowRule(Record):
     """The number of rows."""
 
 
+class ReadRow(Record):
+    """A row of a list that something follows from."""
+
+    name: str = Field(min_length=1)
+    """Its name, as the list shows it."""
+    values: dict[str, str] = Field(default_factory=dict)
+    """Its values by the parameters of the list's address that narrow the list: with another value of one of them in
+    the address, the list does not show the row."""
+
+
+class ReadList(Record):
+    """A list that has to be read before something is said of it."""
+
+    rows: tuple[ReadRow, ...] = Field(min_length=1, max_length=MAX_FACTS)
+    """Its rows."""
+    search: str | None = None
+    """The parameter of the list's address that searches names; None: there is none."""
+
+
 class Expectation(Record):
     """What a done task requires: at least one rule, value or answer, or a probe."""
 
@@ -235,6 +254,10 @@ class Expectation(Record):
     )
     """For an answer that something does not exist: the texts that pages show in its place, as the rows of a list. The
     policy must have had one of them in a picture. None: the answer is of another kind."""
+    read: ReadList | None = Field(default=None, exclude_if=lambda read: read is None)
+    """For what follows from a whole list (that something is not there, a count, a sum, "all that"): the list. At the
+    end the policy must have had each of its rows in a picture, or have left it out by a search or filter whose words
+    and whole result were in pictures. None: it follows from no list."""
     probe: str | None = Field(default=None, min_length=1)
     """The name of the probe that judges, with only `options` beside it; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)

@@ -35,6 +35,12 @@ class Do(StrEnum):
     """Answer what the page asks with Cancel."""
     LOOK = "look"
     """Scroll until the element `on` is fully visible; does nothing if it already is."""
+    FIND = "find"
+    """Look through a list until the element `on` is fully visible, and load its next rows by the button with the
+    words `text`, or, without `text`, by scrolling on."""
+    READ = "read"
+    """Read a list to its end, and load its next rows by the button with the words `text`, or, without `text`, by
+    scrolling on."""
     OPEN = "open"
     """Go to the address `text`, which may be a path of the task's site."""
     ANSWER = "answer"
@@ -46,17 +52,11 @@ class Purpose(StrEnum):
 
     VIEW = "view"
     """Open a view by the navigation."""
-    NEW_SEARCH = "new_search"
-    """Open a view again after a search without results."""
     SEARCH = "search"
     FILTER = "filter"
     SORT = "sort"
     APPLY = "apply"
     """Apply a list's search, filters or sorting."""
-    TURN = "turn"
-    """Load a list's next rows by a link or a button."""
-    SCROLL = "scroll"
-    """Load a list's next rows by scrolling to its end."""
     MONTH = "month"
     """Show another month of a calendar of rows."""
     LOOK = "look"
@@ -136,10 +136,10 @@ class Purpose(StrEnum):
     ANSWER = "answer"
 
 
-_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK}
+_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK, Do.FIND}
 _MAY_NAME_NOTHING = {Do.TYPE}
 _HAS_NO_TEXT = {Do.CLICK, Do.LOOK, Do.DISMISS}
-_MAY_HAVE_TEXT = {Do.ACCEPT}
+_MAY_HAVE_TEXT = {Do.ACCEPT, Do.FIND, Do.READ}
 
 
 class ReferenceStep(Record):

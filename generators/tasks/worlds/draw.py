@@ -16,7 +16,6 @@ from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
-from generators.tasks.worlds.references.solution_styles import Style, apply_style, draw_style
 from generators.tasks.worlds.references.steps import Steps, around_noise
 from generators.tasks.worlds.references.thoughts import think
 from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
@@ -31,6 +30,9 @@ _WORLDS = 20
 
 _FURTHER = 2**40
 """The distance between the seeds of these worlds, larger than seeds in use."""
+
+_TURNING = 0.4
+"""The share of tasks whose reference goes through lists where it could search them."""
 
 _TRIES = 90
 """Maximum number of consecutive draws without a new task before a kind counts as exhausted."""
@@ -106,10 +108,9 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
         draft = kind.draw(setting, random)
         if draft is None or oversteps(setting, draft):
             continue
-        style = draw_style(Random(f"style {stream}"))
-        same = kind.draw(turning, Random(stream)) if style is Style.TURNING else None
-        way = draft.reference if same is None else same.reference
-        way = around_noise(setting, apply_style(setting, Random(f"steps {stream}"), style, way))
+        turns = Random(f"style {stream}").random() < _TURNING
+        same = kind.draw(turning, Random(stream)) if turns else None
+        way = around_noise(setting, draft.reference if same is None else same.reference)
         if len(way) > MAX_STEPS:
             continue
         task = _word_task(setting, draft, kind, seed, random=random, way=way)

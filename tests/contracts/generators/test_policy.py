@@ -37,7 +37,7 @@ class Document:
     """A page with one button."""
 
     async def read(self) -> Node:
-        return node("html", node("body", node("button", text="Click Me!")))
+        return node("html", node("body", node("button", text="Click Me!")), box=(0, 0, 500, 400))
 
 
 def teacher() -> Made:

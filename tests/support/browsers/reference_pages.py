@@ -69,6 +69,12 @@ PAGE = node(
 )
 
 
+def scrolled(root: Node, top: float = 0.0, *, height: float = 2_000.0) -> Node:
+    """Return a page of 500 by 400 px that is so high and scrolled so far."""
+    root.scroll = (0.0, top, 500.0, height)
+    return root
+
+
 @dataclass
 class Reader:
     root: Node

@@ -208,7 +208,7 @@ def reference_steps(draw: st.DrawFn) -> ReferenceStep:
     """Draw a step of a reference: what it has depends on what it does."""
     do = draw(st.sampled_from(Do))
     names = texts.filter(bool)
-    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK}
+    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK, Do.FIND}
     return ReferenceStep(
         do=do,
         on=draw(names) if is_on else None,

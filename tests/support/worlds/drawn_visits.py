@@ -87,7 +87,7 @@ async def attempt(world: World, rows: Rows, task: Task) -> tuple[Attempted, list
         for step in task.reference:
             follows = step.do is Do.ANSWER and task.expect.facts
             needed = task.expect.facts if follows else filter(None, (step.text,))
-            for text in needed if step.do not in {Do.PRESS, Do.DRAG} else ():
+            for text in needed if step.do not in {Do.PRESS, Do.DRAG, Do.FIND, Do.READ} else ():
                 stated = (task.instruction, *seen.browser.read)
                 assert any(_states(each, text) for each in stated), (
                     f"'{text}' of {task.instruction} stands nowhere"

@@ -20,7 +20,7 @@ from support.worlds.world_widgets import (
 )
 
 from generators.browser.protocol import Node
-from generators.policy.reference import find
+from generators.policy.named_elements import find
 from schemas.tasks.reference import Do, ReferenceStep
 
 _VOID = {"input", "br", "img", "link", "meta", "hr"}
@@ -102,8 +102,8 @@ class WorldBrowser:
                 await self.open(text)
             case Do.ANSWER:
                 self.answer = text
-            case Do.LOOK:
-                self._find(step)
+            case Do.LOOK | Do.FIND | Do.READ:
+                await self._look(step)
             case Do.CLICK:
                 await self._click(self._find(step))
             case Do.TYPE:
@@ -126,8 +126,6 @@ class WorldBrowser:
             await self._enter()
         elif self._focused is not None and key in {"ArrowRight", "Delete"}:
             pass  # it goes on in a date
-        elif key == "End":
-            await self._go_on()
         else:
             raise AssertionError(f"no reference of a world presses {key} here")
 
@@ -145,12 +143,28 @@ class WorldBrowser:
         card = next(one for one in path if "data-card" in one.attrs)
         await self._send(next(one for one in card.walk() if one.attrs.get("data-to") == state))
 
-    async def _go_on(self) -> None:
-        """Show the rows that follow at the end of an endless list, if any do."""
-        for node in self.root.walk():
-            if "data-more" in node.attrs:
-                await self.open(node.attrs["href"])
+    async def _look(self, step: ReferenceStep) -> None:
+        """Show what a step names, of a list's rows too; without a name, all rows that the list has."""
+        if step.do is Do.LOOK:
+            self._find(step)
+            return
+        while step.do is Do.READ or find(self.root, step) is None:
+            if not await self._turn(step):
+                assert step.do is Do.READ, f"{self.url}: the list ends without '{step.on}'"
                 return
+
+    async def _turn(self, step: ReferenceStep) -> bool:
+        """Show a list's next rows, by a button or at its end; return whether there are any."""
+        if step.text is not None:
+            button = find(self.root, ReferenceStep(do=Do.CLICK, on=step.text))
+            if button is None or "disabled" in button.attrs:
+                return False
+            await self._click(button)
+            return True
+        more = next((one for one in self.root.walk() if "data-more" in one.attrs), None)
+        if more is not None:
+            await self.open(more.attrs["href"])
+        return more is not None
 
     def _find(self, step: ReferenceStep) -> Node:
         found = find(self.root, step)

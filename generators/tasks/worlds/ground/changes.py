@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from generators.tasks.worlds.ground.new_values import new_value
+from generators.tasks.worlds.ground.row_conditions import Part, whole_list
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
     is_plain,
@@ -14,7 +15,7 @@ from generators.tasks.worlds.ground.world_rows import (
 )
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.form_fields import asked_fields, new_message, new_row
-from schemas.tasks.expectation import Expectation, RowRule
+from schemas.tasks.expectation import Expectation, ReadList, RowRule
 from schemas.worlds.field import DataField, Kind, tags_of
 from schemas.worlds.patterns import Thread
 from schemas.worlds.world import Entity, Transition, View
@@ -115,13 +116,33 @@ def adds(setting: Setting, entity: Entity, *rows: Row) -> Expectation:
     return Expectation(added=tuple(rules))
 
 
-def changes(entity: Entity, *pairs: tuple[Row, Row]) -> Expectation:
-    """Return the expectation that rows are changed: each gets its new values, and nothing else changes."""
+def changes(entity: Entity, *pairs: tuple[Row, Row], read: ReadList | None = None) -> Expectation:
+    """Return the expectation that rows are changed: each gets its new values, and nothing else changes.
+
+    `read` is the list that has to be read to know which rows; None: none has.
+    """
     return Expectation(
+        read=read,
         changed=tuple(
             RowRule(table=entity.name, where={"id": row["id"]}, set={**values})
             for row, values in pairs
-        )
+        ),
+    )
+
+
+def changes_of_part(setting: Setting, part: Part, values: Row) -> Expectation:
+    """Return the expectation that all rows of a part of a list get values, and that the list was read for them."""
+    pairs = ((row, values) for row in part.rows)
+    return changes(part.entity, *pairs, read=whole_list(setting, part.view, part.entity))
+
+
+def removal_of_part(setting: Setting, part: Part) -> Expectation:
+    """Return the expectation that all rows of a part of a list are gone, and that the list was read for them."""
+    return Expectation(
+        removed=tuple(
+            RowRule(table=part.entity.name, where={"id": row["id"]}) for row in part.rows
+        ),
+        read=whole_list(setting, part.view, part.entity),
     )
 
 

@@ -19,8 +19,12 @@ from generators.tasks.worlds.ground.world_rows import (
     term,
 )
 from generators.worlds.state.database import Row
+from schemas.tasks.expectation import MAX_FACTS, ReadList, ReadRow
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, View
+
+SEARCH = "q"
+"""The parameter of a list's address that searches its rows' titles."""
 
 NEAR_MISSES = 5
 """Minimum number of rows that miss a part by one condition, in lists with enough rows."""
@@ -139,6 +143,23 @@ def narrowed_rows(setting: Setting, part: Part) -> list[Row]:
     """Return the rows of the filtered list, including rows that only reading can exclude."""
     filtered = [one for one in part.conditions if one.choice is not None]
     return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
+
+
+def whole_list(setting: Setting, view: View, entity: Entity) -> ReadList | None:
+    """Return a view's list as what has to be read; None: it has more rows than are kept with a task."""
+    rows = setting.rows_of(entity)
+    if not 0 < len(rows) <= MAX_FACTS:
+        return None
+    return ReadList(
+        rows=tuple(
+            ReadRow(
+                name=setting.title(entity, row),
+                values={name: "" if row[name] is None else str(row[name]) for name in view.filters},
+            )
+            for row in rows
+        ),
+        search=SEARCH if view.searched else None,
+    )
 
 
 def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Condition:

@@ -17,10 +17,11 @@ IMPOSSIBLE = "impossible"
 START = "/"
 """The path on which tasks start."""
 
-_SPARE, _TIMES, _TOGETHER = 10, 3, 2
-"""A task's step budget: a multiple of its reference's actions, a reserve, and one scroll per number of looks."""
+_SPARE, _TIMES, _TOGETHER, _THROUGH = 10, 3, 2, 20
+"""A task's step budget: a multiple of its reference's actions, a reserve, one scroll per number of looks, and so many
+scrolls and page turns through a list."""
 
-_ACTIONS = {Do.SELECT: 3, Do.LOOK: 0}
+_ACTIONS = {Do.SELECT: 3, Do.LOOK: 0, Do.FIND: 0, Do.READ: 0}
 """The number of actions of steps that do not take one: a list is opened, typed into and closed."""
 
 
@@ -84,7 +85,8 @@ def actions_of(steps: Sequence[ReferenceStep]) -> int:
 
 def _budget(steps: Sequence[ReferenceStep]) -> int:
     looks = sum(step.do is Do.LOOK for step in steps)
-    return _TIMES * actions_of(steps) + _SPARE + looks // _TOGETHER
+    lists = sum(step.do in (Do.FIND, Do.READ) for step in steps)
+    return _TIMES * actions_of(steps) + _SPARE + looks // _TOGETHER + _THROUGH * lists
 
 
 def measure(

@@ -5,7 +5,7 @@ from decimal import Decimal
 from random import Random
 
 from generators.sites.judging.answers import read_number
-from generators.tasks.worlds.ground.row_conditions import Part, draw_part
+from generators.tasks.worlds.ground.row_conditions import Part, draw_part, whole_list
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
@@ -83,6 +83,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
             Expectation(
                 answer=_number(result, setting.show(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),
+                read=whole_list(setting, part.view, part.entity),
             ),
             (*to_part(setting, part), answer(reply, why)),
             "computed",

@@ -1,6 +1,6 @@
 """Kinds of tasks that end with an answer and change nothing: find, compare, extreme, count and join."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
@@ -8,6 +8,13 @@ from random import Random
 
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
+from generators.tasks.worlds.ground.list_filters import (
+    can_filter,
+    draw_filter,
+    filtered_rows,
+    in_words,
+)
+from generators.tasks.worlds.ground.row_conditions import whole_list
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
@@ -15,19 +22,26 @@ from generators.tasks.worlds.ground.world_rows import (
     NUMBERS,
     Setting,
     is_plain,
-    is_so,
     name_field,
     quote,
     rank,
     term,
 )
-from generators.tasks.worlds.references.steps import answer, click, look, read_on, to_list, to_row
+from generators.tasks.worlds.references.steps import (
+    answer,
+    click,
+    find_listed,
+    look,
+    read,
+    to_list,
+    to_row,
+)
 from generators.worlds.state.database import Row
 from generators.worlds.state.display import MONTHS
 from schemas.tasks.expectation import Expectation, Matcher, Number, OneOf
 from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
-from schemas.worlds.world import Entity, View
+from schemas.worlds.world import Entity
 
 _FACTS = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 _OWN_FACTS = _FACTS - {Kind.LINK}
@@ -228,8 +242,8 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         if not fields:
             continue
         field, wants_large = random.choice(fields), random.random() < 1 / 2
-        filters = _draw_filter(setting, random, view, entity)
-        rows = _list_rows(setting, entity, filters)
+        filters = draw_filter(setting, random, view, entity)
+        rows = filtered_rows(setting, entity, filters)
         can_sort = field.name in view.sorts
         turns = 0 if can_sort else (len(rows) - 1) // view.page_size
         best = _best(rows, field, wants_large=wants_large)
@@ -249,14 +263,14 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "among": _among(entity, filters),
+                "among": in_words(entity, filters),
                 "word": term(word),
                 "field": name_field(field),
             },
-            Expectation(answer=reply),
+            Expectation(answer=reply, read=None if can_sort else whole_list(setting, view, entity)),
             (
                 *to_list(setting, view, filters, sort=sort, descending=wants_large),
-                *read_on(setting, view, [best] if can_sort else rows, turns),
+                find_listed(setting, reply) if can_sort else read(setting),
                 answer(reply, why),
             ),
             "computed",
@@ -296,22 +310,23 @@ def count(setting: Setting, random: Random) -> Draft | None:
         told = random.sample(fields, random.randint(1, min(2, len(fields))))
         wanted = {field.name: random.choice(field.choices) for field in told}
         filters = {name: choice for name, choice in wanted.items() if name in view.filters}
-        listed = _list_rows(setting, entity, filters)
+        listed = filtered_rows(setting, entity, filters)
         turns = (len(listed) - 1) // view.page_size
-        number = len(_list_rows(setting, entity, wanted))
-        if number < _FEWEST or turns > MAX_TURNS or not _can_filter(setting, entity, filters):
+        number = len(filtered_rows(setting, entity, wanted))
+        if number < _FEWEST or turns > MAX_TURNS or not can_filter(setting, entity, filters):
             continue
         return Draft(
-            {**setting.names(view, entity), "among": _among(entity, wanted)},
+            {**setting.names(view, entity), "among": in_words(entity, wanted)},
             Expectation(
                 answer=Number(number=number),
                 facts=tuple(
-                    setting.title(entity, row) for row in _list_rows(setting, entity, wanted)
+                    setting.title(entity, row) for row in filtered_rows(setting, entity, wanted)
                 ),
+                read=whole_list(setting, view, entity),
             ),
             (
                 *to_list(setting, view, filters),
-                *read_on(setting, view, listed, turns),
+                read(setting),
                 answer(str(number), f'I have read the list to its end and count "{number}".'),
             ),
             "computed",
@@ -364,34 +379,3 @@ def _best(rows: Sequence[Row], field: DataField, *, wants_large: bool) -> Row | 
         return None
     ordered = sorted(rows, key=lambda row: rank(row[field.name]), reverse=wants_large)
     return ordered[0] if ordered[0][field.name] != ordered[1][field.name] else None
-
-
-def _draw_filter(setting: Setting, random: Random, view: View, entity: Entity) -> Mapping[str, str]:
-    """Return a random filter option by field; empty if the list has no filter."""
-    fields = [entity.field(name) for name in view.filters if entity.field(name).choices]
-    if not fields:
-        return {}
-    field = random.choice(fields)
-    return {field.name: random.choice([words for _, words in setting.options(field)])}
-
-
-def _can_filter(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> bool:
-    return all(
-        choice in [words for _, words in setting.options(entity.field(name))]
-        for name, choice in filters.items()
-    )
-
-
-def _list_rows(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Sequence[Row]:
-    return [
-        row
-        for row in setting.rows_of(entity)
-        if all(row[name] == choice for name, choice in filters.items())
-    ]
-
-
-def _among(entity: Entity, filters: Mapping[str, str]) -> str:
-    """Return the rows of a list in words, as `Orders where Status is "Open"`."""
-    parts = [is_so(entity.field(name), quote(choice)) for name, choice in filters.items()]
-    told = f" {term('and')} ".join(parts)
-    return f"{entity.many} {term('with')} {told}" if parts else entity.many

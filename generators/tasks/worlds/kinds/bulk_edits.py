@@ -6,12 +6,14 @@ from generators.tasks.worlds.ground.changes import (
     adds,
     can_put,
     changes,
+    changes_of_part,
     clashes,
     draw_row,
     editable,
     form_fields,
     in_words,
     is_linked,
+    removal_of_part,
     with_forms,
 )
 from generators.tasks.worlds.ground.new_values import new_value
@@ -43,7 +45,6 @@ from generators.tasks.worlds.references.steps import (
     to_row,
 )
 from generators.worlds.state.database import Row
-from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import Kind
 
 _EDITED, _GONE, _MOVED = range(3, 7), range(2, 6), range(2, 7)
@@ -101,7 +102,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
                 "field": name_field(field),
                 "value": quote(setting.show(entity, field, value)),
             },
-            changes(entity, *((row, values) for row in part.rows)),
+            changes_of_part(setting, part, values),
             (
                 *to_part(setting, part),
                 *(
@@ -156,11 +157,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {**setting.names(view, entity), "among": part.among, "conditions": part.words},
-            Expectation(
-                removed=tuple(
-                    RowRule(table=entity.name, where={"id": row["id"]}) for row in part.rows
-                )
-            ),
+            removal_of_part(setting, part),
             (
                 *to_part(setting, part),
                 *(
@@ -222,7 +219,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     "field": name_field(field),
                     "after": quote(step.after),
                 },
-                changes(entity, *((row, moved) for row in part.rows)),
+                changes_of_part(setting, part, moved),
                 (
                     *to_part(setting, part),
                     *(

@@ -12,6 +12,7 @@ from generators.tasks.worlds.ground.changes import (
     in_words,
 )
 from generators.tasks.worlds.ground.new_values import new_value
+from generators.tasks.worlds.ground.row_conditions import whole_list
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
@@ -30,11 +31,11 @@ from generators.tasks.worlds.references.steps import (
     because,
     click,
     look,
+    read,
     save_change,
     search,
     to_row,
     to_view,
-    turn,
 )
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import MAX_FACTS, Expectation
@@ -239,8 +240,12 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
     searched = search(setting, title) if view.searched else ()
     return Draft(
         {**draft.words, "title": quote(title)},
-        Expectation(answer=IMPOSSIBLE, looked=tuple(setting.titles(entity))[:MAX_FACTS]),
-        (*to_view(setting, view), *searched, *turn(setting, pages), answer(IMPOSSIBLE)),
+        Expectation(
+            answer=IMPOSSIBLE,
+            looked=tuple(setting.titles(entity))[:MAX_FACTS],
+            read=whole_list(setting, view, entity),
+        ),
+        (*to_view(setting, view), *searched, read(setting), answer(IMPOSSIBLE)),
         like=kind,
     )
 

@@ -13,6 +13,7 @@ from generators.tasks.worlds.kinds.answers import is_asked_for
 from generators.tasks.worlds.references.sorted_lists import (
     draw_ordered,
     first_titles,
+    list_to_read,
     to_ordered,
     words_of_part,
 )
@@ -53,7 +54,11 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
         return None
     return Draft(
         {**words_of_part(setting, ordered.part, ordered), "place": term(_PLACES[place])},
-        Expectation(answer=reply, facts=first_titles(setting, ordered, place + 1)),
+        Expectation(
+            answer=reply,
+            facts=first_titles(setting, ordered, place + 1),
+            read=list_to_read(setting, ordered),
+        ),
         (
             *to_ordered(setting, ordered, ordered.rows[: place + 1]),
             answer(
@@ -94,7 +99,11 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
         return None
     return Draft(
         words_of_part(setting, ordered.part, ordered),
-        Expectation(answer=Matches(matches=_in_order(titles)), facts=titles),
+        Expectation(
+            answer=Matches(matches=_in_order(titles)),
+            facts=titles,
+            read=list_to_read(setting, ordered),
+        ),
         (
             *to_ordered(setting, ordered, ordered.rows[:3]),
             answer(

@@ -13,6 +13,7 @@ from generators.tasks.worlds.ground.world_rows import (
 from generators.tasks.worlds.kinds.answers import is_asked_for
 from generators.tasks.worlds.references.sorted_lists import (
     draw_ordered,
+    list_to_read,
     to_first,
     to_ordered,
     why_first,
@@ -55,7 +56,7 @@ def choose(setting: Setting, random: Random) -> Draft | None:
         return None
     return Draft(
         words_of_part(setting, ordered.part, ordered),
-        Expectation(answer=reply),
+        Expectation(answer=reply, read=list_to_read(setting, ordered)),
         (
             *to_ordered(setting, ordered, ordered.rows[:1]),
             answer(reply, why_first(setting, ordered)),
@@ -96,7 +97,7 @@ def choose_edit(setting: Setting, random: Random) -> Draft | None:
             **words_of_part(setting, ordered.part, ordered),
             "stated": in_words(setting, entity, values),
         },
-        changes(entity, (row, values)),
+        changes(entity, (row, values), read=list_to_read(setting, ordered)),
         (
             *to_first(setting, ordered),
             *save_change(setting, entity, row, values),
@@ -146,7 +147,7 @@ def choose_move(setting: Setting, random: Random) -> Draft | None:
             "state": name_field(entity.field(flow.field)),
             "after": quote(way[-1].after),
         },
-        changes(entity, (row, {flow.field: way[-1].after})),
+        changes(entity, (row, {flow.field: way[-1].after}), read=list_to_read(setting, ordered)),
         (
             *to_first(setting, ordered),
             *take_steps(setting, *way),

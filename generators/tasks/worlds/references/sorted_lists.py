@@ -4,7 +4,13 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.tasks.worlds.ground.row_conditions import Part, draw_part, narrowed_rows, turns
+from generators.tasks.worlds.ground.row_conditions import (
+    Part,
+    draw_part,
+    narrowed_rows,
+    turns,
+    whole_list,
+)
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
@@ -18,12 +24,13 @@ from generators.tasks.worlds.references.steps import (
     Steps,
     because,
     click,
-    read_on,
+    find_listed,
     to_list,
     to_part,
     to_row,
 )
 from generators.worlds.state.database import Row
+from schemas.tasks.expectation import ReadList
 from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
@@ -122,7 +129,7 @@ def to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps
         return to_part(setting, part)
     return (
         *to_list(setting, part.view, part.filters, sort=ordered.field, descending=ordered.is_large),
-        *read_on(setting, part.view, listed[: last + 1], turns_to),
+        find_listed(setting, setting.title(part.entity, listed[last])),
     )
 
 
@@ -147,6 +154,12 @@ def why_first(setting: Setting, ordered: Ordered) -> str:
         f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
         f"{ordered.in_words(setting, 0)}."
     )
+
+
+def list_to_read(setting: Setting, ordered: Ordered) -> ReadList | None:
+    """Return the list that has to be read for its first rows; None: the list sorts them itself, or is too long."""
+    part = ordered.part
+    return None if _is_sorted(ordered) else whole_list(setting, part.view, part.entity)
 
 
 def first_titles(setting: Setting, ordered: Ordered, count: int) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ answers stands in the instruction or on a page that it has opened. The world's b
 closed parts of a page are opened before their content is used or read.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from zlib import crc32
 
-from generators.tasks.worlds.ground.row_conditions import Part, narrowed_rows, turns
+from generators.tasks.worlds.ground.row_conditions import Part
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.dates import put_day
 from generators.worlds.state.database import Row, Value
@@ -74,7 +75,7 @@ def press(key: str, purpose: Purpose = Purpose.KEY) -> ReferenceStep:
 
 def opened_view(setting: Setting, step: ReferenceStep) -> View | None:
     """Return the view that a step opens by the navigation, or None."""
-    if step.purpose not in {Purpose.VIEW, Purpose.NEW_SEARCH, Purpose.TO_CART}:
+    if step.purpose not in {Purpose.VIEW, Purpose.TO_CART}:
         return None
     return next((view for view in setting.world.views if view.label == step.on), None)
 
@@ -93,13 +94,24 @@ def search(setting: Setting, text: str) -> Steps:
     return (fill(words.search, text, Purpose.SEARCH), click(words.apply, Purpose.APPLY))
 
 
+def part_of(title: str) -> str:
+    """Return what of a title is put into a search: all of it, its first words or its last ones, the same for equal titles.
+
+    A part has at least half of the words, so that few other rows have it too.
+    """
+    parts = title.split()
+    count = -(-len(parts) // 2)
+    ways = (title, " ".join(parts[:count]), " ".join(parts[-count:]))
+    return ways[crc32(title.encode()) % len(ways)]
+
+
 def find_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
     """Return the steps from any page to a list that shows a row, with a search if possible."""
     searched = setting.is_searched(view, entity, row)
     return (
         *to_view(setting, view),
-        *(search(setting, setting.title(entity, row)) if searched else ()),
-        *turn(setting, setting.turns(view, entity, row, searched=searched)),
+        *(search(setting, part_of(setting.title(entity, row))) if searched else ()),
+        find_listed(setting, setting.title(entity, row)),
     )
 
 
@@ -199,30 +211,28 @@ def to_list(
     return (*to_view(setting, view), *chosen, *applied)
 
 
-def turn(setting: Setting, times: int) -> Steps:
-    """Return the steps that load a list's next rows `times` times."""
+def _next_rows(setting: Setting) -> str | None:
+    """Return the words on the button that loads a list's next rows; None: they load by scrolling on."""
     behaviour = setting.world.behaviour
     match behaviour.paging:
         case Paging.PAGES:
-            step = click(setting.world.words.next, Purpose.TURN)
+            return setting.world.words.next
         case Paging.MORE:
-            step = click(behaviour.more, Purpose.TURN)
+            return behaviour.more
         case _:
-            step = press("End", Purpose.SCROLL)
-    return (step,) * times
+            return None
 
 
-def read_on(setting: Setting, view: View, rows: Sequence[Row], turns: int) -> Steps:
-    """Return the steps that read `rows`, the first of a list in its order, on its first page and after `turns` turns."""
-    entity, steps = setting.world.entity(view.entity), list[ReferenceStep]()
-    for page in range(turns + 1):
-        steps += turn(setting, 1) if page else ()
-        titles = [
-            setting.title(entity, row)
-            for row in rows[page * view.page_size : (page + 1) * view.page_size]
-        ]
-        steps += map(see, dict.fromkeys(titles))
-    return tuple(steps)
+def find_listed(setting: Setting, title: str) -> ReferenceStep:
+    """Return the step that looks through a list until a row's title is in sight."""
+    return ReferenceStep(
+        do=Do.FIND, on=" ".join(title.split()), text=_next_rows(setting), purpose=Purpose.LOOK
+    )
+
+
+def read(setting: Setting) -> ReferenceStep:
+    """Return the step that reads a list to its end."""
+    return ReferenceStep(do=Do.READ, text=_next_rows(setting), purpose=Purpose.LOOK)
 
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
@@ -375,5 +385,5 @@ def to_part(setting: Setting, part: Part) -> Steps:
     """Return the steps from any page until all rows of a part were seen in its list."""
     return (
         *to_list(setting, part.view, part.filters),
-        *read_on(setting, part.view, narrowed_rows(setting, part), turns(setting, part)),
+        read(setting),
     )

@@ -72,7 +72,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
                 key = "fill" if text in said else "carry"
             case Purpose.ANSWER:
                 key = _ending(text, answer_kind, last)
-        if step.do is not Do.LOOK:
+        if step.do not in (Do.LOOK, Do.FIND, Do.READ):
             visited.add(step.on)
         said, last = f"{said}\n{step.on or ''}\n{step.text}", key
         yield key

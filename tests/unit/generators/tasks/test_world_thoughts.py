@@ -14,11 +14,10 @@ from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.references.pattern_steps import to_month
-from generators.tasks.worlds.references.steps import answer, choose, click, fill, put, to_list, turn
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, put, to_list
 from generators.tasks.worlds.references.thoughts import think
 from schemas.tasks.reference import Purpose, ReferenceStep
 from schemas.tasks.task import Task
-from schemas.worlds.behaviour import Paging
 from schemas.worlds.field import Widget
 from schemas.worlds.patterns import Shape
 
@@ -120,15 +119,6 @@ def test_a_slider_is_taken_to_an_end_before_keys_bring_it_closer() -> None:
         assert all("key Arrow" in one for one in said[2:])
 
 
-def test_the_end_of_a_list_is_no_end_of_a_slider() -> None:
-    paging = SHOP.behaviour.model_copy(update={"paging": Paging.SCROLL})
-    setting = Setting(SHOP.model_copy(update={"behaviour": paging}), shop_rows())
-
-    said = thoughts(*turn(setting, 1))
-    assert said
-    assert not any("range" in one for one in said)
-
-
 def test_a_thought_that_opens_a_closed_list_names_none_of_its_options() -> None:
     view = SHOP.views[0]
     field = SHOP.entity(view.entity).field(view.filters[0])
@@ -198,13 +188,12 @@ def test_what_comes_first_in_an_order_is_named_with_what_the_list_shows_of_it(ki
     assert True in shown
 
 
-def test_a_calendar_is_turned_to_a_month_and_a_list_to_its_next_rows() -> None:
+def test_a_calendar_is_turned_to_a_month() -> None:
     setting = Setting(*drawn.whole("library", 12))
     view = next(view for view in setting.world.views if view.shape is Shape.CALENDAR)
     later = (setting.world.at.date() + timedelta(days=45)).isoformat()
 
     assert any("month" in one for one in thoughts(*to_month(setting, view, later)))
-    assert not any("month" in one for one in thoughts(*turn(setting, 1)))
 
 
 def test_a_field_whose_label_names_a_part_of_pages_is_filled_in() -> None:

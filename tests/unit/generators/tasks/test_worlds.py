@@ -16,8 +16,7 @@ from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_o
 from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
-from generators.tasks.worlds.references.solution_styles import Style, apply_style
-from generators.tasks.worlds.references.steps import answer, choose, click, fill, read_on, to_row
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, part_of, to_row
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose
@@ -136,34 +135,29 @@ def test_the_wording_is_drawn() -> None:
     assert len(beginnings) >= 4
 
 
-def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
-    plan = (click("Orders", Purpose.VIEW), click("A-1040", Purpose.ROW), answer("8"))
-    setting = Setting(SHOP, shop_rows())
-
-    ways = {style: apply_style(setting, Random(1), style, plan) for style in Style}
-
-    assert ways[Style.DIRECT] == ways[Style.TURNING] == plan
-    for style in (Style.EXPLORING, Style.WRONG_WORD, Style.NEAR_MISS):
-        before = ways[style][: -len(plan)]
-        assert before
-        assert [(step.do, step.on) for step in ways[style][-len(plan) :]] == [
-            (step.do, step.on) for step in plan
-        ]
-        assert all(step.do in {Do.CLICK, Do.TYPE, Do.LOOK} for step in before)
-        assert "A-1040" not in {step.on for step in before}
-    assert ways[Style.EXPLORING][0] != plan[0]
-    assert ways[Style.WRONG_WORD][1].model_copy(update={"why": None}) == fill(
-        "Search", "Orders", Purpose.SEARCH
-    )
+def test_a_reference_opens_no_list_that_it_does_not_use() -> None:
+    """A detour without a cause would open a list, and leave it for another one or a row that no later step needs."""
+    for task in _tasks(240):
+        views = [step.on for step in task.reference if step.purpose is Purpose.VIEW]
+        assert len(views) <= 1 + task.difficulty.pages if task.difficulty else views
 
 
-def test_a_search_that_finds_something_is_no_wrong_word() -> None:
-    rows = shop_rows()
-    rows["purchase"][0]["number"] = "Orders of March"
+@pytest.mark.parametrize(
+    "title", ["A-1040", "Blue lamp", "The long way home again", "One two three"]
+)
+def test_what_is_put_into_a_search_is_a_part_of_the_title(title: str) -> None:
+    part = part_of(title)
 
-    plan = (click("Orders", Purpose.VIEW), answer())
+    assert part in title
+    assert len(part.split()) >= len(title.split()) / 2
+    assert part == part_of(title)
 
-    assert apply_style(Setting(SHOP, rows), Random(1), Style.WRONG_WORD, plan) == plan
+
+def test_titles_are_searched_whole_and_by_their_beginnings_and_ends() -> None:
+    titles = [f"red item {number}" for number in range(30)]
+    found = {part_of(title).replace(title, "whole").split()[0] for title in titles}
+
+    assert found == {"whole", "red", "item"}
 
 
 def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
@@ -172,24 +166,17 @@ def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
     row = setting.rows_of(entity)[11]
 
     assert Do.TYPE in {step.do for step in to_row(setting, view, entity, row)}
-    turned = [step.on for step in to_row(setting.without_search(), view, entity, row)]
-    assert turned == ["Products", "Next", "Next", row["name"]]
-
-
-def test_each_row_of_a_list_that_is_read_is_looked_at() -> None:
-    setting, view, entity = Setting(SHOP, shop_rows()), SHOP.view_of("product"), SHOP.entities[0]
-    assert view is not None
-    rows = setting.rows_of(entity)[: 2 * view.page_size]
-    steps = read_on(setting, view, rows, turns=1)
-
-    assert [step.on for step in steps if step.do is Do.LOOK] == [row["name"] for row in rows]
+    turned = to_row(setting.without_search(), view, entity, row)
+    assert [step.on for step in turned] == ["Products", row["name"], row["name"]]
+    assert (turned[1].do, turned[1].text) == (Do.FIND, "Next")
 
 
 def test_a_budget_is_a_small_multiple_of_the_reference() -> None:
     for task in _tasks(54):
         made, actions = to_task(SHOP, task), actions_of(task.reference)
         looks = sum(step.do is Do.LOOK for step in task.reference)
-        assert 3 * actions < made.max_steps <= 3 * actions + 10 + looks / 2
+        lists = sum(step.do in (Do.FIND, Do.READ) for step in task.reference)
+        assert 3 * actions < made.max_steps <= 3 * actions + 10 + looks / 2 + 20 * lists
         assert task.difficulty is not None
         assert task.difficulty.decisions >= 1
 

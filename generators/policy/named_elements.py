@@ -1,0 +1,156 @@
+"""Finds the elements that a reference names on a page, by the words on them or beside them."""
+
+import functools
+from collections.abc import Iterator
+
+from generators.browser.protocol import Node
+from generators.policy.element_names import (
+    FieldNames,
+    Names,
+    is_active,
+    is_button_or_link,
+    is_field,
+    is_tiny,
+    words,
+)
+from generators.policy.window import Window
+from schemas.tasks.reference import Do, ReferenceStep
+
+_MARKS = {"#": "id", ".": "class"}
+
+
+class Page:
+    """A page as it was read once, with an index of its names for repeated searches."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        """The page."""
+        self.front = _front(root)
+        """What lies over the page as its last modal window, or the page."""
+        self.window = Window(root)
+        """The window over it."""
+
+    @property
+    def is_written_in(self) -> bool:
+        """Whether keys go to a field."""
+        return any(node.focused and is_field(node) for node in self.root.walk())
+
+    def find(self, step: ReferenceStep) -> Node | None:
+        """Return the element that a step names; None if the page does not show it."""
+        if step.do is Do.LOOK and step.within is None:
+            return self._nodes_by_name.get(words(step.on or "")) or find(self.root, step)
+        return find(self.root, step)
+
+    def find_exactly(self, name: str) -> Node | None:
+        """Return the element with exactly this name, in whatever case; None if the page does not show it."""
+        wanted = words(name)
+        small = wanted.casefold()
+        return self._nodes_by_name.get(wanted) or next(
+            (node for one, node in self._nodes_by_name.items() if one.casefold() == small), None
+        )
+
+    @functools.cached_property
+    def _nodes_by_name(self) -> dict[str, Node]:
+        """The result of `find` for each exact name on the page."""
+        root = self.front
+        names, out = Names(root), dict[str, tuple[tuple[bool, int], Node]]()
+        for node in root.walk():
+            key = (not is_active(node), len(node.text))
+            for name in names.of(node) if node.shown else ():
+                if name not in out or key < out[name][0]:
+                    out[name] = (key, node)
+        return {name: node for name, (_, node) in out.items()}
+
+
+def find(root: Node, step: ReferenceStep) -> Node | None:
+    """Return the element that a step names; None if the page does not show it.
+
+    Exact names are preferred to those that differ in case, and those to names that contain the words; active
+    elements are preferred to plain text, and for a click a button or link to a field of which only the
+    placeholder has the name. If a modal window is open, only its content is searched.
+    """
+    root = _front(root)
+    fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
+    thing = _search(root, step, names=fields or Names(root), fields_alone=fields is not None)
+    if thing is None and fields is not None and step.do is Do.SELECT:
+        # Of a list that the page draws itself the field may be hidden, or there is none.
+        thing = _search(root, step, names=fields, fields_alone=False)
+    return thing
+
+
+def _search(root: Node, step: ReferenceStep, *, names: Names, fields_alone: bool) -> Node | None:
+    """Return the best of the elements that have the name that a step says; None: there is none."""
+    wanted = words(step.on or "")
+    for scope in _scopes(root, step.within):
+        things = [node for node in scope.walk() if node.shown]
+        if fields_alone:
+            things = [node for node in things if is_field(node)]
+        if wanted[:1] in _MARKS:
+            attribute, name = _MARKS[wanted[:1]], (step.on or "")[1:]
+            marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
+            return marked[0] if marked else None
+        ranked = [
+            (rank, is_tiny(node), not is_active(node), len(node.text), place, node)
+            for place, node in enumerate(things)
+            if (rank := names.rank(wanted, node)) is not None
+        ]
+        if ranked:
+            best = min(ranked)
+            if step.do is Do.CLICK and names.is_of_placeholder(wanted, best[-1]):
+                same = [one for one in ranked if one[:3] == best[:3]]
+                best = min((one for one in same if is_button_or_link(one[-1])), default=best)
+            node = _innermost(best[-1])
+            return node if node.point is not None else _active_around(scope, node) or node
+    return None
+
+
+def _active_around(scope: Node, node: Node) -> Node | None:
+    """Return the innermost active element around another, as a button around its words; None: a click does not reach it."""
+    path, below = list[Node](), scope
+    while below is not node:
+        inner = next(
+            (one for one in below.children if any(each is node for each in one.walk())), None
+        )
+        if inner is None:
+            return None
+        path.append(below)
+        below = inner
+    active = next((one for one in reversed(path) if is_active(one)), None)
+    return active if active is not None and active.point is not None else None
+
+
+def _innermost(node: Node) -> Node:
+    """Return the innermost element with the words of a plain one, as far as a click reaches it."""
+    while node.text and not is_active(node):
+        same = [one for one in node.children if one.shown and one.text == node.text]
+        if len(same) != 1 or (same[0].point is None and node.point is not None):
+            break
+        node = same[0]
+    return node
+
+
+def _front(root: Node) -> Node:
+    """Return the last modal window; if there is none, the page."""
+    modal = [node for node in root.walk() if node.shown and node.attrs.get("aria-modal") == "true"]
+    return modal[-1] if modal else root
+
+
+def _scopes(root: Node, within: str | None) -> list[Node]:
+    """Return the smallest element that contains certain words, then its ancestors, innermost first.
+
+    An element with exactly these words is preferred to one with others too.
+    """
+    if within is None:
+        return [root]
+    wanted = words(within).casefold()
+    paths = list(_smallest(root, wanted, []))
+    return min(paths, key=lambda path: words(path[0].text).casefold() != wanted, default=[])
+
+
+def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node]]:
+    """Yield each element that contains the words in none of its children, with its ancestors."""
+    if wanted not in words(node.text).casefold():
+        return
+    path = [node, *around]
+    inner = [found for child in node.children for found in _smallest(child, wanted, path)]
+    yield from inner or [path]

@@ -1,0 +1,181 @@
+"""What is not in sight is looked for by what was shown: on a page, in its parts, and through lists."""
+
+import pytest
+from support.browsers.reference_pages import AWAY, SEEN, Reader, node, scrolled, step
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import PolicyInput
+from generators.policy.reference import MAX_SCROLLS, ReferencePolicy
+from schemas.episodes.action import Action, Answer, Click, Direction, Key, Scroll, TypeText
+from schemas.errors import RolloutFailure
+
+
+async def test_what_is_out_of_sight_is_looked_for_downwards_and_then_upwards() -> None:
+    policy = ReferencePolicy([step(do="click", on="Order")])
+    taken = []
+    for top in (600.0, 900.0, 1_000.0, 700.0, 400.0, 100.0):
+        root = scrolled(node("body", ""), top, height=1_400.0)
+        taken.append((await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))).action)
+
+    down, up = (Scroll(direction=way, amount=300) for way in (Direction.DOWN, Direction.UP))
+    assert taken == [down, down, up, up, up, up]
+    last = PolicyInput("Do it.", (), SEEN, Reader(scrolled(node("body", ""), height=1_400.0)))
+    with pytest.raises(RolloutFailure, match="the page shows no 'Order'"):
+        await policy.act(last)
+
+
+@pytest.mark.parametrize("top", [500.0, 5_000.0, -900.0])
+async def test_what_was_never_in_sight_decides_nothing(top: float) -> None:
+    root = scrolled(node("body", "", node("button", "Order", at=AWAY, top=top)), 1_000.0)
+    policy = ReferencePolicy([step(do="click", on="Order")])
+
+    first = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=300)
+
+
+@pytest.mark.parametrize(
+    ("top", "back"),
+    [
+        (300.0, Scroll(direction=Direction.UP, amount=300)),
+        (900.0, Key(key="Home")),
+    ],
+)
+async def test_what_was_in_sight_is_gone_back_to(top: float, back: Action) -> None:
+    seen = scrolled(node("body", "", node("button", "Order"), node("button", "Add")))
+    away = node("button", "Order", at=AWAY, top=-top)
+    later = scrolled(node("body", "", away, node("p", "Total")), top)
+    policy = ReferencePolicy([step(do="look", on="Total"), step(do="click", on="Order")])
+    await policy.act(PolicyInput("Do it.", (), SEEN, Reader(seen)))
+
+    assert (await policy.act(PolicyInput("Do it.", (), SEEN, Reader(later)))).action == back
+
+
+def _listed(*names: str, top: float, height: float = 1_000.0, more: str | None = "Next") -> Node:
+    """Return a page of a list, of which only these names and a button to more are in sight."""
+    button = [node("button", more)] if more else []
+    return scrolled(
+        node("body", "", *(node("a", name) for name in names), *button), top, height=height
+    )
+
+
+async def _decide(policy: ReferencePolicy, root: Node, url: str = "/1") -> Action:
+    page = SEEN.page.model_copy(update={"url": f"http://shop.localhost{url}"})
+    turn = PolicyInput("Do it.", (), SEEN.model_copy(update={"page": page}), Reader(root))
+    return (await policy.act(turn)).action
+
+
+async def test_a_list_is_gone_through_page_by_page_until_the_row_is_in_sight() -> None:
+    find = step(do="find", on="Lamp", text="Next")
+    policy = ReferencePolicy([find, step(do="click", on="Lamp")])
+    pages = [
+        ("/1", _listed("Chair", top=0.0)),
+        ("/1", _listed("Table", top=300.0)),
+        ("/1", _listed("Bed", top=600.0)),
+        ("/2", _listed("Lamp", top=0.0)),
+    ]
+    taken = [await _decide(policy, root, url) for url, root in pages]
+
+    assert [type(one) for one in taken] == [Scroll, Scroll, Click, Click]
+
+
+async def test_a_row_is_opened_where_it_comes_into_sight_whatever_a_plan_reckons() -> None:
+    policy = ReferencePolicy([step(do="find", on="Lamp", text="Next"), step(do="click", on="Lamp")])
+
+    assert isinstance(await _decide(policy, _listed("Lamp", top=0.0)), Click)
+
+
+async def test_a_list_without_the_row_fails_the_policy() -> None:
+    policy = ReferencePolicy([step(do="find", on="Lamp", text="Next")])
+    end = _listed("Chair", top=0.0, height=400.0, more=None)
+
+    with pytest.raises(RolloutFailure, match="the list ends without 'Lamp'"):
+        await _decide(policy, end)
+
+
+async def test_a_list_is_read_to_its_end_and_rows_that_it_gains_below_alone() -> None:
+    policy = ReferencePolicy([step(do="read", text="More"), step(do="answer", text="3")])
+    pages = [
+        _listed("Chair", top=0.0, height=600.0, more="More"),
+        _listed("Chair", top=200.0, height=600.0, more="More"),
+        _listed("Table", top=200.0, height=900.0, more="More"),
+        _listed("Table", top=500.0, height=900.0, more=None),
+    ]
+    taken = [await _decide(policy, root) for root in pages]
+
+    assert [type(one) for one in taken] == [Scroll, Click, Scroll, Answer]
+    assert taken[2] == Scroll(direction=Direction.DOWN, amount=300)
+
+
+async def test_a_list_that_never_ends_is_given_up() -> None:
+    policy = ReferencePolicy([step(do="read")])
+
+    for at in range(MAX_SCROLLS):
+        await _decide(policy, _listed("Chair", top=300.0 * at, height=1e6, more=None))
+    last = _listed("Chair", top=300.0 * MAX_SCROLLS, height=1e6, more=None)
+    with pytest.raises(RolloutFailure, match="cannot be brought into sight"):
+        await _decide(policy, last)
+
+
+async def test_the_page_is_scrolled_beside_a_part_that_scrolls_by_itself() -> None:
+    panel = node("aside", "", top=100.0)
+    panel.box, panel.inner, panel.scroll = (
+        (200.0, 100.0, 250.0, 250.0),
+        (250.0, 250.0),
+        (0, 250, 250, 500),
+    )
+    panel.style = {"overflow-y": "auto"}
+    root = scrolled(node("body", "", panel))
+    scroll = await _decide(ReferencePolicy([step(do="click", on="Order")]), root)
+
+    assert isinstance(scroll, Scroll)
+    assert scroll.x is not None
+    assert not 200 <= scroll.x <= 450 or not 100 <= (scroll.y or 0) <= 350
+
+
+async def test_a_part_that_goes_on_above_the_window_is_followed_by_the_page() -> None:
+    panel = node("aside", "", node("button", "Order", at=AWAY, top=-150.0))
+    panel.box, panel.inner, panel.scroll = (
+        (100.0, -200.0, 300.0, 500.0),
+        (300.0, 500.0),
+        (0, 0, 300, 500 + 2),
+    )
+    panel.style = {"overflow-y": "auto"}
+    root = scrolled(node("body", "", panel), 800.0)
+    scroll = await _decide(ReferencePolicy([step(do="click", on="Order")]), root)
+    panel.scroll = (0, 2, 300, 502)
+    up = await _decide(policy := ReferencePolicy([step(do="click", on="Order")]), root)
+
+    assert isinstance(scroll, Scroll)
+    assert scroll.direction is Direction.DOWN
+    assert isinstance(up, Scroll)
+    assert up.direction is Direction.UP
+    panel.scroll = (0, 0, 300, 502)
+    above = await _decide(policy, root)
+    assert isinstance(above, Scroll)
+    assert above.x is not None
+    assert not 100 <= above.x <= 400, "the page is scrolled beside the part"
+
+
+async def test_a_change_is_looked_for_before_the_end() -> None:
+    steps = [
+        step(do="type", on="who", text="Ada Byron"),
+        step(do="click", on="Add"),
+        step(do="answer", text="", why="Done."),
+    ]
+    policy = ReferencePolicy(steps)
+    form = node("body", "", node("input", "", name="who"), node("button", "Add"))
+    taken = [await _decide(policy, form, "/form"), await _decide(policy, form, "/form")]
+    taken.append(await _decide(policy, scrolled(node("body", ""), height=700.0), "/saved"))
+    taken.append(await _decide(policy, scrolled(node("body", ""), 300.0, height=700.0), "/saved"))
+
+    assert [type(one) for one in taken] == [TypeText, Click, Scroll, Answer]
+
+
+async def test_a_page_that_does_not_move_is_given_up() -> None:
+    policy = ReferencePolicy([step(do="click", on="Order")])
+    turn = PolicyInput("Do it.", (), SEEN, Reader(scrolled(node("body", ""), 0.0)))
+
+    assert isinstance((await policy.act(turn)).action, Scroll)
+    with pytest.raises(RolloutFailure, match="the page shows no 'Order'"):
+        await policy.act(turn)
