@@ -2,13 +2,14 @@
 
 A pure state machine; time is passed in. A server whose prefix cache cannot hold what its episodes will ask next drops each
 prompt's beginning just before it is wanted, and reads everything again: with a model of recurrent states 64 episodes made
-0.57 of the steps of 32, and no gauge showed it. What shows it is *hit efficiency*, the tokens that the cache served among
-those that it could have, so the number of episodes is found by that:
+0.57 of the steps of 32, and no gauge showed it. What shows it are *lost calls* (`window.py`), those that come back to find
+that their conversation's beginning has been dropped, so the number of episodes is found by them:
 
-* **Live episodes** climb while the cache serves what it could, and fall when it does not. Each decision looks at a whole
-  *residence*: three times the median time between two calls of an episode. What is good is what this server has done at its
-  best, because not every state is kept. Where the number failed it is an edge: below it, little is lost, and beyond it
-  much at once, so that it stays under the edge for long and then tries it in small steps.
+* **Live episodes** climb while hardly a call is lost, stay while a few are, and fall by the share of those that are. Each
+  decision looks at a whole *residence*: three times the median time between two calls of an episode. They climb fast up to
+  a careful share of what fits by reckoning, and slowly from there, but not while prompts still grow: a number that is good
+  with young episodes says little. Where the number failed it is an edge: the number stays under it for long and then
+  tries it in small steps.
 * Where the server says nothing of a cache, or has none, the number climbs unless computed tokens a second fall.
 * **Requests under way** are fewer while the server makes some of them start again, or while more wait in it than it works
   on, and more while none waits.
@@ -20,6 +21,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from generators.engine.governor.signals import CallFigures, Gauges, Memory
+from generators.engine.governor.window import Usual, Window
 
 RESIDENCE_GAPS = 3.0
 """A residence in times between two calls of an episode."""
@@ -30,23 +32,29 @@ MIN_CALLS = 24
 START_EPISODES = 24
 """Episodes that may live at first."""
 
-START_SHARE = 0.4
+START_SHARE = 0.33
 """Share of the episodes that fit by reckoning, up to which their number climbs fast."""
 
 FAST, SLOW = 1.5, 1.05
 """By how much the number climbs below and above that."""
 
-SERVED_WELL, SERVED_BADLY = 0.95, 0.92
-"""Hit efficiency, relative to the best, from which on more episodes may live, and below which fewer may."""
+GROWS = 1.05
+"""Prompts that are longer than at the last decision by this factor still grow, and the number does not climb slowly."""
+
+FEW_LOST, MANY_LOST = 0.01, 0.05
+"""Share of lost calls up to which more episodes may live, and beyond which fewer may."""
+
+MIN_KEPT = 0.5
+"""What is left of the number at least when it falls, however many calls are lost."""
+
+IS_MENDING = 0.01
+"""Where the share of lost calls has fallen by so much since the last decision, the number does not fall again."""
+
+SETTLES = 1.0
+"""Residences after a fall in which nothing is looked at: calls that go back to older prompts need some of their own again."""
 
 SERVES_AT_ALL = 0.05
 """Hit efficiency below which a server that has never been better has no cache to speak of."""
-
-FALLS = ((0.8, 0.9), (0.65, 0.8), (0.4, 0.65), (0.0, 0.5))
-"""What is left of the number, by the hit efficiency that it falls for, relative to the best."""
-
-RISES_AGAIN = 0.01
-"""Hit efficiency that has risen by so much since the last decision is on its way, and the number does not fall again."""
 
 NEAR_EDGE, PAST_EDGE = 0.96, 1.06
 """Where the number stays below the one that failed, and how far the edge moves when it was good for a while."""
@@ -58,7 +66,7 @@ SLOWER, BACK = 0.85, 0.9
 """Computed tokens a second, relative to the best of late, for which the number falls where nothing is said of a cache; and to what."""
 
 BEST_FADES = 0.998
-"""What is left of the best hit efficiency after each decision, because the work changes."""
+"""What is left of the best own efficiency after each decision, because the work changes."""
 
 PREEMPTED = 0.01
 """Share of requests that may have to start again."""
@@ -71,6 +79,9 @@ MOST_WAITING = 0.6
 
 FEW_WAITING = 4
 """Requests that may wait in a server in any case."""
+
+KEPT_FIRSTS = 16
+"""First calls of conversations by which it is known what all prompts share."""
 
 _KEPT = 200
 
@@ -88,42 +99,6 @@ class Limits:
 
 
 @dataclass(slots=True)
-class _Window:
-    """What was heard since the last decision."""
-
-    begun: float
-    calls: int = 0
-    cached: int = 0
-    cacheable: int = 0
-    said: int = 0
-    full: int = 0
-    computed: int = 0
-
-    def add(self, call: CallFigures, *, is_full: bool) -> None:
-        prompt, cached = call.prompt_tokens, call.cached_tokens
-        self.calls += 1
-        self.full += is_full
-        self.computed += max(0, (prompt or 0) - max(0, cached or 0))
-        if cached is not None:
-            could = max(0, min(call.cacheable_tokens, prompt or call.cacheable_tokens))
-            self.said += 1
-            self.cached += max(0, min(cached, could))
-            self.cacheable += could
-
-    @property
-    def efficiency(self) -> float | None:
-        """Hit efficiency; None: the server seldom says it, or nothing could have been served."""
-        if self.said * 2 < self.calls or not self.cacheable:
-            return None
-        return self.cached / self.cacheable
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many lived as may, most of the time."""
-        return self.full * 2 > self.calls
-
-
-@dataclass(slots=True)
 class Governor:
     """The limits of one endpoint."""
 
@@ -138,16 +113,19 @@ class Governor:
     _live: float = field(init=False)
     _requests: float = field(init=False)
     _because: str = "the first episodes begin"
-    _window: _Window | None = None
+    _window: Window | None = None
     _holds_until: float = 0.0
     _best: float = 0.0
-    _before: float = 0.0
+    _best_own: float = 0.0
+    _lost: float = 0.0
+    _length: float = 0.0
     _edge: float = float("inf")
     _steady: int = 0
     _patience: int = PATIENCE
     _tries: bool = False
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=6))
-    _last: dict[str, float] = field(default_factory=dict)
+    _last: dict[str, tuple[float, int]] = field(default_factory=dict)
+    _firsts: deque[int] = field(default_factory=lambda: deque(maxlen=KEPT_FIRSTS))
     _gaps: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     _prompts: deque[int] = field(default_factory=lambda: deque(maxlen=_KEPT))
     _gauges: Gauges | None = None
@@ -166,16 +144,19 @@ class Governor:
 
     def hear(self, call: CallFigures, now: float, *, live: int) -> None:
         """Learn of a reply at `now`, seconds of any clock; `live` episodes live by then."""
-        before = self._last.get(call.episode)
-        self._last[call.episode] = now
+        before, last = self._last.get(call.episode, (None, 0))
+        self._last[call.episode] = now, max(0, call.prompt_tokens or call.cacheable_tokens)
         if before is not None:
             self._gaps.append(now - before)
         if call.prompt_tokens is not None and call.prompt_tokens > 0:
             self._prompts.append(call.prompt_tokens)
+        if not last and call.cached_tokens is not None:
+            self._firsts.append(max(0, call.cached_tokens))
         if self._window is None or now < self._holds_until:
-            self._window = _Window(now)
+            self._window = Window(now)
             return
-        self._window.add(call, is_full=live >= self.limits.live)
+        usual = Usual(last, min(self._firsts, default=0), self._best_own)
+        self._window.add(call, usual, is_full=live >= self.limits.live)
         self._decide(self._window, now)
 
     def forget(self, episode: str) -> None:
@@ -202,7 +183,7 @@ class Governor:
             self._requests = min(self._requests, running + waiting) * FEWER
         self._set_limits()
 
-    def _decide(self, window: _Window, now: float) -> None:
+    def _decide(self, window: Window, now: float) -> None:
         residence = self.residence
         if residence is None or window.calls < MIN_CALLS or now - window.begun <= residence:
             return
@@ -211,31 +192,37 @@ class Governor:
             self._follow_rate(window, now - window.begun)
         else:
             self._follow_cache(window, efficiency)
-            if self._live < self.limits.live:
-                self._holds_until = now + residence / 2
-        self._window = _Window(now)
+            if round(self._live) < self.limits.live:
+                self._holds_until = now + residence * SETTLES
+        self._window = Window(now)
         self._set_limits()
 
-    def _follow_cache(self, window: _Window, efficiency: float) -> None:
+    def _follow_cache(self, window: Window, efficiency: float) -> None:
         self._because = f"the cache served {efficiency:.0%} of what it could"
-        self._best = max(self._best * BEST_FADES, efficiency)
-        relative = efficiency / self._best
-        before, self._before = self._before, relative
-        if relative < SERVED_BADLY:
-            is_first = self._edge == float("inf")
-            if relative < before + RISES_AGAIN or is_first:
-                if self._tries:
-                    self._patience = min(self._patience * 2, MOST_PATIENCE)
-                self._edge, self._tries, self._steady = min(self._edge, self._live), False, 0
-                self._live *= next(left for least, left in FALLS if relative >= least)
-        elif relative > SERVED_WELL and window.is_full:
-            self._steady += 1
-            self._climb()
+        self._best = max(self._best, efficiency)
+        self._best_own = max(self._best_own * BEST_FADES, window.own_efficiency)
+        before, self._lost = self._lost, window.lost
+        length = window.prompts / window.calls
+        grows, self._length = length > GROWS * self._length, length
+        if window.lost > MANY_LOST:
+            if window.lost > before - IS_MENDING or self._edge == float("inf"):
+                self._fall(window.lost)
+        elif window.lost <= FEW_LOST and window.is_full:
+            self._climb(grows=grows)
 
-    def _climb(self) -> None:
+    def _fall(self, lost: float) -> None:
+        """Let fewer episodes live, and remember the edge."""
+        if self._tries:
+            self._patience = min(self._patience * 2, MOST_PATIENCE)
+        self._edge, self._tries, self._steady = min(self._edge, self._live), False, 0
+        self._live *= max(MIN_KEPT, 1.0 - lost)
+
+    def _climb(self, *, grows: bool) -> None:
         """Let more episodes live: many up to what may fit, then few, and none just below where it failed."""
-        step = FAST if self._live * FAST < self._careful_reckoning() else SLOW
-        grown = self._live * step + 0.5
+        grown = max(min(self._live * FAST, self._careful_reckoning()), self._live * SLOW) + 0.5
+        if grows and self._live * SLOW >= self._careful_reckoning():
+            return
+        self._steady += 1
         if grown > self._edge * NEAR_EDGE and self._steady > self._patience:
             self._edge, self._tries, self._steady = self._edge * PAST_EDGE + 1, True, 0
         self._live = max(self._live, min(grown, self._edge * NEAR_EDGE))
@@ -247,7 +234,7 @@ class Governor:
         prompts = sorted(self._prompts)
         return START_SHARE * self.memory.episodes(prompts[len(prompts) * 3 // 4])
 
-    def _follow_rate(self, window: _Window, seconds: float) -> None:
+    def _follow_rate(self, window: Window, seconds: float) -> None:
         # Where prompts are not counted, calls are.
         rate = (window.computed or window.calls) / seconds
         what = "computed tokens" if window.computed else "calls"

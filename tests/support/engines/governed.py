@@ -5,10 +5,12 @@ from collections.abc import Callable
 from generators.engine.governor.governor import Governor
 from generators.engine.governor.signals import CallFigures, Memory
 
-PROMPT, CACHEABLE = 10_000, 8_000
+PROMPT, CACHEABLE, SHARED = 10_000, 8_000, 1_000
+"""Tokens of a prompt, of what a cache could serve of it, and of what all prompts share."""
 
 Efficiency = float | None | Callable[[int], float]
-"""What a cache serves of what it could, or by how many episodes live; None: the server does not say."""
+"""The share of calls that a cache serves all it could, or by how many episodes live; the others get what all share. None: the
+server does not say."""
 
 
 class Teller:
@@ -18,6 +20,9 @@ class Teller:
         self.governor = Governor(ceiling, memory)
         self.now = 0.0
         self.calls = 0
+        self.prompt = PROMPT
+        self._owed = 0.0
+        self._known: set[str] = set()
 
     @property
     def live(self) -> int:
@@ -28,11 +33,26 @@ class Teller:
         """Let the next episode have its reply."""
         live = self.live
         found = efficiency(live) if callable(efficiency) else efficiency
-        cached = None if found is None else round(found * CACHEABLE)
         self.now += seconds / live
         self.calls += 1
-        told = CallFigures(str(self.calls % live), 0.5, PROMPT, cached, CACHEABLE)
-        self.governor.hear(told, self.now, live=live)
+        episode = str(self.calls % live)
+        could = CACHEABLE if episode in self._known else SHARED
+        self._known.add(episode)
+        self.governor.hear(
+            CallFigures(episode, 0.5, self.prompt, self._serve(found, could), could),
+            self.now,
+            live=live,
+        )
+
+    def _serve(self, share: float | None, could: int) -> int | None:
+        """Return what is served of the next call, so that of all so far this share are served."""
+        if share is None:
+            return None
+        self._owed += share
+        if self._owed < 1 - 1e-9:
+            return SHARED if share else 0
+        self._owed -= 1
+        return could
 
     def decide(self, efficiency: Efficiency, *, times: int = 1, seconds: float = 1.0) -> list[int]:
         """Return how many may live after each of so many decisions."""

@@ -1,7 +1,7 @@
 """How many episodes may live, by what a server's cache serves, and how many requests may be under way."""
 
 import pytest
-from support.engines.governed import PROMPT, Teller
+from support.engines.governed import CACHEABLE, PROMPT, Teller
 
 from generators.engine.governor.governor import (
     FEWER,
@@ -9,7 +9,9 @@ from generators.engine.governor.governor import (
     MOST_PATIENCE,
     NEAR_EDGE,
     PATIENCE,
+    SETTLES,
     START_EPISODES,
+    START_SHARE,
     Governor,
 )
 from generators.engine.governor.signals import CallFigures, Gauges, Memory
@@ -25,51 +27,71 @@ def test_it_begins_with_a_few_episodes_and_any_number_of_requests() -> None:
 
 
 def test_good_hits_let_more_live_up_to_the_ceiling() -> None:
-    limits = Teller(60).decide(0.9, times=12)
+    limits = Teller(60).decide(1.0, times=12)
 
     assert limits == sorted(limits)
     assert limits[-1] == 60
 
 
-def test_bad_hits_let_fewer_live_and_never_none() -> None:
+def test_lost_calls_let_fewer_live_and_never_none() -> None:
     teller = Teller()
-    teller.decide(0.9)
-    limits = [teller.decide(0.7 * 0.8**n)[0] for n in range(12)]
+    teller.decide(1.0)
+    limits = [teller.decide(0.8 * 0.8**n)[0] for n in range(12)]
 
     assert limits == sorted(limits, reverse=True)
     assert limits[-1] == 1
 
 
 @pytest.mark.parametrize(
-    ("efficiency", "left"), [(0.84, 1.0), (0.78, 0.9), (0.65, 0.8), (0.5, 0.65), (0.2, 0.5)]
+    ("served", "left"), [(0.97, 1.0), (0.9, 0.9), (0.75, 0.75), (0.5, 0.5), (0.2, 0.5)]
 )
-def test_how_far_it_falls_is_by_how_bad_it_is(efficiency: float, left: float) -> None:
+def test_it_falls_by_the_share_of_lost_calls_and_to_a_half_at_most(
+    served: float, left: float
+) -> None:
     teller = Teller()
-    before = teller.decide(0.9)[0]
+    before = teller.decide(1.0)[0]
 
-    assert teller.decide(efficiency)[0] / before == pytest.approx(left, abs=0.03)
+    assert teller.decide(served)[0] / before == pytest.approx(left, abs=0.03)
 
 
 def test_after_a_fall_it_holds_until_what_it_changed_can_be_seen() -> None:
     teller = Teller()
-    teller.decide(0.9)
+    teller.decide(1.0)
     teller.decide(0.3)
     residence, fallen = teller.governor.residence, teller.now
     assert residence is not None
-    teller.decide(0.9)
+    teller.decide(1.0)
 
-    assert teller.now - fallen >= 1.5 * residence
+    assert teller.now - fallen >= (1 + SETTLES) * residence
+
+
+def test_while_fewer_calls_are_lost_than_before_it_does_not_fall_again() -> None:
+    teller = Teller()
+    teller.decide(1.0, times=2)
+    fallen = teller.decide(0.5)[0]
+
+    assert teller.decide(0.8) == [fallen]
+    assert teller.decide(0.8)[0] < fallen
+
+
+def test_a_number_that_rounds_to_the_same_limit_is_no_fall() -> None:
+    teller = Teller()
+    teller.decide(1.0)
+    teller.governor._live = teller.governor.limits.live - 0.4
+    teller.decide(0.97)
+
+    assert teller.governor._holds_until == 0.0
 
 
 def _cliff(at: int) -> Teller:
     """Return one that has found the edge of a server."""
     teller = Teller()
-    teller.decide(lambda live: 0.9 if live < at else 0.3, times=12)
+    teller.decide(lambda live: 1.0 if live < at else 0.3, times=12)
     return teller
 
 
 def test_it_stays_under_the_edge() -> None:
-    limits = _cliff(60).decide(lambda live: 0.9 if live < 60 else 0.3, times=200)
+    limits = _cliff(60).decide(lambda live: 1.0 if live < 60 else 0.3, times=200)
 
     assert max(limits) <= 66
     assert sum(one < 60 for one in limits) > 0.9 * len(limits)
@@ -79,7 +101,7 @@ def test_it_stays_under_the_edge() -> None:
 def test_after_each_failure_it_waits_for_twice_as_many_good_decisions() -> None:
     teller, patience = _cliff(60), []
     for _ in range(600):
-        teller.decide(lambda live: 0.9 if live < 60 else 0.3)
+        teller.decide(lambda live: 1.0 if live < 60 else 0.3)
         if teller.governor._patience not in patience:
             patience.append(teller.governor._patience)
 
@@ -88,7 +110,7 @@ def test_after_each_failure_it_waits_for_twice_as_many_good_decisions() -> None:
 
 def test_a_failure_above_an_edge_does_not_raise_it() -> None:
     teller = Teller()
-    teller.decide(0.9, times=4)
+    teller.decide(1.0, times=4)
     teller.decide(0.3)
     edge = teller.governor._edge
     teller.governor._live = 1.5 * edge
@@ -101,22 +123,73 @@ def test_an_edge_that_has_moved_away_is_passed() -> None:
     teller = _cliff(40)
     assert teller.live <= 44
 
-    assert teller.decide(0.9, times=150)[-1] > 60
+    assert teller.decide(1.0, times=150)[-1] > 60
+
+
+def _hear_all(
+    teller: Teller, *, cached: int, cacheable: int = CACHEABLE, prompt: int = PROMPT
+) -> None:
+    """Tell of many calls that are all served the same."""
+    for n in range(40 * MIN_CALLS):
+        teller.now += 0.05
+        call = CallFigures(str(n % 24), 0.5, prompt, cached, cacheable)
+        teller.governor.hear(call, teller.now, live=teller.live)
 
 
 def test_what_is_good_is_what_this_server_has_done_at_its_best() -> None:
-    assert Teller().decide(0.4, times=4)[-1] > START_EPISODES
+    teller = Teller()
+    _hear_all(teller, cached=round(0.4 * CACHEABLE))
+
+    assert teller.live > START_EPISODES
+
+
+def test_what_all_prompts_share_does_not_hide_that_their_own_beginnings_are_dropped() -> None:
+    teller = Teller()
+    _hear_all(teller, cached=6_000, cacheable=6_000)
+    _hear_all(teller, cached=CACHEABLE)
+    risen = teller.live
+    _hear_all(teller, cached=6_000)
+
+    assert teller.live < risen
+
+
+def test_a_call_that_begins_nearly_anew_says_nothing_of_the_edge() -> None:
+    teller = Teller()
+    _hear_all(teller, cached=CACHEABLE)
+    _hear_all(teller, cached=0, cacheable=PROMPT * 4 // 10)
+
+    assert teller.live == 128
+
+
+def test_it_does_not_climb_slowly_while_prompts_grow() -> None:
+    large = Memory(10_000, 1_312)
+    fast, slow = Teller(128, large), Teller(128, Memory(60, PROMPT))
+    for teller in (fast, slow):
+        for _ in range(20 * MIN_CALLS):
+            teller.call(1.0)
+            teller.prompt = round(teller.prompt * 1.001)
+
+    assert slow.live == START_EPISODES
+    assert fast.live > slow.live
+
+
+def test_it_climbs_fast_to_a_careful_share_of_what_fits_and_slowly_from_there() -> None:
+    limits = Teller(128, Memory(150, PROMPT)).decide(1.0, times=5)
+
+    assert limits[0] == pytest.approx(START_EPISODES * 1.5, abs=1)
+    assert limits[1] == pytest.approx(START_SHARE * 150, abs=1)
+    assert limits[4] < 1.2 * START_SHARE * 150
 
 
 def test_it_climbs_slowly_where_the_memory_is_small() -> None:
     large, small = Memory(10_000, 1_312, 5), Memory(400, 1_312, 5)
 
-    assert Teller(128, small).decide(0.9)[0] < Teller(128, large).decide(0.9)[0]
+    assert Teller(128, small).decide(1.0)[0] < Teller(128, large).decide(1.0)[0]
 
 
 @pytest.mark.parametrize("memory", [Memory(0, 16), Memory(100, 0), Memory(-1, -1, -1)])
 def test_a_memory_of_sizes_that_cannot_be_is_as_none(memory: Memory) -> None:
-    assert Teller(128, memory).decide(0.9, times=3) == Teller(128).decide(0.9, times=3)
+    assert Teller(128, memory).decide(1.0, times=3) == Teller(128).decide(1.0, times=3)
 
 
 def test_a_server_that_says_nothing_of_a_cache_is_followed_by_its_rate() -> None:
@@ -137,7 +210,7 @@ def test_a_cache_that_never_serves_anything_is_as_none() -> None:
 
 def test_a_cache_that_served_once_and_serves_nothing_now_is_bad() -> None:
     teller = Teller()
-    teller.decide(0.9)
+    teller.decide(1.0)
 
     assert teller.decide(0.0)[-1] < START_EPISODES
 
