@@ -51,7 +51,7 @@ IS_MENDING = 0.01
 """Where the share of lost calls has fallen by so much since the last decision, the number does not fall again."""
 
 SETTLES = 1.0
-"""Residences after a fall in which nothing is looked at: calls that go back to older prompts need some of their own again."""
+"""Residences after a fall or a slow step in which nothing is looked at: a cache fills up, and what was dropped is made anew."""
 
 SERVES_AT_ALL = 0.05
 """Hit efficiency below which a server that has never been better has no cache to speak of."""
@@ -192,7 +192,8 @@ class Governor:
             self._follow_rate(window, now - window.begun)
         else:
             self._follow_cache(window, efficiency)
-            if round(self._live) < self.limits.live:
+            rise = round(self._live) - self.limits.live
+            if rise < 0 or (rise > 0 and self._live > self._careful_reckoning() + 1):
                 self._holds_until = now + residence * SETTLES
         self._window = Window(now)
         self._set_limits()

@@ -65,6 +65,15 @@ def test_after_a_fall_it_holds_until_what_it_changed_can_be_seen() -> None:
     assert teller.now - fallen >= (1 + SETTLES) * residence
 
 
+def test_after_a_small_step_it_holds_too_and_after_a_large_one_it_does_not() -> None:
+    small, large = Teller(128, Memory(60, PROMPT)), Teller(128, Memory(600, PROMPT))
+    for teller in (small, large):
+        teller.decide(1.0, times=2)
+
+    assert small.governor._holds_until > small.now
+    assert large.governor._holds_until == 0.0
+
+
 def test_while_fewer_calls_are_lost_than_before_it_does_not_fall_again() -> None:
     teller = Teller()
     teller.decide(1.0, times=2)
