@@ -16,6 +16,9 @@ from generators.policy.element_names import (
 from generators.policy.window import Window
 from schemas.tasks.reference import Do, ReferenceStep
 
+_LIST = "stepmill-list"
+"""The tag of what `generators/browser/lists.js` draws over a page."""
+
 _MARKS = {"#": "id", ".": "class"}
 
 
@@ -29,6 +32,11 @@ class Page:
         """What lies over the page as its last modal window, or the page."""
         self.window = Window(root)
         """The window over it."""
+
+    @property
+    def has_open_list(self) -> bool:
+        """Whether the list of a native field is open, and drawn over the page."""
+        return self.front.tag == _LIST
 
     @property
     def is_written_in(self) -> bool:
@@ -130,7 +138,10 @@ def _innermost(node: Node) -> Node:
 
 
 def _front(root: Node) -> Node:
-    """Return the last modal window; if there is none, the page."""
+    """Return the open list of a native field, or else the last modal window; if there is none, the page."""
+    opened = [node for node in root.walk() if node.tag == _LIST and node.shown]
+    if opened:
+        return opened[-1]
     modal = [node for node in root.walk() if node.shown and node.attrs.get("aria-modal") == "true"]
     return modal[-1] if modal else root
 

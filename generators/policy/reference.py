@@ -62,6 +62,7 @@ class ReferencePolicy:
         self._url = ""
         self._set: dict[str, str] = {}
         self._saved: dict[str, str] = {}
+        self._opened: tuple[ReferenceStep, Node] | None = None
         self._keys: list[Decision] = []
 
     @property
@@ -84,9 +85,9 @@ class ReferencePolicy:
     async def _decide(self, turn: PolicyInput) -> Decision:
         page: Page | None = None
         places: list[Place] = []
-        if turn.observation.page.url != self._url:
-            self._url = turn.observation.page.url
-            self._saved, self._set = self._set or self._saved, {}
+        await self._begin(turn)
+        if self._keys:
+            return self._keys.pop(0)
         while self._taken < len(self._steps):
             step = self._steps[self._taken]
             self._check_dialog(step, turn.observation.page)
@@ -112,6 +113,15 @@ class ReferencePolicy:
             if step.do not in _LOOKS_THROUGH and step.do is not Do.LOOK:
                 return self._act(step, self._ends(step, page))
         return Decision(action=Answer())
+
+    async def _begin(self, turn: PolicyInput) -> None:
+        """Note which page it is, and plan how an option is taken where a list was just opened."""
+        if turn.observation.page.url != self._url:
+            self._url = turn.observation.page.url
+            self._saved, self._set = self._set, {}
+        if self._opened is not None and turn.reader is not None:
+            (step, field), self._opened = self._opened, None
+            self._choose(step, field, Page(await turn.reader.read()))
 
     def _has_to_see(self, step: ReferenceStep) -> bool:
         """Return whether a step says that something was done, which a page has to show."""
@@ -284,18 +294,24 @@ class ReferencePolicy:
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
             self._steps = (*self._steps[: self._taken], option, *self._steps[self._taken :])
         elif step.do is Do.SELECT and opens(ends[0]):
-            # No picture shows its options: open it, select the option by keys, and close it.
-            led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
-            marked = (
-                step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
-            )
-            keys = keys_to(ends[0], step.text or "")
-            self._keys = [*(decide(key, led) for key in keys), decide(Key(key="Enter"), marked)]
+            self._opened = step, ends[0]
             return decide(Click(x=points[0][0], y=points[0][1]), step.why)
         if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
         end = points[1] if points[1:] else None
         return decide(act_on(step, points[0], end, is_native=ends[0].tag == "select"), step.why)
+
+    def _choose(self, step: ReferenceStep, field: Node, page: Page) -> None:
+        """Plan how an option of a field is taken, whose list was just opened: by a click, or by keys where no list is drawn."""
+        if page.has_open_list:
+            seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
+            option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
+            self._steps = (*self._steps[: self._taken], option, *self._steps[self._taken :])
+            return
+        led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
+        marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
+        keys = keys_to(field, step.text or "")
+        self._keys = [*(decide(key, led) for key in keys), decide(Key(key="Enter"), marked)]
 
     def _show_whole(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
         """Return a decision that brings the rest of an element into sight; None: no more is needed or possible.

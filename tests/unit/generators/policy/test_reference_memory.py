@@ -179,3 +179,25 @@ async def test_a_page_that_does_not_move_is_given_up() -> None:
     assert isinstance((await policy.act(turn)).action, Scroll)
     with pytest.raises(RolloutFailure, match="the page shows no 'Order'"):
         await policy.act(turn)
+
+
+async def test_an_option_of_a_list_that_is_drawn_over_the_page_is_clicked_in_it() -> None:
+    field = node("select", "Small Large", name="size", size="1")
+    size = step(do="select", on="size", text="Large", why="I open the list.")
+    policy = ReferencePolicy([size, step(do="click", on="Go")])
+    drawn = node("stepmill-list", "", node("div", "Large", at=(7.0, 8.0), role="option"))
+    same = node("button", "Large", at=(1.0, 1.0))
+    opened = node("body", "", field, same, node("button", "Go"), drawn)
+    closed = node("body", "", field, same, node("button", "Go"))
+    taken = [await _decide(policy, root) for root in (closed, opened, closed)]
+
+    assert taken[1:] == [Click(x=7, y=8), Click(x=1, y=2)]
+
+
+async def test_a_list_that_nothing_draws_is_gone_through_by_keys() -> None:
+    options = [node("option", "Small"), node("option", "Large")]
+    root = node("body", "", node("select", "", *options, name="size", size="1"))
+    policy = ReferencePolicy([step(do="select", on="size", text="Large")])
+    taken = [await _decide(policy, root) for _ in range(4)]
+
+    assert [type(one) for one in taken] == [Click, Key, Key, Key]
