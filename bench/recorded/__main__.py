@@ -109,9 +109,10 @@ def _changes(player: Player, begun: float) -> list[tuple[float, int, int, int, i
     """Return when which limits held: seconds, live, their limit, parked, the limit of requests, and why."""
     found, last = [], None
     for look in player.looks:
-        now = look.live_limit, look.request_limit
+        load, at = look.load, round(look.at - begun, 1)
+        now = load.live_limit, load.request_limit
         if now != last:
-            found.append((round(look.at - begun, 1), look.live, now[0], look.parked, now[1], look.because))  # fmt: skip
+            found.append((at, load.live, now[0], load.parked, now[1], load.because))
         last = now
     return found
 

@@ -21,6 +21,7 @@ from PIL import Image, ImageDraw
 from bench.recorded.recording import PICTURE, Recording, Turn
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics
+from generators.engine.client.turns import EndpointLoad
 from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Reply, Role, Sampling
 from generators.policy.model.seen_prefixes import SeenPrefixes
 from schemas.errors import RolloutFailure
@@ -56,12 +57,7 @@ class Look:
 
     at: float
     metrics: EngineMetrics
-    live: int
-    live_limit: int
-    parked: int
-    under_way: int
-    request_limit: int
-    because: str
+    load: EndpointLoad
 
 
 @dataclass(slots=True)
@@ -232,18 +228,7 @@ class Player:
             metrics = next(iter((await self._engine.metrics()).values()))
             load = next(iter(self._engine.loads.values()))
             if metrics is not None:
-                self.looks.append(
-                    Look(
-                        time.monotonic(),
-                        metrics,
-                        load.live,
-                        load.live_limit,
-                        load.parked,
-                        load.under_way,
-                        load.request_limit,
-                        load.because,
-                    )
-                )
+                self.looks.append(Look(time.monotonic(), metrics, load))
             await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -270,8 +255,8 @@ def figures(player: Player, begin: float, end: float) -> dict[str, float | int |
         "latency_p90": round(late[len(late) * 9 // 10], 2),
         "prompt_mean": round(statistics.mean(one.prompt_tokens for one in rows)),
         "pictures_mean": round(statistics.mean(one.pictures for one in rows), 2),
-        "live_mean": round(statistics.mean(look.live for look in looks), 1),
-        "limit_last": last.live_limit,
+        "live_mean": round(statistics.mean(look.load.live for look in looks), 1),
+        "limit_last": last.load.live_limit,
         "running_mean": round(statistics.mean(look.metrics.running or 0 for look in looks), 1),
         "waiting_mean": round(statistics.mean(look.metrics.waiting or 0 for look in looks), 1),
         "preemptions": _rise(first.metrics.preemptions, last.metrics.preemptions),
