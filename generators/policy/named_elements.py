@@ -32,6 +32,7 @@ class Page:
         """What lies over the page as its last modal window, or the page."""
         self.window = Window(root)
         """The window over it."""
+        self._found: dict[ReferenceStep, Node | None] = {}
 
     @property
     def has_open_list(self) -> bool:
@@ -44,10 +45,11 @@ class Page:
         return any(node.focused and is_field(node) for node in self.root.walk())
 
     def find(self, step: ReferenceStep) -> Node | None:
-        """Return the element that a step names; None if the page does not show it."""
-        if step.do is Do.LOOK and step.within is None:
-            return self._nodes_by_name.get(words(step.on or "")) or find(self.root, step)
-        return find(self.root, step)
+        """Return the element that a step names, searched for once; None if the page does not show it."""
+        if step not in self._found:
+            by_name = self._nodes_by_name if step.do is Do.LOOK and step.within is None else {}
+            self._found[step] = by_name.get(words(step.on or "")) or find(self.root, step)
+        return self._found[step]
 
     def find_exactly(self, name: str) -> Node | None:
         """Return the element with exactly this name, in whatever case; None if the page does not show it."""

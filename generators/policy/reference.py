@@ -133,11 +133,10 @@ class ReferencePolicy:
         """Return the end of a task that changes something, or a scroll to see the change first."""
         shown = " ".join(sight.text for sight in observation.sights or ()).casefold()
         unseen = [text for text in self._saved.values() if words(text).casefold() not in shown]
-        place = next((one for one in places if one.sheet.next_way(one.top, one.bottom)), None)
-        if unseen and place is not None:
+        on = _unseen_part(places) if unseen else None
+        if on is not None:
             self._count_scroll(step)
-            way = place.sheet.next_way(place.top, place.bottom) or Direction.DOWN
-            return decide(self._memory.scroll(place, way), step.why and _CHECKS)
+            return decide(self._memory.scroll(*on), step.why and _CHECKS)
         self._take()
         why = step.why if not unseen else step.why and _ENDS
         return decide(act_on_nothing(step, observation.page.url), why)
@@ -209,13 +208,12 @@ class ReferencePolicy:
         """
         holder = None if thing is None else page.window.holder(thing)
         around = [one for one in places if thing is not None and one.holder is holder]
-        for place in around or places:
-            way = place.sheet.next_way(place.top, place.bottom)
-            if way is not None:
-                where = "further down" if way is Direction.DOWN else "further up"
-                why = step.why and f"{_UNSEEN}; it should be {where} on this page."
-                scroll = self._memory.scroll(place, way)
-                return decide(scroll, step.why if step.do is Do.LOOK else why)
+        on = _unseen_part(around or places)
+        if on is not None:
+            where = "further down" if on[1] is Direction.DOWN else "further up"
+            why = step.why and f"{_UNSEEN}; it should be {where} on this page."
+            scroll = self._memory.scroll(*on)
+            return decide(scroll, step.why if step.do is Do.LOOK else why)
         inside = f" within '{named.within}'" if named.within else ""
         raise RolloutFailure(
             FailureKind.POLICY,
@@ -236,12 +234,11 @@ class ReferencePolicy:
             shown = (self._show_whole(step, one, page.window) for one in whole)
             return next((one for one in shown if one is not None), None)
         self._count_scroll(step)
-        place = next((one for one in places if one.sheet.next_way(one.top, one.bottom)), None)
-        if place is not None:
-            way = place.sheet.next_way(place.top, place.bottom) or Direction.DOWN
-            why = _READS_ON if step.do is Do.READ else _FINDS_ON
-            up = way is Direction.UP
-            return decide(self._memory.scroll(place, way), step.why and (_READS_UP if up else why))
+        on = _unseen_part(places)
+        if on is not None:
+            down = _READS_ON if step.do is Do.READ else _FINDS_ON
+            why = _READS_UP if on[1] is Direction.UP else down
+            return decide(self._memory.scroll(*on), step.why and why)
         button = None if step.text is None else page.find_exactly(step.text)
         if step.text is None or button is None or is_disabled(button):
             if step.do is Do.READ:
@@ -348,6 +345,12 @@ class ReferencePolicy:
         return decide(
             place.scroll(direction, abs(offset)), step.why if step.do is Do.LOOK else seen
         )
+
+
+def _unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
+    """Return the first sheet that has something that was not in sight, and where; None: all was."""
+    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
+    return next(((one, way) for one, way in ways if way is not None), None)
 
 
 def _is_in_window(thing: Node, page: Page) -> bool:
