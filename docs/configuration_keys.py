@@ -79,7 +79,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy", "localizer validator")
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
-    "generators/tasks/task_plan.py": _all("tasks", "source sources include exclude sample"),
+    "generators/tasks/task_plan.py": _all("tasks", "source sources include exclude sample faults"),
     "schemas/verdicts/acceptance.py": _all("accept", "passed min_reward min_scores"),
     "schemas/configuration/config.py": ("policies", "tasks.seeds"),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
@@ -100,7 +100,8 @@ READ_NOWHERE = ("run.name",)
 UNITS: Mapping[str, tuple[str, ...]] = {
     "": (
         *_all("policy", "share temperature top_p localizer.temperature"),
-        *("run.seed", "tasks.seeds", "accept.min_reward", "accept.min_scores", "browser.margin"),
+        *("run.seed", "tasks.seeds", "tasks.faults", "accept.min_reward", "accept.min_scores"),
+        "browser.margin",
         "browser.user",
     ),
     "actions": _all("limits", "steps stuck_steps"),

@@ -72,6 +72,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "tasks.exclude",
         "tasks.seeds",
         "tasks.sample",
+        "tasks.faults",
         "tasks.attempts",
         "policy",
         "policies",

@@ -75,6 +75,8 @@ class PageTab:
         """The tab whose page opened it; None: the session did."""
         self.opened = 0
         """Windows that the page has opened and the session has not adopted yet."""
+        self.asked = 0
+        """Tabs that clicks have asked for, as one of the middle button on a link, and that are not adopted yet."""
 
     @classmethod
     async def attach(
@@ -96,6 +98,7 @@ class PageTab:
         tab = cls(channel, clock, spec, clipboard)
         tab.opener = opener
         channel.on("Page.windowOpen", tab._on_opened)
+        channel.on("Page.frameRequestedNavigation", tab._on_asked)
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
         await channel.send("Page.setInterceptFileChooserDialog", {"enabled": True})
@@ -263,6 +266,10 @@ class PageTab:
     async def settle(self, *, wait_ms: int) -> None:
         """As `Settling.settle`."""
         await self._settling.settle(wait_ms=wait_ms)
+
+    def _on_asked(self, event: dict[str, Any]) -> None:
+        if event["disposition"] == "newTab":
+            self.asked += 1
 
     def _on_opened(self, event: dict[str, Any]) -> None:
         if urlsplit(event["url"]).scheme in _SHOWN_AT_ONCE:

@@ -224,9 +224,9 @@ class Tabs:
         A window that shows a page of its own is waited for; one that comes unannounced, as a window's own window, is
         taken with the others.
         """
-        announced = max(at_least, sum(tab.opened for tab in self._tabs))
+        announced = max(at_least, sum(max(tab.opened, tab.asked) for tab in self._tabs))
         for tab in self._tabs:
-            tab.opened = 0
+            tab.opened = tab.asked = 0
         if announced:
             with contextlib.suppress(TimeoutError):
                 async with self._patience.limit(POPUP_SECONDS):

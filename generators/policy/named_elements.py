@@ -30,6 +30,8 @@ class Page:
         """The page."""
         self.front = _front(root)
         """What lies over the page as its last modal window, or the page."""
+        self.modal = _modal(root)
+        """What lies over the page as its last modal window, or the page, whatever list is open."""
         self.window = Window(root)
         """The window over it."""
         self._found: dict[ReferenceStep, Node | None] = {}
@@ -142,8 +144,11 @@ def _innermost(node: Node) -> Node:
 def _front(root: Node) -> Node:
     """Return the open list of a native field, or else the last modal window; if there is none, the page."""
     opened = [node for node in root.walk() if node.tag == _LIST and node.shown]
-    if opened:
-        return opened[-1]
+    return opened[-1] if opened else _modal(root)
+
+
+def _modal(root: Node) -> Node:
+    """Return the last modal window; if there is none, the page."""
     modal = [node for node in root.walk() if node.shown and node.attrs.get("aria-modal") == "true"]
     return modal[-1] if modal else root
 

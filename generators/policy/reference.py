@@ -9,6 +9,7 @@ nothing is called so, the episode ends as a failure of the policy that names the
 from collections.abc import Sequence
 
 from generators.browser.protocol import Node
+from generators.policy.course import Course, Screen, screen_of
 from generators.policy.element_names import words
 from generators.policy.memory import Memory, Place, Sheet
 from generators.policy.named_elements import Page
@@ -21,7 +22,11 @@ from generators.policy.reference_actions import (
     keys_to,
     may_change,
     opens,
+    sends_form,
 )
+from generators.policy.sight import Sight
+from generators.policy.slips.slips import Slips
+from generators.policy.troubles import Troubles
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import Answer, Click, Direction, Hover, Key
 from schemas.episodes.episode import PolicyKind
@@ -51,9 +56,11 @@ _TURNS = 'I have read all that this page lists; "{}" leads to more.'
 class ReferencePolicy:
     """A `Policy` that takes the steps of a reference in order, by what it has been shown."""
 
-    def __init__(self, steps: Sequence[ReferenceStep]) -> None:
-        self._steps = tuple(steps)
-        self._taken = 0
+    def __init__(self, steps: Sequence[ReferenceStep], slips: Slips | None = None) -> None:
+        """`slips` are the mistakes that it makes; None: it makes none."""
+        self._course = Course(steps)
+        self._slips = slips or Slips((), seed="", share=0.0)
+        self._troubles = Troubles(self._course)
         self._scrolls = 0
         self._came_to: tuple[str, Box] | None = None
         self._moved_away = False
@@ -83,34 +90,55 @@ class ReferencePolicy:
         return decision
 
     async def _decide(self, turn: PolicyInput) -> Decision:
-        page: Page | None = None
-        places: list[Place] = []
         await self._begin(turn)
         if self._keys:
             return self._keys.pop(0)
-        while self._taken < len(self._steps):
-            step = self._steps[self._taken]
-            self._check_dialog(step, turn.observation.page)
+        if turn.observation.page.dialog is not None:
+            return self._answer_dialog(turn.observation.page)
+        if turn.reader is None:
+            raise AssertionError("a privileged policy is given a reader")
+        url = turn.observation.page.url
+        page = Page(await turn.reader.read())
+        places = self._memory.look(url, page.root, page.front, page.window)
+        sight = Sight(page, places, self._memory, screen_of(page, url))
+        found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
+        if found is not None:
+            return found
+        return self._go_on(turn.observation, sight)
+
+    def _answer_dialog(self, page: PageState) -> Decision:
+        """Return the next step's answer to what the page asks."""
+        step = self._course.next
+        if step is None:
+            return Decision(action=Answer())
+        self._check_dialog(step, page)
+        self._take()
+        return decide(act_on_nothing(step, page.url), step.why)
+
+    def _go_on(self, observation: Observation, sight: Sight) -> Decision:
+        """Return the next step's action, or a scroll to find its element."""
+        page, places = sight.page, sight.places
+        while (step := self._course.next) is not None:
+            self._check_dialog(step, observation.page)
             if step.on is None and step.do not in _LOOKS_THROUGH and not self._has_to_see(step):
-                self._take()
-                return decide(act_on_nothing(step, turn.observation.page.url), step.why)
-            if turn.reader is None:
-                raise AssertionError("a privileged policy is given a reader")
-            if page is None:
-                page = Page(await turn.reader.read())
-                places = self._memory.look(
-                    turn.observation.page.url, page.root, page.front, page.window
-                )
+                self._take(None, sight.screen)
+                return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
-                return self._end(step, turn.observation, places)
+                return self._end(step, observation, places)
             if step.do in _LOOKS_THROUGH:
                 decision = self._look_through(step, page, places)
             else:
                 decision = self._bring_into_sight(step, page, places)
             if decision is not None:
                 return decision
-            self._take()
-            if step.do not in _LOOKS_THROUGH and step.do is not Do.LOOK:
+            if step.do in _LOOKS_THROUGH or step.do is Do.LOOK:
+                self._take(None, sight.screen)
+                continue
+            slip = self._slips.make(self._course, sight)
+            if slip is not None:
+                return slip
+            if self._course.next is step:
+                self._take(page.find(step), sight.screen)
                 return self._act(step, self._ends(step, page))
         return Decision(action=Answer())
 
@@ -217,7 +245,7 @@ class ReferencePolicy:
         inside = f" within '{named.within}'" if named.within else ""
         raise RolloutFailure(
             FailureKind.POLICY,
-            f"step {self._taken + 1} of the reference: the page shows no '{named.on}'{inside}",
+            f"step {self._course.number} of the reference: the page shows no '{named.on}'{inside}",
         )
 
     def _look_through(
@@ -245,7 +273,7 @@ class ReferencePolicy:
                 return None
             raise RolloutFailure(
                 FailureKind.POLICY,
-                f"step {self._taken + 1} of the reference: the list ends without '{step.on}'",
+                f"step {self._course.number} of the reference: the list ends without '{step.on}'",
             )
         press = ReferenceStep(do=Do.CLICK, on=step.text, why=step.why and _TURNS.format(step.text))
         scroll = self._bring_into_sight(press, page, places)
@@ -259,7 +287,7 @@ class ReferencePolicy:
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
-                f"step {self._taken + 1} of the reference: '{step.on}' cannot be brought into sight",
+                f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
             )
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
@@ -274,12 +302,19 @@ class ReferencePolicy:
         asked = "nothing" if page.dialog is None else f'"{page.dialog.message}"'
         raise RolloutFailure(
             FailureKind.POLICY,
-            f"step {self._taken + 1} of the reference: '{step.do.value}' while the page asks {asked}",
+            f"step {self._course.number} of the reference: '{step.do.value}' while the page asks {asked}",
         )
 
-    def _take(self) -> None:
-        self._taken, self._scrolls, self._came_to = self._taken + 1, 0, None
-        self._moved_away = False
+    def _take(self, thing: Node | None = None, screen: Screen | None = None) -> None:
+        """Note that the next step is taken, on an element that a screen shows, or on none."""
+        step = self._course.next
+        pressed = thing if step is not None and step.do is Do.CLICK else None
+        self._course.take(
+            screen,
+            sends=pressed is not None and sends_form(pressed),
+            opens_menu=pressed is not None and pressed.tag == "summary",
+        )
+        self._scrolls, self._came_to, self._moved_away = 0, None, False
 
     def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
         if step.do in (Do.TYPE, Do.SELECT) and step.text:
@@ -289,7 +324,7 @@ class ReferencePolicy:
             # A list that the page draws itself: once it is open, its option is there to be clicked.
             seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
-            self._steps = (*self._steps[: self._taken], option, *self._steps[self._taken :])
+            self._course.put_in(option)
         elif step.do is Do.SELECT and opens(ends[0]):
             self._opened = step, ends[0]
             return decide(Click(x=points[0][0], y=points[0][1]), step.why)
@@ -303,7 +338,7 @@ class ReferencePolicy:
         if page.has_open_list:
             seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
-            self._steps = (*self._steps[: self._taken], option, *self._steps[self._taken :])
+            self._course.put_in(option)
             return
         led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
         marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."

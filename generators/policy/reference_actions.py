@@ -110,3 +110,9 @@ def may_change(action: Action) -> bool:
 def is_disabled(thing: Node) -> bool:
     """Return whether an element cannot be used."""
     return "disabled" in thing.attrs or thing.attrs.get("aria-disabled") == "true"
+
+
+def sends_form(thing: Node) -> bool:
+    """Return whether a press of an element sends a form."""
+    kind = thing.attrs.get("type", "submit")
+    return thing.tag in ("button", "input") and kind == "submit"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import PolicyModels
@@ -19,6 +19,7 @@ from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Policy
 from generators.policy.reference import ReferencePolicy
 from generators.policy.scripted import ScriptedPolicy, load_script
+from generators.policy.slips.slips import SHARE, Slips
 from generators.policy.teacher.policy import TeacherPolicy
 from registries.entry_points import Group
 from registries.options import options_of, read_options
@@ -61,10 +62,28 @@ class _NoOptions(Record):
     pass
 
 
+class _ReferenceOptions(Record):
+    """The options of the policies that carry out references."""
+
+    mistakes: float = Field(default=SHARE, ge=0, le=1)
+    """Share of the episodes in which it makes a mistake and mends it, where the plan has room for one and the site
+    has no fault."""
+
+
 def make_teacher(parts: PolicyParts) -> TeacherPolicy:
     """Return the teacher of one episode, which carries out the task's reference where there is one."""
     reference = parts.task.reference
     return TeacherPolicy(None if reference is None else ReferencePolicy(reference))
+
+
+def _reference(parts: PolicyParts) -> Policy:
+    """Return the policy that carries out a task's reference, and now and then makes a mistake and mends it."""
+    steps = parts.task.reference
+    if steps is None:
+        raise BadTasks(f"the task {parts.task.task_id} has no reference to carry out")
+    options = _ReferenceOptions.model_validate(parts.options)
+    share = options.mistakes if parts.task.fault is None else 0.0
+    return ReferencePolicy(steps, Slips(steps, seed=parts.seed, share=share))
 
 
 def _script(parts: PolicyParts) -> Policy:
@@ -112,7 +131,7 @@ POLICIES = Registry[PolicyPart](
         PolicyName.CLUMSY: PolicyPart(
             lambda parts: NoisyPolicy(make_teacher(parts), seed=parts.seed), _NoOptions
         ),
-        PolicyName.REFERENCE: PolicyPart(_script, _NoOptions),
+        PolicyName.REFERENCE: PolicyPart(_reference, _ReferenceOptions),
         PolicyName.SCRIPTED: PolicyPart(_script, _NoOptions),
         PolicyName.MODEL: PolicyPart(_model, _NoOptions),
         PolicyName.SURFER: PolicyPart(_surfer, _NoOptions),

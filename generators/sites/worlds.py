@@ -23,12 +23,14 @@ from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
 from generators.worlds.drawing.draw import draw_whole
 from generators.worlds.packages.lock import check_packages
+from generators.worlds.serving.faults import OtherChange, Trouble
 from generators.worlds.serving.server import WorldServer
 from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.page_facts import PageFacts
 from schemas.tasks.task import Task
+from schemas.worlds.fault import Fault
 from schemas.worlds.world import SITE, World
 
 NAME = SITE
@@ -55,6 +57,30 @@ def _draw(task: Task) -> tuple[World, Rows]:
                 f"parameters = {canonical_json(task.parameters)}: expected a family of worlds and the seed of a "
                 'world, as {"family": "shop", "world": 7}'
             )
+
+
+def _trouble_of(task: Task) -> Trouble:
+    """Return what goes wrong on a task's visits.
+
+    Raises:
+        RolloutFailure: the task names no fault that there is.
+    """
+    match task.parameters:
+        case {"fault": str() as name}:
+            if name not in set(Fault):
+                raise RolloutFailure(
+                    FailureKind.SITE,
+                    f"{NAME}: there is no fault '{name}'; there are {', '.join(Fault)}",
+                )
+        case _:
+            return Trouble()
+    match task.parameters.get("meanwhile"):
+        case {"entity": str() as entity, "row": int() as row, "field": str() as column, **more}:
+            value = more.get("value")
+            said = value if isinstance(value, int | str) else None
+            return Trouble(Fault(name), OtherChange(entity, row, column, said))
+        case _:
+            return Trouble(Fault(name))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +122,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
             )
         self._mount(world.host)
         token = secrets.token_hex(16)
-        self._server.open(world, database, token)
+        self._server.open(world, database, token, _trouble_of(task))
         self._visits[token] = _WorldVisit(task=task, token=token)
         try:
             yield Visit(

@@ -90,6 +90,8 @@ class TaskRow(Record):
     """The user who is logged in, of those that the application's file describes; None: the first, or the only one."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
+    fault: str | None = Field(default=None, min_length=1)
+    """What goes wrong on the site; if stated, must be that of the drawn task's seed. None: nothing does on purpose."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
     """The time from which the task is invalid."""
     source: str | None = Field(default=None, min_length=1)
@@ -212,6 +214,7 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
     computed: dict[str, tuple[str | None, str | None]] = {
         "site_version": (row.site_version, offer.version),
         "start_url": (None if offer.origin else row.start_url, task.start_url),
+        "fault": (row.fault, task.fault),
         "task_id": (row.task_id, task.task_id),
     }
     for column, (stated, actual) in computed.items():
@@ -229,7 +232,12 @@ def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         hint = did_you_mean(row.template_id, offer.templates)
         raise BadRow(f"{offer.name} has no template '{row.template_id}'{hint}")
     return make_template_task(
-        offer, row.template_id, seed=row.seed, source=source, parameters=row.parameters
+        offer,
+        row.template_id,
+        seed=row.seed,
+        source=source,
+        parameters=row.parameters,
+        faults=0.0 if row.fault is None else 1.0,
     )
 
 

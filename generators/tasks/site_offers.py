@@ -51,9 +51,11 @@ class SiteOffer:
     """Origins beside that one on which tasks may start as well."""
     users: tuple[str, ...] = ()
     """The users that a task may name; empty: a task names none."""
-    draw: Callable[[str, int], Task] | None = None
-    """Makes the task of a template and a seed, where it includes more than a start; None: the page states the
-    goal."""
+    draw: Callable[[str, int, float], Task] | None = None
+    """Makes the task of a template and a seed, with a fault of the site by a chance, where it includes more than a
+    start; None: the page states the goal."""
+    faults: float = 0.0
+    """The share of drawn tasks with a fault of the site."""
     judges_state: bool = False
     """Whether tasks are judged by the server's state."""
     refusal: str | None = None
@@ -74,13 +76,17 @@ LIVE = SiteOffer(
 """The web itself: its tasks are planned and refused."""
 
 
-def site_offers(applications: Mapping[str, Application] | None = None) -> dict[str, SiteOffer]:
+def site_offers(
+    applications: Mapping[str, Application] | None = None, *, faults: float = 0.0
+) -> dict[str, SiteOffer]:
     """Return every site by name: shipped sites, plug-ins' sites and the run's applications.
+
+    `faults` is the share of worlds' tasks with a fault of the site.
 
     Raises:
         BadConfig: an application has the name of another site.
     """
-    shipped, own = _shipped_sites(), applications or {}
+    shipped, own = _shipped_sites(faults), applications or {}
     offered = {name: SiteOffer(name) for name in SITES.names if name not in shipped}
     for name in own:
         if name in shipped:
@@ -105,7 +111,7 @@ def site_offers(applications: Mapping[str, Application] | None = None) -> dict[s
     )
 
 
-def _shipped_sites() -> dict[str, SiteOffer]:
+def _shipped_sites(faults: float) -> dict[str, SiteOffer]:
     known = catalogue()
     templates = {
         name: Template(
@@ -116,10 +122,10 @@ def _shipped_sites() -> dict[str, SiteOffer]:
         for name in miniwob.template_paths()
     }
     offer = SiteOffer(miniwob.NAME, miniwob.site_version(), templates)
-    return {miniwob.NAME: offer, worlds.NAME: _worlds(), LIVE.name: LIVE}
+    return {miniwob.NAME: offer, worlds.NAME: _worlds(faults), LIVE.name: LIVE}
 
 
-def _worlds() -> SiteOffer:
+def _worlds(faults: float) -> SiteOffer:
     """Return the offer of worlds: a template for each kind of task in each family; the seed draws the world."""
     templates = {
         f"{family}/{kind}": Template(start_url="", tags=(kind,), feasible=True)
@@ -127,7 +133,12 @@ def _worlds() -> SiteOffer:
         for kind in kinds_of(family)
     }
     return SiteOffer(
-        worlds.NAME, templates=templates, draw=draw_task, judges_state=True, missing=not_here()
+        worlds.NAME,
+        templates=templates,
+        draw=draw_task,
+        faults=faults,
+        judges_state=True,
+        missing=not_here(),
     )
 
 
@@ -138,15 +149,17 @@ def make_template_task(
     seed: int,
     source: str,
     parameters: JsonObject | None = None,
+    faults: float | None = None,
 ) -> Task:
-    """Return the task of a template and a seed.
+    """Return the task of a template and a seed; `faults` is the chance of a fault of the site, None: the offer's.
 
     Raises:
         KeyError: the site has no such template.
     """
     template = offer.templates[template_id]
     if offer.draw is not None:
-        return offer.draw(template_id, seed).model_copy(update={"source": source})
+        chance = offer.faults if faults is None else faults
+        return offer.draw(template_id, seed, chance).model_copy(update={"source": source})
     return Task(
         task_id=task_id(
             site=offer.name,

@@ -76,7 +76,7 @@ def plan_tasks(
         BadConfig: an application has the name of a site that ships.
         BadTasks: a source is unreadable, has an unknown name, or selects nothing.
     """
-    sites = site_offers(applications)
+    sites = site_offers(applications, faults=section.faults)
     files = _read_files(section, sites)
     offers = [sites[name] for name in _sources(section) if _is_site(name, sites)]
     strata = _strata(offers, files, section=section, sites=sites)

@@ -24,6 +24,7 @@ from schemas.configuration.sections import LogprobsMode
 from schemas.episodes.action import NoAction
 from schemas.episodes.call import Call, prompt_hash
 from schemas.episodes.episode import Episode, PolicyKind, Step, ThoughtSource
+from schemas.episodes.mistake import SLIPS
 
 OF_A_MODEL = (
     *("dialect", "model", "engine", "engine_version", "sampling", "prompt_sha256", "prompts"),
@@ -69,8 +70,12 @@ def _decision_defects(kind: PolicyKind, step: Step) -> Iterator[str]:
         yield f"a model wrote the thought of step {step.step}, the policy is another"
     if step.thought_source is ThoughtSource.REWRITTEN:
         yield f"the thought of step {step.step} was rewritten, and nothing rewrites yet"
-    if step.injected_mistake is not None and kind is not PolicyKind.CLUMSY:
-        yield f"step {step.step} is a mistake on purpose, and only a clumsy policy makes any"
+    mistake = step.injected_mistake
+    if mistake is not None and kind is not (
+        PolicyKind.SCRIPTED if mistake in SLIPS else PolicyKind.CLUMSY
+    ):
+        whose = "a reference's" if mistake in SLIPS else "a clumsy policy's"
+        yield f"step {step.step} is the mistake '{mistake}' on purpose, which is only {whose}"
     if step.parse_error is not None and not by_model:
         yield f"parse_error of step {step.step} is stated, and there was no reply"
 

@@ -5,7 +5,8 @@ It reads stored rows alone. It checks
 * a typed or answered text: it must stand in the goal, in an earlier picture or in a dialog. A derived text
   is accepted if its thought names the operands, in quotation marks or as numbers, and these were in sight:
   parts of a concatenation, a sum, a difference, a product, a quotient, a mean, a count of equal things, the
-  code of a colour. So is one that differs from the text it replaces in one passage, if that was in sight;
+  code of a colour. So is one that differs from the text it replaces in one passage, if that was in sight. A text that
+  another one replaces later in the same field needs no basis: it was a mistake, and is mended;
 * an answer for which the task's expectation names facts: every fact must have been in sight. Then, and only
   then, the expected answer has a basis, wherever it stands itself;
 * an answer that says that something does not exist, where the expectation names the things that are there
@@ -44,6 +45,7 @@ from generators.verify.thoughts import (
     quote,
     quotes,
 )
+from generators.verify.typed_texts import replaced_texts, spelled_texts
 from generators.verify.unsupported_claims import asks_for_none, needs_of_address, needs_of_report
 from schemas.episodes.action import (
     Answer,
@@ -51,7 +53,6 @@ from schemas.episodes.action import (
     Click,
     Drag,
     Hover,
-    Key,
     NoAction,
     Select,
     TypeText,
@@ -82,7 +83,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "7"
+    version = "8"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
@@ -95,12 +96,18 @@ class Seen:
                 " (`sights` in observations)",
                 evidence={"missing": "observations.sights", "steps": [*blind[:MAX_LISTED]]},
             )
-        spelled = _spelled_texts(taken)
+        spelled, replaced = spelled_texts(taken), replaced_texts(taken)
         found = [
             need
             for shown, step in _follow(episode, taken)
             for need in (
-                *needs(step, shown, spelled=spelled.get(step.step, ""), expectation=task.expect),
+                *needs(
+                    step,
+                    shown,
+                    spelled=spelled.get(step.step, ""),
+                    expectation=task.expect,
+                    is_replaced=step.step in replaced,
+                ),
                 *_needs_of_pages(
                     step, shown, [one.page.url for one in episode.steps[: step.step + 1]], task
                 ),
@@ -145,23 +152,18 @@ def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, St
             shown = replace(shown, texts=(*shown.texts, Words(None, [(step.result_text, None)])))
 
 
-def _spelled_texts(taken: Sequence[Step]) -> dict[int, str]:
-    """Return the texts that are typed key by key, by the step of the last key."""
-    out: dict[int, str] = {}
-    for step in taken:
-        key = step.action.key if isinstance(step.action, Key) else ""
-        if len(key) == 1:
-            out[step.step] = out.pop(step.step - 1, "") + key
-    return out
-
-
 def missing_basis(step: Step, shown: Shown) -> str | None:
     """Return the first need of an action without a basis, in words; None if all have one."""
     return next((need.what for need in needs(step, shown) if need.basis is None), None)
 
 
 def needs(
-    step: Step, shown: Shown, *, spelled: str = "", expectation: Expectation | None = None
+    step: Step,
+    shown: Shown,
+    *,
+    spelled: str = "",
+    expectation: Expectation | None = None,
+    is_replaced: bool = False,
 ) -> Iterator[Need]:
     """Yield the needs of an action, each with its basis in `shown`.
 
@@ -172,6 +174,7 @@ def needs(
         shown: everything shown to the policy before it.
         spelled: a text whose last key is pressed.
         expectation: the task's expectation; None: it has none.
+        is_replaced: whether another text replaces the typed one later in the same field.
     """
     if step.action_error is not None:
         return
@@ -183,7 +186,7 @@ def needs(
         yield from _needs_of_facts(step, expectation.facts if expectation else (), shown)
     elif isinstance(action, Answer) and asks_for_none(expectation):
         yield from needs_of_report(step, text, shown, expectation)
-    elif text:
+    elif text and not is_replaced:
         basis = find_text(text, step.thought or "", shown) or _find_edit(step, shown)
         yield Need(step.step, f"the text {quote(text)}", basis)
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):

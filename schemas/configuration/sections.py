@@ -105,6 +105,9 @@ class TasksSection(Record):
     sample: int | None = Field(default=None, ge=1, le=1_000_000)
     """Number of tasks to draw, evenly over sites, then over the templates of each site, then by seed;
     `run.seed` decides which. If there are fewer tasks, all are taken. None: all of them."""
+    faults: float = Field(default=0.0, ge=0, le=1)
+    """Share of the tasks of worlds on which the site has a fault, drawn by a task's seed: 0.0 and 1.0 give the same
+    tasks without and with one. The fault is the task's `fault`, as `save_fails`."""
     attempts: int = Field(default=1, ge=1, le=10_000)
     """Attempts at each task."""
     unit_size: int = Field(default=16, ge=1, le=100_000)

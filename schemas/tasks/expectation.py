@@ -225,6 +225,8 @@ class ReadList(Record):
     """Its rows."""
     search: str | None = None
     """The parameter of the list's address that searches names; None: there is none."""
+    path: str | None = Field(default=None, pattern="^/", exclude_if=lambda path: path is None)
+    """The path of the list's address, as `/orders`: parameters of other pages narrow nothing; None: any page's do."""
 
 
 class Expectation(Record):

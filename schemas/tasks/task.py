@@ -69,6 +69,9 @@ class Task(Record):
     first, or the only one."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if none are known."""
+    fault: str | None = None
+    """What goes wrong on the site while the task is attempted, as `save_fails` (`schemas/worlds/fault.py`); also in
+    `parameters`, and so a part of the task's identity. None: nothing goes wrong on purpose."""
     expires_at: Moment | None = None
     """When the task is out of date; None if never."""
     split: str = ""

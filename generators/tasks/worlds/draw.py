@@ -9,6 +9,7 @@ from functools import lru_cache
 from random import Random
 
 from generators.sites.gates import leak_gates
+from generators.tasks.worlds.faults import with_fault
 from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.wording import word
@@ -62,10 +63,10 @@ def kinds_of(family: str) -> list[str]:
     return [one.name for one in kinds if one.needs is None or has_pattern(family, one.needs)]
 
 
-def draw_task(template_id: str, seed: int) -> Task:
+def draw_task(template_id: str, seed: int, faults: float = 0.0) -> Task:
     """Return a kind's first task in the world of a seed, or in a further world if that has no such task.
 
-    `template_id` is the family and the kind, as `shop/find`.
+    `template_id` is the family and the kind, as `shop/find`; `faults` is the share of tasks whose site has a fault.
 
     Raises:
         BadTasks: none of the worlds tried has such a task.
@@ -74,8 +75,12 @@ def draw_task(template_id: str, seed: int) -> Task:
     for attempt in range(_WORLDS):
         world, setting = _world_and_setting(family, seed + attempt * _FURTHER)
         task = next(_tasks(setting, KINDS[kind], seed, world.sha256), None)
-        if task is not None:
-            return to_task(world, task).model_copy(update={"split": split_of(family)})
+        if task is None:
+            continue
+        chance = Random(f"fault {template_id} {seed}")
+        if chance.random() < faults:
+            task = with_fault(setting, task, chance)
+        return to_task(world, task).model_copy(update={"split": split_of(family)})
     raise BadTasks(
         f"worlds: none of {_WORLDS} worlds of the family '{family}' has a task of the kind '{kind}' for seed "
         f"{seed}: leave {template_id} out by tasks.exclude"

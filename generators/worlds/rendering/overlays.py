@@ -19,6 +19,10 @@ ANSWERS = "/_/answers/"
 """The path prefix to which distractions send their forms."""
 
 COOKIES, POP_UP, NAME, SURVEY, ANNOUNCEMENT = "cookies", "pop-up", "name", "survey", "announcement"
+HINT = "hint"
+
+LATE_MS = 150
+"""The page's time after which late rows of a list come, ms."""
 
 PART = "Part"
 """The request header of our script: `page` to fetch a page for display, `inside` for a part of one."""
@@ -36,6 +40,10 @@ class Memory:
     """Whether the last name entered was wrong."""
     changed: bool = False
     """Whether a change was made that no page has confirmed yet."""
+    is_signed_out: bool = False
+    """Whether the session has ended, until the user's name is entered."""
+    hint_after: int | None = None
+    """The number of pages after which a window about something else opens; None: none does."""
 
 
 class Frame(NamedTuple):
@@ -49,8 +57,8 @@ class Frame(NamedTuple):
     """Its distractions, by the names above."""
     refused: bool = False
     """Whether the last name entered was wrong."""
-    late: bool = False
-    """Whether rows of a list load later."""
+    late_ms: int = 0
+    """The page's time after which rows of a list come, ms; 0: with the page."""
     in_cart: int = 0
     """The number of things in the cart."""
     back: str = ""
@@ -78,7 +86,7 @@ def frame_of(world: World, memory: Memory, request: Request) -> Frame:
         told=told,
         covers=tuple(_covers(world.noise, memory)),
         refused=memory.refused,
-        late=world.noise.late,
+        late_ms=LATE_MS if world.noise.late else 0,
         back="?" + urlencode({"back": path + query}),
     )
 
@@ -91,7 +99,12 @@ def _covers(noise: Noise, memory: Memory) -> list[str]:
         SURVEY: noise.survey is not None,
         ANNOUNCEMENT: bool(noise.announcement),
     }
-    return [name for name, is_asked in asked.items() if is_asked and name not in memory.answered]
+    covers = [name for name, is_asked in asked.items() if is_asked and name not in memory.answered]
+    if memory.is_signed_out:
+        covers = [NAME, *(name for name in covers if name != NAME)]
+    after = memory.hint_after
+    is_hinted = after is not None and len(memory.opened) >= after and HINT not in memory.answered
+    return [*covers, HINT] if is_hinted and not {*covers} & {NAME, POP_UP, COOKIES} else covers
 
 
 def remember(memory: Memory, behaviour: Behaviour, request: Request, status: int) -> None:
@@ -107,6 +120,7 @@ def take_answer(world: World, memory: Memory, name: str, given: Mapping[str, str
         memory.refused = " ".join(given.get("name", "").split()).casefold() != world.user.casefold()
         if memory.refused:
             return
+        memory.is_signed_out = False
     memory.answered.add(name)
 
 

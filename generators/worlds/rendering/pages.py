@@ -93,6 +93,11 @@ class Pages:
         pages._frame = frame
         return pages
 
+    @property
+    def frame(self) -> Frame:
+        """The frame around their content."""
+        return self._frame
+
     def style(self) -> str:
         """Return the stylesheet."""
         look = self._world.look
@@ -242,6 +247,7 @@ class Pages:
         messages: Mapping[str, str],
         view: View | None = None,
         asks_again: bool = False,
+        message: str = "",
     ) -> str:
         """Return a form.
 
@@ -253,6 +259,7 @@ class Pages:
             messages: error messages by field.
             view: the settings view that is the form; None: the form has its own page.
             asks_again: whether the form asks for a second confirmation.
+            message: why it was not saved, other than for what its fields hold; empty: no such reason.
         """
         words = self._world.words
         if view is not None:
@@ -273,6 +280,7 @@ class Pages:
             messages=messages,
             back=back,
             sure=SURE if asks_again else "",
+            message=message,
         )
 
     def view_page(self, template: str, view: View, **content: object) -> str:

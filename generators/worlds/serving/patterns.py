@@ -19,6 +19,7 @@ from generators.worlds.serving.visit import (
     fill,
     find,
     go_to,
+    hinder,
     is_sure,
     read_body,
     read_pairs,
@@ -72,6 +73,8 @@ async def _settings(request: Request, visit: WorldVisit, view: View) -> Response
         return show_form(visit, entity, row, texts=given, messages=filled.messages, view=view)
     if not is_sure(visit, given):
         return show_form(visit, entity, row, texts=given, view=view, asks_again=True)
+    if (hindered := hinder(request, visit, entity, row, given, view=view)) is not None:
+        return hindered
     change_row(visit.database, entity, 1, filled.values)
     return go_to(f"/{view.name}")
 

@@ -17,10 +17,25 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from generators.worlds.drawing.look import sign_packages
-from generators.worlds.rendering.overlays import ANSWERS, frame_of, remember, take_answer, way_back
+from generators.worlds.rendering.overlays import (
+    ANSWERS,
+    Memory,
+    frame_of,
+    is_part,
+    remember,
+    take_answer,
+    way_back,
+)
 from generators.worlds.rendering.pages import Pages
 from generators.worlds.serving.assets import KEPT, own_file, package_file
 from generators.worlds.serving.cart import change_cart, count_things
+from generators.worlds.serving.faults import (
+    NOT_DONE,
+    NOT_LOADED,
+    SLOW_MS,
+    Trouble,
+    fails_to_load,
+)
 from generators.worlds.serving.grid_cells import CELLS, edit_cell
 from generators.worlds.serving.patterns import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
 from generators.worlds.serving.reserved_acts import ask, may_not
@@ -31,6 +46,7 @@ from generators.worlds.serving.visit import (
     find,
     find_entity,
     go_to,
+    hinder,
     is_sure,
     read_body,
     show_form,
@@ -48,10 +64,14 @@ from generators.worlds.state.database import (
     read_tables,
 )
 from generators.worlds.state.form_fields import Choices, form_texts, new_row
+from schemas.worlds.fault import Fault
 from schemas.worlds.permissions import Act
 from schemas.worlds.world import Entity, View, World
 
 _PAGE_DIGITS = 9
+
+_HINT_AFTER = 2
+"""The number of pages after which the window of a fault opens."""
 
 
 class WorldServer:
@@ -83,9 +103,17 @@ class WorldServer:
             exception_handlers={HTTPException: _refuse},
         )
 
-    def open(self, world: World, database: bytes, token: str) -> None:
-        """Open a visit of a world, with a copy of its database; requests name the visit by `token`."""
-        self._visits[token] = WorldVisit(world, open_database(database), Pages(world))
+    def open(
+        self, world: World, database: bytes, token: str, trouble: Trouble | None = None
+    ) -> None:
+        """Open a visit of a world, with a copy of its database.
+
+        Requests name the visit by `token`; `trouble` is what goes wrong on it, None: nothing.
+        """
+        trouble = trouble or Trouble()
+        memory = Memory(hint_after=_HINT_AFTER if trouble.fault is Fault.DIALOG else None)
+        pages = Pages(world)
+        self._visits[token] = WorldVisit(world, open_database(database), pages, memory, trouble)
 
     def close(self, token: str) -> None:
         """Close a visit and discard its data."""
@@ -105,6 +133,9 @@ class WorldServer:
             await refusal(scope, receive, send)
             return
         frame = frame_of(visit.world, visit.memory, request)._replace(in_cart=count_things(visit))
+        if fails_to_load(visit.trouble, visit.world, request):
+            await _fail(visit.pages.with_frame(frame))(scope, receive, send)
+            return
         framed = replace(visit, pages=visit.pages.with_frame(frame))
 
         async def tell(message: Message) -> None:
@@ -113,6 +144,12 @@ class WorldServer:
             await send(message)
 
         await self._application({**scope, "visit": framed}, receive, tell)
+
+
+def _fail(pages: Pages) -> Response:
+    """Return the answer with which a page fails to load."""
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    return answer(pages.notice(status.phrase, NOT_LOADED), status)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -167,8 +204,12 @@ async def _view(request: Request) -> Response:
     choices = visit.choices(entity)
     chosen = _choice(view, request.query_params, choices)
     listed = list_rows(visit.database, visit.world, view, chosen=chosen)
+    frame = visit.pages.frame
+    is_whole = not is_part(request) and not frame.bare
+    slow = is_whole and visit.trouble.strikes(Fault.SLOW_PAGE)
+    pages = visit.pages.with_frame(frame._replace(late_ms=SLOW_MS)) if slow else visit.pages
     return answer(
-        visit.pages.listing(
+        pages.listing(
             view,
             listed,
             chosen=chosen,
@@ -215,6 +256,8 @@ async def _add(request: Request) -> Response:
         return show_form(visit, entity, None, texts=given, messages=filled.messages)
     if not is_sure(visit, given):
         return show_form(visit, entity, None, texts=given, asks_again=True)
+    if (hindered := hinder(request, visit, entity, None, given)) is not None:
+        return hindered
     made = add_row(visit.database, entity, new_row(visit.world, entity) | filled.values)
     return go_to(f"/{entity.name}/{made}")
 
@@ -243,6 +286,8 @@ async def _edit(request: Request) -> Response:
         return show_form(visit, entity, row, texts=given, messages=filled.messages)
     if not is_sure(visit, given):
         return show_form(visit, entity, row, texts=given, asks_again=True)
+    if (hindered := hinder(request, visit, entity, row, given)) is not None:
+        return hindered
     change_row(visit.database, entity, int(row["id"] or 0), filled.values)
     return go_to(f"/{entity.name}/{row['id']}")
 
@@ -261,6 +306,9 @@ async def _delete(request: Request) -> Response:
         others = ", ".join(other.many for other, _ in linked)
         message = f"This cannot be deleted, because others refer to it: {others}."
         return answer(visit.pages.delete(entity, row, message=message), HTTPStatus.CONFLICT)
+    if visit.trouble.strikes(Fault.SAVE_FAILS):
+        page = visit.pages.delete(entity, row, message=NOT_DONE)
+        return answer(page, HTTPStatus.SERVICE_UNAVAILABLE)
     delete_row(visit.database, entity, int(row["id"] or 0))
     return go_to(visit.pages.list_address(entity))
 
@@ -278,6 +326,9 @@ async def _take_step(request: Request) -> Response:
         return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
     if (held := visit.find_reserved(entity, row, f"do-{step.name}")) is not None:
         return may_not(request, entity, row, held)
+    if visit.trouble.strikes(Fault.SAVE_FAILS):
+        unavailable = HTTPStatus.SERVICE_UNAVAILABLE
+        return show_row(visit, entity, row, message=NOT_DONE, status=unavailable)
     change_row(visit.database, entity, int(row["id"] or 0), {flow.field: step.after})
     came_from = request.query_params.get("from")
     if any(view.name == came_from for view in visit.world.views):

@@ -16,8 +16,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from generators.worlds.rendering.overlays import Memory
 from generators.worlds.rendering.pages import SURE, Pages
 from generators.worlds.serving.assets import HEADERS
+from generators.worlds.serving.faults import NOT_SAVED, Trouble, end_session
 from generators.worlds.state.database import (
     Row,
+    change_row,
     find_alike,
     find_row,
     find_title,
@@ -30,10 +32,12 @@ from generators.worlds.state.form_fields import (
     Filled,
     asked_fields,
     field_choices,
+    form_texts,
     new_row,
     read_form,
 )
 from generators.worlds.state.permissions import Withheld, withheld
+from schemas.worlds.fault import Fault
 from schemas.worlds.field import TAG_PARTING
 from schemas.worlds.world import Entity, Transition, View, World
 
@@ -51,6 +55,7 @@ class WorldVisit:
     database: sqlite3.Connection
     pages: Pages
     memory: Memory = field(default_factory=Memory)
+    trouble: Trouble = field(default_factory=Trouble)
 
     def titles(self, entity: Entity) -> Titles:
         """Return the titles of all rows that an entity's links can point to."""
@@ -216,10 +221,11 @@ def show_form(
     messages: Mapping[str, str] | None = None,
     view: View | None = None,
     asks_again: bool = False,
+    message: str = "",
 ) -> Response:
     """Answer with a form: `texts` and `messages` (errors) are by field; `row` is None for a new row.
 
-    `asks_again`: whether the form asks for a second confirmation.
+    `asks_again`: whether the form asks for a second confirmation; `message`: why it was not saved otherwise.
     """
     choices = visit.choices(entity)
     page = visit.pages.form(
@@ -230,8 +236,38 @@ def show_form(
         messages=messages or {},
         view=view,
         asks_again=asks_again,
+        message=message,
     )
-    return answer(page, HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK
+    return answer(page, HTTPStatus.SERVICE_UNAVAILABLE if message else status)
+
+
+def hinder(
+    request: Request,
+    visit: WorldVisit,
+    entity: Entity,
+    row: Row | None,
+    given: Mapping[str, str],
+    *,
+    view: View | None = None,
+) -> Response | None:
+    """Return the answer to a valid form that a fault of the visit keeps from its row; None: nothing does."""
+    if visit.trouble.strikes(Fault.SESSION_ENDS):
+        return end_session(visit.memory, request)
+    if visit.trouble.strikes(Fault.SAVE_FAILS):
+        return show_form(visit, entity, row, texts=given, view=view, message=NOT_SAVED)
+    other = visit.trouble.other
+    if other is None or row is None or not visit.trouble.is_stale(entity.name, int(row["id"] or 0)):
+        return None
+    change_row(visit.database, entity, other.row, {other.field: other.value})
+    present = find_row(visit.database, entity, other.row) or row
+    label = entity.field(other.field).label
+    message = (
+        f"Somebody else has changed {label} at the same time. Your changes were not saved: please enter "
+        "them again."
+    )
+    texts = form_texts(entity, present)
+    return show_form(visit, entity, present, texts=texts, view=view, message=message)
 
 
 async def read_body(request: Request) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from support.worlds.made_world import SHOP, shop_rows
 from typing_extensions import override
 
+from generators.worlds.serving.faults import Trouble
 from generators.worlds.serving.server import WorldServer
 from generators.worlds.state.database import Rows, make_database
 from schemas.worlds.world import World
@@ -94,9 +95,10 @@ async def visiting(
     name: str = "one",
     world: World = SHOP,
     rows: Rows | None = None,
+    trouble: Trouble | None = None,
 ) -> AsyncIterator[Hands]:
     server = server or WorldServer("visit")
-    server.open(world, make_database(world, rows or shop_rows()), name)
+    server.open(world, make_database(world, rows or shop_rows()), name, trouble)
     transport = httpx2.ASGITransport(server)
     async with httpx2.AsyncClient(
         transport=transport, base_url=world.origin, cookies={"visit": name}

@@ -159,6 +159,7 @@ def whole_list(setting: Setting, view: View, entity: Entity) -> ReadList | None:
             for row in rows
         ),
         search=SEARCH if view.searched else None,
+        path=f"/{view.name}",
     )
 
 

@@ -9,6 +9,7 @@ from schemas.base import JsonObject, Record
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import Do, Reference, ReferenceStep
 from schemas.tasks.task import Task, task_id
+from schemas.worlds.fault import Fault
 from schemas.worlds.world import SITE, World
 
 IMPOSSIBLE = "impossible"
@@ -38,6 +39,19 @@ class Difficulty(Record):
     """The number of changed rows, plus one for an answer."""
 
 
+class Meanwhile(Record):
+    """What somebody else changes while the task is attempted."""
+
+    entity: str
+    """The row's entity."""
+    row: int
+    """The row's id."""
+    field: str
+    """The field that changes."""
+    value: int | str | None
+    """Its new value."""
+
+
 class WorldTask(Record):
     """One task in one world."""
 
@@ -59,6 +73,10 @@ class WorldTask(Record):
     """The difficulty; None: not measured."""
     distractors: int | None = None
     """The number of rows that resemble one in question; None: the task concerns no existing row."""
+    fault: Fault | None = None
+    """What goes wrong on the site while it is attempted; None: nothing."""
+    meanwhile: Meanwhile | None = None
+    """What somebody else changes; None where the fault is none of a stale row."""
 
 
 class Draft(NamedTuple):
@@ -111,6 +129,10 @@ def to_task(world: World, task: WorldTask) -> Task:
     parameters: JsonObject = {"family": world.family, "world": world.seed}
     if task.difficulty is not None:
         parameters["difficulty"] = task.difficulty.model_dump(mode="json")
+    if task.fault is not None:
+        parameters["fault"] = task.fault.value
+    if task.meanwhile is not None:
+        parameters["meanwhile"] = task.meanwhile.model_dump(mode="json")
     identity = task_id(
         site=SITE,
         site_version=None,
@@ -135,4 +157,5 @@ def to_task(world: World, task: WorldTask) -> Task:
         answer_kind=task.answer_kind,
         expect=task.expect,
         reference=task.reference,
+        fault=None if task.fault is None else task.fault.value,
     )

@@ -166,8 +166,11 @@ def act(setting: Setting, label: str, purpose: Purpose) -> Steps:
 
 
 def take_steps(setting: Setting, *way: Transition) -> Steps:
-    """Return the steps that take steps of a workflow, in order, on a row's page."""
-    return tuple(each for step in way for each in act(setting, step.label, Purpose.STEP))
+    """Return the steps that take steps of a workflow, in order, on a row's page, and open what shows its state."""
+    taken = tuple(each for step in way for each in act(setting, step.label, Purpose.STEP))
+    flow = next(one for one in setting.world.workflows if way[-1] in one.transitions)
+    entity = setting.world.entity(flow.entity)
+    return (*taken, *look(setting, entity, [entity.field(flow.field)], sees=False))
 
 
 def to_edit(setting: Setting) -> Steps:
@@ -372,13 +375,14 @@ def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
 
 
 def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
-    """Return the steps that change values of a row, from its own page."""
+    """Return the steps that change values of a row, from its own page, and open what shows them."""
     steps = [
         step
         for name, value in values.items()
         for step in put(setting, entity.field(name), value, before=row[name])
     ]
-    return (*to_edit(setting), *steps, *save(setting))
+    changed = [entity.field(name) for name in values]
+    return (*to_edit(setting), *steps, *save(setting), *look(setting, entity, changed, sees=False))
 
 
 def to_part(setting: Setting, part: Part) -> Steps:

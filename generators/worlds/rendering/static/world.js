@@ -3,7 +3,6 @@
 // page came there. Whenever content has come, `world:drawn` is dispatched on the element that holds it.
 (() => {
   "use strict";
-  const LATE_MS = 150;
   const draws = () => document.documentElement.dataset.delivery !== "server"; // links load no page
   let latest = 0; // the last page that was asked for: an answer to an earlier one is not drawn
 
@@ -166,7 +165,7 @@
         if (!holder) return;
         late.replaceWith(late.querySelector("template").content);
         drawn(holder);
-      }, LATE_MS);
+      }, Number(late.dataset.late));
     reach();
   });
   document.addEventListener("cancel", (event) => {

@@ -98,10 +98,17 @@ def test_options_have_the_defaults_of_the_plugins_model() -> None:
         check_policy(PolicySection(name="optional", options={"click": 1}), RunConfig())
 
 
-@pytest.mark.parametrize("name", list(PolicyName))
+@pytest.mark.parametrize("name", [one for one in PolicyName if one is not PolicyName.REFERENCE])
 def test_a_policy_that_ships_has_no_options(name: PolicyName) -> None:
     with pytest.raises(BadConfig, match=rf"policy\.options: '{name}' has no option 'a'.* none"):
         check_policy(PolicySection(name=name, options={"a": 1}), RunConfig())
+
+
+def test_the_reference_has_a_share_of_mistakes() -> None:
+    check_policy(PolicySection(name="reference", options={"mistakes": 0.5}), RunConfig())
+    for wrong, said in (({"mistakes": 1.5}, "mistakes"), ({"slips": 1}, "has no option 'slips'")):
+        with pytest.raises(BadConfig, match=rf"policy\.options.*{said}"):
+            check_policy(PolicySection(name="reference", options=wrong), RunConfig())
 
 
 @pytest.mark.parametrize(

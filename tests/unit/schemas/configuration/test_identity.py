@@ -26,6 +26,7 @@ DECIDES = {
     "tasks.source": "mine.jsonl",
     "tasks.sources": ["miniwob"],
     "tasks.sample": 10,
+    "tasks.faults": 0.5,
     "tasks.include": ["a"],
     "tasks.exclude": ["a"],
     "tasks.seeds": [0, 1],

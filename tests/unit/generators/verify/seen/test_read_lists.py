@@ -93,3 +93,16 @@ async def test_a_change_of_all_that_fit_needs_the_list_too() -> None:
     whole = await _judge(("", *ROWS), expected=expected)
 
     assert (part.status, whole.status) == (Status.FAILED, Status.PASSED)
+
+
+async def test_parameters_of_another_pages_address_narrow_no_list() -> None:
+    expected = Expectation(answer="impossible", read=LIST.model_copy(update={"path": "/invoices"}))
+    found = await _judge(("", "Ada Lind"), ("?q=Zed", "Zed"), expected=expected)
+    assert found.status is Status.FAILED
+    own = Expectation(answer="impossible", read=LIST.model_copy(update={"path": "/orders"}))
+    assert (await _judge(("", "Ada Lind"), ("?q=Zed", "Zed"), expected=own)).status is Status.PASSED
+
+
+async def test_the_words_of_a_search_have_to_be_seen_with_what_it_found() -> None:
+    found = await _judge(("", "Ada Lind", "Zed"), ("?q=Zed", "Home"))
+    assert found.status is Status.FAILED

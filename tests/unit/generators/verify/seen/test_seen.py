@@ -331,3 +331,22 @@ async def test_a_page_without_text_is_judged_by_what_is_drawn() -> None:
     )
 
     assert found.status is Status.PASSED
+
+
+async def test_a_text_that_another_replaces_in_the_same_field_needs_no_basis() -> None:
+    found = await judge(write("Ada Lovelafe"), rewrite("Ada Lovelace"))
+    assert found.status is Status.PASSED
+
+
+@pytest.mark.parametrize("kept", ["never", "elsewhere", "beside"])
+async def test_a_text_that_stays_needs_a_basis_whatever_is_typed_later(kept: str) -> None:
+    later = {
+        "never": rewrite("Ada Lovelace", overwrite=False),
+        "elsewhere": rewrite("Ada Lovelace").model_copy(
+            update={"target": at((300.0, 20.0, 30.0, 30.0))}
+        ),
+        "beside": press(),
+    }[kept]
+    found = await judge(write("Ada Lovelafe"), later)
+    assert found.status is Status.FAILED
+    assert "Ada Lovelafe" in found.reason

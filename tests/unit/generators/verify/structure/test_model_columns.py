@@ -228,7 +228,7 @@ WITHOUT: dict[str, tuple[str, Lie]] = {
         step(0, thought="So.", thought_source=ThoughtSource.POLICY),
     ),
     "a mistake on purpose": (
-        "only a clumsy policy makes any",
+        "the mistake 'typo' on purpose, which is only a clumsy policy's",
         step(0, injected_mistake=InjectedMistake.TYPO),
     ),
 }
@@ -251,6 +251,16 @@ async def test_a_clumsy_policy_says_which_mistake_it_makes_but_not_after_its_las
     assert defects(await examined(step(0, injected_mistake=slip)(clumsy))) == []
     [defect] = defects(await examined(step(-1, injected_mistake=slip)(clumsy)))
     assert "injected_mistake is stated, but nothing was done" in defect
+
+
+async def test_a_slip_is_only_a_references() -> None:
+    scripted = await lost(StopReason.STUCK)
+    slip = step(0, injected_mistake=InjectedMistake.LOOK_ALIKE)
+
+    assert defects(await examined(slip(scripted))) == []
+    clumsy = changed(policy="clumsy", policy_kind=PolicyKind.CLUMSY, privileged=True)(scripted)
+    [defect] = defects(await examined(slip(clumsy)))
+    assert "the mistake 'look_alike' on purpose, which is only a reference's" in defect
 
 
 async def test_a_call_may_be_made_up_to_the_next_picture() -> None:

@@ -1,0 +1,169 @@
+"""What a page shows to have gone wrong on its site, and what is done about it.
+
+A page that still loads is waited for, one that failed is loaded again, a window that lies in the way is closed, and a
+session that has ended is begun again. What a page says was not saved is sent once more, or entered again where the
+form has lost it. All of this is told by words that are in sight.
+"""
+
+import re
+from collections.abc import Iterator
+
+from generators.browser.protocol import Node
+from generators.policy.course import Course
+from generators.policy.element_names import is_button_or_link, is_field
+from generators.policy.named_elements import Page
+from generators.policy.protocol import Decision
+from generators.policy.reference_actions import decide
+from generators.policy.sight import Sight
+from schemas.episodes.action import Click, Reload, TypeText, Wait
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.tasks.reference import Do
+
+MAX_ANSWERS = 12
+"""The largest number of such answers in an episode: a site on which more goes wrong is left."""
+
+WAIT_MS = 1_000
+"""The time for which a page is waited for at once, ms."""
+
+_LOADS = re.compile(r"(loading|please wait|one moment)\b.{0,40}", re.IGNORECASE)
+_FAILED = {
+    *("internal server error", "bad gateway", "service unavailable", "gateway timeout"),
+    *("something went wrong",),
+}
+"""Headings of pages that failed to load, in small letters."""
+
+_NOT_SAVED = re.compile(r"\bnot (be )?(saved|done|stored)\b|\btry again\b", re.IGNORECASE)
+_LOST = re.compile(r"\benter (them|it) again\b", re.IGNORECASE)
+_SIGNED_OUT = re.compile(r"\bsigned in as ([^:;.\n]+)")
+_STILL_OPEN = "The window with the form is still open: I look for what it says."
+_CLOSES = re.compile(
+    r"(close|not now|skip|later|maybe later|no,? thanks|dismiss|got it|ok|×)",
+    re.IGNORECASE,
+)
+
+
+class Troubles:
+    """Finds what went wrong in an episode, and answers it."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._answers = 0
+        self._again: int | None = None
+        self._taken_up = -1
+
+    def answer(self, sight: Sight) -> Decision | None:
+        """Return the answer to what a page shows to be wrong; None: nothing is, or the next step of the course answers it.
+
+        Raises:
+            RolloutFailure: the site goes wrong again and again.
+        """
+        window = _window_in_the_way(sight.page, self._course)
+        answered = None if window is None else self._answer_window(window, sight)
+        if answered is not None:
+            return answered
+        if self._again is not None:
+            self._course.go_back(
+                self._again,
+                "The form is as it was at first: what I have entered is lost, so I enter it again.",
+            )
+            self._again = None
+        return self._answer_page(sight)
+
+    def _answer_page(self, sight: Sight) -> Decision | None:
+        seen = [one for one in sight.elements() if one.text]
+        loads = next((one.text for one in seen if _LOADS.fullmatch(one.text)), None)
+        if loads is not None:
+            self._note(loads)
+            return decide(Wait(ms=WAIT_MS), f'"{loads}" stands where more should be, so I wait.')
+        failed = (one.text for one in seen if one.tag in ("h1", "h2"))
+        heading = next((one for one in failed if one.casefold() in _FAILED), None)
+        if heading is not None:
+            self._note(heading)
+            return decide(Reload(), f'The page says "{heading}", so I load it again.')
+        return self._take_up_alert(seen, sight)
+
+    def _take_up_alert(self, seen: list[Node], sight: Sight) -> Decision | None:
+        """Put in what a page's alert asks for, where it says that what was just sent was not saved.
+
+        A window that is still open after its form was sent is looked through for what it says.
+        """
+        taken = self._course.taken
+        if not taken or not taken[-1].sends or len(taken) == self._taken_up:
+            return None
+        said = next((one.text for one in seen if one.attrs.get("role") == "alert"), "")
+        if not _NOT_SAVED.search(said):
+            is_open = sight.page.front is not sight.page.root and sight.screen == taken[-1].screen
+            return sight.look_on(_STILL_OPEN) if is_open else None
+        self._note(said)
+        if _LOST.search(said):
+            begin = self._course.begin_of_form()
+            first = taken[begin].step
+            self._course.go_back(begin, f'"{said}" So I enter "{first.text or first.on}" again.')
+        else:
+            first, *others = self._course.presses()
+            why = f'"{said}" So I press "{first.on}" again.'
+            self._course.put_in(first.model_copy(update={"why": why}), *others)
+        self._taken_up = len(taken)
+        return None
+
+    def _note(self, told: str) -> None:
+        """Count something that has gone wrong, in the words of the page.
+
+        Raises:
+            RolloutFailure: it is too much.
+        """
+        self._answers += 1
+        if self._answers > MAX_ANSWERS:
+            raise RolloutFailure(
+                FailureKind.POLICY,
+                f'the site has gone wrong {self._answers} times, at last: "{told}"',
+            )
+
+    def _answer_window(self, window: Node, sight: Sight) -> Decision | None:
+        """Return a step towards closing a window, or towards signing in by it; None: it offers neither."""
+        seen = [one for one in window.walk() if sight.holds(one)]
+        buttons = [one for one in seen if is_button_or_link(one) and one.text]
+        name = _SIGNED_OUT.search(window.text)
+        field = next((one for one in seen if is_field(one)), None)
+        if name is not None and field is not None and buttons:
+            return self._sign_in(name[1].strip(), field, buttons[0])
+        close = next((one for one in buttons if _CLOSES.fullmatch(one.text)), None)
+        if close is None or field is not None:
+            return None
+        headings = (one.text for one in seen if one.tag in ("h1", "h2", "h3") and one.text)
+        told = next(headings, "") or window.text[:80]
+        self._note(told)
+        why = f'"{told}" lies in the way and is not my task, so I click "{close.text}".'
+        return _click(close, why)
+
+    def _sign_in(self, name: str, field: Node, button: Node) -> Decision:
+        """Return the next step of signing in; what was on the form that was sent is entered again afterwards."""
+        self._note(name)
+        if (field.value or "") != name:
+            taken = self._course.taken
+            if taken and taken[-1].sends:
+                self._again = self._course.begin_of_form()
+            x, y = field.point or (0.0, 0.0)
+            why = f'My session has ended; the page says that I am "{name}", so I enter that.'
+            return decide(TypeText(x=x, y=y, text=name, overwrite=True), why)
+        return _click(button, f'The name is entered: I click "{button.text}" to go on.')
+
+
+def _window_in_the_way(page: Page, course: Course) -> Node | None:
+    """Return the window that lies over the page and has nothing to do with the next step; None: there is none."""
+    window, step = page.front, course.next
+    if step is None or window is page.root or page.has_open_list or any(_scrolling(window, page)):
+        return None
+    if step.on is None:
+        return window if step.do in (Do.READ, Do.ANSWER) else None
+    return window if page.find(step) is None else None
+
+
+def _scrolling(window: Node, page: Page) -> Iterator[Node]:
+    """Yield the parts of a window that have more than they show."""
+    return (one for one in window.walk() if page.window.scrolls(one))
+
+
+def _click(thing: Node, why: str) -> Decision:
+    x, y = thing.point or (0.0, 0.0)
+    return decide(Click(x=x, y=y), why)

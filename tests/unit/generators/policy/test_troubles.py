@@ -1,0 +1,139 @@
+"""What a page says to have gone wrong is answered by what is in sight, and a plan goes on where it was."""
+
+import pytest
+from support.browsers.reference_pages import AWAY, SEEN, Reader, node, scrolled, step
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import Decision, PolicyInput
+from generators.policy.reference import ReferencePolicy
+from generators.policy.troubles import MAX_ANSWERS
+from schemas.episodes.action import Answer, Click, Reload, Scroll, TypeText, Wait
+from schemas.errors import RolloutFailure
+
+SAVE = step(do="click", on="Save")
+END = step(do="answer", text="")
+FIELD = node("input", "", at=(30.0, 31.0), placeholder="Name")
+BUTTON = node("button", "Save", at=(5.0, 6.0))
+
+
+def _page(*parts: Node) -> Node:
+    return node("body", "", node("h1", "Lamp"), *parts)
+
+
+async def _act(policy: ReferencePolicy, root: Node) -> Decision:
+    return await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+
+
+def _alert(said: str, at: tuple[float, float] | None = (1.0, 2.0)) -> Node:
+    return node("div", said, at=at, role="alert")
+
+
+async def test_a_page_that_still_loads_is_waited_for() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    found = await _act(policy, _page(node("p", "Loading…")))
+    assert isinstance(found.action, Wait)
+    assert "Loading…" in (found.thought or "")
+    later = await _act(policy, _page(node("a", "Lamp", at=(7.0, 8.0))))
+    assert later.action == Click(x=7, y=8)
+
+
+async def test_a_row_whose_name_begins_so_is_not_waited_for() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    found = await _act(policy, _page(node("td", "Loadings of Monday"), node("a", "Lamp")))
+    assert isinstance(found.action, Click)
+
+
+async def test_a_page_that_failed_is_loaded_again() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    root = node("body", "", node("h1", "Service Unavailable"))
+    assert (await _act(policy, root)).action == Reload()
+
+
+async def test_what_was_not_saved_is_sent_again() -> None:
+    policy = ReferencePolicy([SAVE, END])
+    await _act(policy, _page(FIELD, BUTTON))
+    said = "This could not be saved just now. Please try again."
+    again = await _act(policy, _page(_alert(said), FIELD, BUTTON))
+    assert again.action == Click(x=5, y=6)
+    assert said in (again.thought or "")
+    assert isinstance((await _act(policy, _page(node("p", "Saved")))).action, Answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [("This could not be saved just now.", AWAY), ("Your changes are saved.", (1.0, 2.0))],
+    ids=["out of sight", "another message"],
+)
+async def test_an_alert_counts_only_where_it_is_in_sight_and_says_so(
+    said: str, at: tuple[float, float] | None
+) -> None:
+    policy = ReferencePolicy([SAVE, END])
+    await _act(policy, _page(FIELD, BUTTON))
+    assert isinstance((await _act(policy, _page(_alert(said, at), FIELD, BUTTON))).action, Answer)
+
+
+async def test_what_a_form_has_lost_is_entered_again() -> None:
+    typed = step(do="type", on="Name", text="Ada")
+    policy = ReferencePolicy([typed, SAVE, END])
+    await _act(policy, _page(FIELD, BUTTON))
+    await _act(policy, _page(FIELD, BUTTON))
+    said = "Somebody else has changed it. It was not saved: please enter it again."
+    again = await _act(policy, _page(_alert(said), FIELD, BUTTON))
+    assert again.action == TypeText(x=30, y=31, text="Ada", overwrite=True)
+    assert said in (again.thought or "")
+
+
+async def test_a_window_that_is_still_open_is_looked_through_for_what_it_says() -> None:
+    window = node("dialog", "", node("h2", "Edit"), FIELD, BUTTON, aria_modal="true")
+    policy = ReferencePolicy([SAVE, END])
+    await _act(policy, node("body", "", window))
+    window.style = {"overflow-y": "auto"}
+    window.box = (0.0, 0.0, 500.0, 400.0)
+    window.inner = (500.0, 400.0)
+    scrolled(window, 600.0, height=1_000.0)
+    assert isinstance((await _act(policy, node("body", "", window))).action, Scroll)
+
+
+@pytest.mark.parametrize("button", ["Not now", "Close", "×"])
+async def test_a_window_about_something_else_is_closed(button: str) -> None:
+    close = node("button", button, at=(9.0, 9.0))
+    window = node("dialog", "", node("h2", "Our app"), close, aria_modal="true")
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    found = await _act(policy, _page(node("a", "Lamp"), window))
+    assert found.action == Click(x=9, y=9)
+
+
+async def test_a_form_in_a_window_is_not_closed() -> None:
+    window = node("dialog", "", FIELD, node("button", "Close"), aria_modal="true")
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    with pytest.raises(RolloutFailure, match="the page shows no 'Lamp'"):
+        await _act(policy, scrolled(_page(window), height=400.0))
+
+
+async def test_a_session_that_has_ended_is_begun_again_and_the_form_filled_anew() -> None:
+    typed = step(do="type", on="Name", text="Ada")
+    policy = ReferencePolicy([typed, SAVE, END])
+    await _act(policy, _page(FIELD, BUTTON))
+    await _act(policy, _page(FIELD, BUTTON))
+    said = node(
+        "p", "Your session has ended. You were signed in as Mia Berg: enter this name again."
+    )
+    who = node("input", "", at=(3.0, 4.0))
+    ask = node(
+        "dialog", "", said, who, node("button", "Continue", at=(8.0, 8.0)), aria_modal="true"
+    )
+    found = await _act(policy, _page(FIELD, BUTTON, ask))
+    assert found.action == TypeText(x=3, y=4, text="Mia Berg", overwrite=True)
+    who.value = "Mia Berg"
+    assert (await _act(policy, _page(FIELD, BUTTON, ask))).action == Click(x=8, y=8)
+    again = await _act(policy, _page(FIELD, BUTTON))
+    assert again.action == TypeText(x=30, y=31, text="Ada", overwrite=True)
+
+
+async def test_a_site_that_fails_at_every_step_is_left() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    root = node("body", "", node("h1", "Service Unavailable"))
+    for _ in range(MAX_ANSWERS):
+        assert (await _act(policy, root)).action == Reload()
+    with pytest.raises(RolloutFailure, match="the site has gone wrong"):
+        await _act(policy, root)
