@@ -106,9 +106,9 @@ def test_a_policy_that_ships_has_no_options(name: PolicyName) -> None:
 
 def test_the_reference_has_a_share_of_mistakes() -> None:
     check_policy(PolicySection(name="reference", options={"mistakes": 0.5}), RunConfig())
-    for wrong, said in (({"mistakes": 1.5}, "mistakes"), ({"slips": 1}, "has no option 'slips'")):
+    for name, value, said in (("mistakes", 1.5, "mistakes"), ("slips", 1, "has no option 'slips'")):
         with pytest.raises(BadConfig, match=rf"policy\.options.*{said}"):
-            check_policy(PolicySection(name="reference", options=wrong), RunConfig())
+            check_policy(PolicySection(name="reference", options={name: value}), RunConfig())
 
 
 @pytest.mark.parametrize(
