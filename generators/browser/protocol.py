@@ -5,6 +5,7 @@ the replay call `act`, sites call `evaluate`, and a privileged policy gets `read
 implements it; tests without a browser have one over a list of pages.
 """
 
+import itertools
 import posixpath
 import socket
 from collections.abc import Iterator, Mapping
@@ -169,6 +170,8 @@ class Node:
     """The words directly in it, each with its box; empty if it is not rendered."""
     children: list["Node"] = field(default_factory=list)
     """The children in document order."""
+    key: int = field(default_factory=itertools.count(1).__next__)
+    """The same number whenever the same element is read, and that of no other one. It says nothing else."""
 
     def walk(self) -> Iterator["Node"]:
         """Yield this node and everything below it, in document order."""

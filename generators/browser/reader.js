@@ -6,6 +6,13 @@
     squeeze, styleOf, tagOf,
   } = globalThis.stepmill.parts;
   const MAX_WORDS = 2000;
+  // Each element has a number for as long as its document lives, and no element of another document has it.
+  const keys = new WeakMap();
+  let lastKey = crypto.getRandomValues(new Uint32Array(1))[0] * 2 ** 20;
+  const keyOf = (element) => {
+    if (!keys.has(element)) keys.set(element, (lastKey += 1));
+    return keys.get(element);
+  };
   const UNREAD = new Set(["script", "style", "head"]);
   const STYLES = ["background-color", "font-size", "overflow-x", "overflow-y", "position"];
   const PROBES = [
@@ -120,7 +127,7 @@
       selected = cut(
         element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
     const node = {
-      tag: cut(tag, LABEL_BYTES), attrs,
+      key: keyOf(element), tag: cut(tag, LABEL_BYTES), attrs,
       text: squeeze(text, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
       point: shown ? pointIn(element, style, box, clip, place) : null, shown, style: count.styles.get(styles),

@@ -62,6 +62,8 @@ class PolicyCard(Record):
     """The kind of policy."""
     privileged: bool = False
     """Whether it gets a `PageReader`."""
+    answers_after_done: bool = False
+    """Whether it is asked for its answer once more after the site has reported that the task is done."""
     dialect: str | None = None
     """The model family's; None without a model."""
     model: str | None = None

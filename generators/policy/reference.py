@@ -19,16 +19,16 @@ from generators.policy.reference_actions import (
     act_on_nothing,
     decide,
     is_disabled,
-    keys_to,
     may_change,
     opens,
     sends_form,
 )
+from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.troubles import Troubles
 from generators.policy.window import Window, is_within
-from schemas.episodes.action import Answer, Click, Direction, Hover, Key
+from schemas.episodes.action import Answer, Click, Direction, Hover, Key, TypeText
 from schemas.episodes.episode import PolicyKind
 from schemas.episodes.observation import Box, Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
@@ -65,11 +65,12 @@ class ReferencePolicy:
         self._came_to: tuple[str, Box] | None = None
         self._moved_away = False
         self._memory = Memory()
+        self._seen = SeenDocument()
         self._grows = False
         self._url = ""
         self._set: dict[str, str] = {}
         self._saved: dict[str, str] = {}
-        self._opened: tuple[ReferenceStep, Node] | None = None
+        self._opened: ReferenceStep | None = None
         self._keys: list[Decision] = []
 
     @property
@@ -95,10 +96,8 @@ class ReferencePolicy:
             return self._keys.pop(0)
         if turn.observation.page.dialog is not None:
             return self._answer_dialog(turn.observation.page)
-        if turn.reader is None:
-            raise AssertionError("a privileged policy is given a reader")
         url = turn.observation.page.url
-        page = Page(await turn.reader.read())
+        page = await self._look(turn)
         places = self._memory.look(url, page.root, page.front, page.window)
         sight = Sight(page, places, self._memory, screen_of(page, url))
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
@@ -138,8 +137,8 @@ class ReferencePolicy:
             if slip is not None:
                 return slip
             if self._course.next is step:
-                self._take(page.find(step), sight.screen)
-                return self._act(step, self._ends(step, page))
+                self._take(self._find(step, page, places), sight.screen)
+                return self._act(step, self._ends(step, page, places))
         return Decision(action=Answer())
 
     async def _begin(self, turn: PolicyInput) -> None:
@@ -147,9 +146,15 @@ class ReferencePolicy:
         if turn.observation.page.url != self._url:
             self._url = turn.observation.page.url
             self._saved, self._set = self._set, {}
-        if self._opened is not None and turn.reader is not None:
-            (step, field), self._opened = self._opened, None
-            self._choose(step, field, Page(await turn.reader.read()))
+        if self._opened is not None:
+            step, self._opened = self._opened, None
+            self._choose(step, await self._look(turn))
+
+    async def _look(self, turn: PolicyInput) -> Page:
+        """Return the page as it was seen, now or before: of its document nothing else decides."""
+        if turn.reader is None:
+            raise AssertionError("a privileged policy is given a reader")
+        return Page(self._seen.look(await turn.reader.read(), turn.observation))
 
     def _has_to_see(self, step: ReferenceStep) -> bool:
         """Return whether a step says that something was done, which a page has to show."""
@@ -326,24 +331,24 @@ class ReferencePolicy:
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
             self._course.put_in(option)
         elif step.do is Do.SELECT and opens(ends[0]):
-            self._opened = step, ends[0]
+            self._opened = step
             return decide(Click(x=points[0][0], y=points[0][1]), step.why)
         if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
         end = points[1] if points[1:] else None
         return decide(act_on(step, points[0], end, is_native=ends[0].tag == "select"), step.why)
 
-    def _choose(self, step: ReferenceStep, field: Node, page: Page) -> None:
-        """Plan how an option of a field is taken, whose list was just opened: by a click, or by keys where no list is drawn."""
+    def _choose(self, step: ReferenceStep, page: Page) -> None:
+        """Plan how an option of a field is taken, whose list was just opened: by a click, or by its name where no list is drawn."""
         if page.has_open_list:
             seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
             self._course.put_in(option)
             return
-        led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
+        led = step.why and f"The list of '{step.on}' is open; I type '{step.text}' to get to it."
         marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
-        keys = keys_to(field, step.text or "")
-        self._keys = [*(decide(key, led) for key in keys), decide(Key(key="Enter"), marked)]
+        name = TypeText(text=step.text or "")
+        self._keys = [decide(name, led), decide(Key(key="Enter"), marked)]
 
     def _show_whole(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
         """Return a decision that brings the rest of an element into sight; None: no more is needed or possible.

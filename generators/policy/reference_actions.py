@@ -3,7 +3,6 @@
 from urllib.parse import urljoin
 
 from generators.browser.protocol import Node
-from generators.policy.element_names import words
 from generators.policy.protocol import Decision
 from schemas.episodes.action import (
     Action,
@@ -22,9 +21,6 @@ from schemas.episodes.action import (
 from schemas.episodes.episode import ThoughtSource
 from schemas.tasks.reference import Do, ReferenceStep
 
-MAX_ARROWS = 15
-"""Largest number of arrow keys in a list."""
-
 _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
 
@@ -38,25 +34,6 @@ def decide(action: Action, why: str | None) -> Decision:
 def opens(thing: Node) -> bool:
     """Return whether a list shows its options only when opened."""
     return "multiple" not in thing.attrs and thing.attrs.get("size", "") in _CLOSED_SIZES
-
-
-def keys_to(thing: Node, text: str) -> list[Action]:
-    """Return the keys that select an option: arrows in a short open list, its name in a long one.
-
-    Arrows start at the selected option, or at the first if its name is not unique. Typing a name is the
-    second choice, because a list forgets the beginning of a name when the machine is slow.
-    """
-    options = [words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
-    wanted = words(text).casefold()
-    places = [place for place, words in enumerate(options) if words.startswith(wanted)]
-    if not places or len(options) > MAX_ARROWS:
-        return [TypeText(text=text)]
-    place = next((one for one in places if options[one] == wanted), places[0])
-    chosen = words(thing.selected or "").casefold()
-    if options.count(chosen) != 1:
-        return [Key(key="Home"), *[Key(key="ArrowDown")] * place]
-    way = place - options.index(chosen)
-    return [Key(key="ArrowDown" if way > 0 else "ArrowUp")] * abs(way)
 
 
 def act_on_nothing(step: ReferenceStep, url: str) -> Action:

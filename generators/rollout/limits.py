@@ -2,7 +2,8 @@
 
 The rollout checks them before each decision; the first that holds is the stop reason:
 
-1. `finished`: the site reported that the task is done. No action follows.
+1. `finished`: the site reported that the task is done. No action follows, but for the answer of a teacher, which is
+   asked once more then (`PolicyCard.answers_after_done`); it does not count towards the number of actions.
 2. `answered`: the policy gave its answer.
 3. `stuck`: the same action on the same picture, `stuck_steps` times in a row.
 4. `step_limit`: `steps` actions were taken.

@@ -203,6 +203,8 @@ class _Runner:
                 tokens=self.account.tokens,
             )
             if stop is not None:
+                if stop is StopReason.FINISHED and self._is_asked_once_more:
+                    await self._add_answer(session, problem)
                 return stop
             asked = stopwatch.wall_seconds
             try:
@@ -211,6 +213,30 @@ class _Runner:
                 return StopReason.TIME_LIMIT
             think_ms = (stopwatch.wall_seconds - asked) * 1_000
             await self._act(session, problem, decision, think_ms=think_ms)
+
+    @property
+    def _is_asked_once_more(self) -> bool:
+        """Whether the policy answers after the end, and has not."""
+        (*_, last) = self.recorder.steps
+        return self.policy.card.answers_after_done and not isinstance(last.action, Answer)
+
+    async def _add_answer(self, session: Session, problem: Problem) -> None:
+        """Have the policy answer after the site's end, which no longer changes; nothing if the time is over.
+
+        Raises:
+            RolloutFailure: the policy does not answer, or fails.
+        """
+        asked = self.account.stopwatch.wall_seconds
+        try:
+            decision = await self._decide(session)
+        except TimeoutError:
+            return
+        if not isinstance(decision.action, Answer):
+            said = f"expected an answer after the end, got '{decision.action.type}'"
+            raise RolloutFailure(FailureKind.POLICY, said)
+        think_ms = (self.account.stopwatch.wall_seconds - asked) * 1_000
+        await self._act(session, problem, decision, think_ms=think_ms)
+        self.recorder.add_observation(await session.observe())
 
     async def _decide(self, session: Session) -> Decision:
         """Ask the policy.

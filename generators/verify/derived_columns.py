@@ -179,7 +179,8 @@ def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iter
     """Yield columns of the outcome that do not follow from the steps."""
     last = taken[-1] if taken else None
     over = last is not None and last.terminated
-    if any(step.terminated for step in taken[:-1]):
+    said = int(is_said_after_end(taken))
+    if any(step.terminated for step in taken[: -1 - said]):
         yield "something was done after the site said it is done"
     if any(isinstance(step.action, Answer) for step in taken[:-1]):
         yield "something was done after the answer"
@@ -192,11 +193,18 @@ def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iter
     yield from _failure_defects(episode)
     if episode.stop_reason is not StopReason.FAILED:
         yield from _stop_defects(episode, taken, over=over, answered=answer is not None)
-    if len(taken) > task.max_steps:
+    if said and (taken[-1].reward, taken[-1].terminated) != (taken[-2].reward, True):
+        yield "the answer after the site's end has another outcome"
+    if len(taken) - said > task.max_steps:
         yield f"{len(taken)} actions, but the task allows {task.max_steps}"
     for step in taken:
         if step.truncated != (step is last and episode.stop_reason.truncates):
             yield f"truncated of step {step.step} does not fit {episode.stop_reason.value}"
+
+
+def is_said_after_end(taken: Sequence[Step]) -> bool:
+    """Return whether the last action is an answer after the site said that the task is done."""
+    return len(taken) > 1 and taken[-2].terminated and isinstance(taken[-1].action, Answer)
 
 
 def state_defects(episode: Episode) -> Iterator[str]:

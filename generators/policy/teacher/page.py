@@ -86,6 +86,17 @@ def rest(frame: Node, way: Direction) -> float:
     }[way]
 
 
+def way_to(node: Node, frame: Node) -> Direction | None:
+    """Return where a thing lies outside of the box that scrolls it; None: it lies within it, or is covered there."""
+    left, top = (0.0, 0.0) if frame.tag == "html" else frame.box[:2]
+    x, y = centre(node.box)
+    if y >= top + frame.inner[1] or y <= top:
+        return Direction.DOWN if y > top else Direction.UP
+    if x >= left + frame.inner[0] or x <= left:
+        return Direction.RIGHT if x > left else Direction.LEFT
+    return None
+
+
 def overhang(node: Node, frame: Node) -> float:
     """Return how far below a box a node reaches, or above it (less than 0), if much of it is cut off."""
     top, height = node.box[1], node.box[3]
@@ -216,6 +227,18 @@ class Page:
         )
         texts = (field.attrs.get("placeholder", ""), *(node.text for node in near))
         return next((text for text in (text.strip(" :.") for text in texts) if text), "")
+
+    def frames(self) -> list[Node]:
+        """Return the boxes in sight that scroll what is in them, the largest first, and last the page itself."""
+        boxes = [
+            node
+            for node in self.nodes
+            if node.scroll is not None
+            and node.point is not None
+            and node.tag not in {"html", "body", "textarea"}
+            and {node.style.get("overflow-x"), node.style.get("overflow-y")} & _SCROLLING
+        ]
+        return [*sorted(boxes, key=lambda one: -one.inner[0] * one.inner[1]), self.root]
 
     def scroller(self, node: Node) -> Node | None:
         """Return the nearest ancestor that can scroll; None if only the page can."""

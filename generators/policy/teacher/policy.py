@@ -10,6 +10,8 @@ ends the episode, which then fails like any other.
 from urllib.parse import urlsplit
 
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
+from generators.policy.seen_document import SeenDocument
+from generators.policy.teacher.ending import ending
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import Plan
 from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
@@ -29,25 +31,34 @@ class TeacherPolicy:
         """`reference` carries out the task's; None: the task has none, so its template has a skill."""
         self._reference = reference
         self._plan: Plan | None = None
+        self._seen = SeenDocument()
 
     @property
     def card(self) -> PolicyCard:
         """The teacher, privileged."""
-        return PolicyCard(name=NAME, kind=PolicyKind.TEACHER, privileged=True)
+        return PolicyCard(
+            name=NAME, kind=PolicyKind.TEACHER, privileged=True, answers_after_done=True
+        )
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return the next action of the reference or the skill; an empty answer once it has ended."""
-        if self._reference is not None:
-            try:
+        """Return the next action of the reference or the skill; an empty answer once it or the task has ended."""
+        if turn.history and turn.history[-1].terminated:
+            return _stop(ending(turn.history, turn.observation))
+        try:
+            if self._reference is not None:
                 return await self._reference.act(turn)
-            except RolloutFailure as error:
-                return _stop(f"I stop here: {error}.")
+        except RolloutFailure as error:
+            return _stop(f"I stop here: {error}.")
+        return await self._go_on(turn)
+
+    async def _go_on(self, turn: PolicyInput) -> Decision:
+        """Return the next action of the skill; an empty answer once it has ended."""
         if turn.reader is None:
             raise RolloutFailure(FailureKind.POLICY, "the teacher needs a page reader and got none")
         page = Page(
             goal=turn.instruction,
             url=turn.observation.page.url,
-            root=await turn.reader.read(),
+            root=self._seen.look(await turn.reader.read(), turn.observation),
             picture=turn.observation.screenshot.bytes,
         )
         try:

@@ -22,6 +22,7 @@ from generators.policy.teacher.page import (
     overhang,
     rest,
     say,
+    way_to,
 )
 from schemas.episodes.action import (
     Action,
@@ -121,15 +122,19 @@ def drag(start: tuple[float, float], end: tuple[float, float], why: str) -> Plan
 def scroll_into_view(page: Page, find: Locator, because: str | None = None) -> Plan:
     """Scroll until a click can reach the node; `because` begins the thought, None: by the node's name.
 
-    A person cannot know the place of a hidden thing, so the wheel turns in steps smaller than the visible
-    part of the box, down to its end and then up to its beginning.
+    A thing that was in sight before is gone back to. The place of another one cannot be known, so the wheel turns in
+    steps smaller than the visible part of a box, down to its end and then up to its beginning.
 
     Raises:
         SkillError: it does not come into view.
     """
-    way = Direction.DOWN
+    way, search = Direction.DOWN, Search()
     for _ in range(MAX_SCROLLS):
-        node = find(page)
+        try:
+            node = find(page)
+        except SkillError:
+            page = yield from search.go_on(page, because or "What I look for is not in sight")
+            continue
         frame = page.scroller(node) or page.root
         if node.point is not None:
             cut = overhang(node, frame)
@@ -142,9 +147,54 @@ def scroll_into_view(page: Page, find: Locator, because: str | None = None) -> P
                 why = f"I see {_name(node)} only in part, cut off at the {edge} edge"
             page = yield from _turn(page, frame, side, abs(cut), why)
             continue
-        way = next((one for one in (way, *_TURNS[way]) if rest(frame, one) > 1), way)
+        if frame.point is None and frame is not page.root:
+            frame = page.root
+        there = way_to(node, frame)
+        ways = (there,) if there is not None else (way, *_TURNS[way])
+        way = next((one for one in ways if rest(frame, one) > 1), way)
         page = yield from scroll_on(page, frame, way, because or _why_not_seen(page, node))
     raise SkillError(f"{_name(find(page))} does not come into view")
+
+
+class Search:
+    """A look through all that a page can scroll, for what was not in sight yet."""
+
+    def __init__(self) -> None:
+        self._ways: dict[int, Direction | None] = {}
+        """By the key of a box that scrolls, where it is looked through now; None: all of it was."""
+        self._began_inside: set[int] = set()
+
+    def go_on(self, page: Page, because: str) -> Plan:
+        """Turn the wheel once over the first box that has more.
+
+        Raises:
+            SkillError: all was looked through.
+        """
+        for frame in page.frames():
+            if frame.key not in self._ways:
+                self._ways[frame.key] = Direction.DOWN
+                if rest(frame, Direction.UP) > 1:
+                    self._began_inside.add(frame.key)
+            way = self._ways[frame.key]
+            if way is Direction.DOWN and rest(frame, way) <= 1:
+                way = Direction.UP if frame.key in self._began_inside else None
+            if way is Direction.UP and rest(frame, way) <= 1:
+                way = None
+            self._ways[frame.key] = way
+            if way is not None:
+                return (yield from scroll_on(page, frame, way, because))
+        raise SkillError(f"{because}, and I have looked through all of the page")
+
+
+def look_through(page: Page, because: str) -> Plan:
+    """Bring all of a page into sight once, down to the end of all that scrolls; `because` begins each thought."""
+    for frame in page.frames():
+        for _ in range(MAX_SCROLLS):
+            now = next((one for one in page.frames() if one.key == frame.key), None)
+            if now is None or not can_scroll_down(now):
+                break
+            page = yield from scroll_on(page, now, Direction.DOWN, because)
+    return page
 
 
 _TURNS = {

@@ -32,10 +32,12 @@ def node(
     at: tuple[float, float] | None = (1.0, 2.0),
     shown: bool = True,
     top: float = 0.0,
+    key: int | None = None,
     **attrs: str,
 ) -> Node:
+    """Return an element; `key` is that of the same one on several readings, None: it is on no other."""
     inside = " ".join([text, *(child.text for child in children)]).strip()
-    return Node(
+    one = Node(
         tag=tag,
         attrs={name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()},
         text=inside,
@@ -47,6 +49,8 @@ def node(
         inner=(500.0, 400.0),
         children=list(children),
     )
+    one.key = one.key if key is None else key
+    return one
 
 
 PAGE = node(
@@ -71,7 +75,7 @@ PAGE = node(
 
 def scrolled(root: Node, top: float = 0.0, *, height: float = 2_000.0) -> Node:
     """Return a page of 500 by 400 px that is so high and scrolled so far."""
-    root.scroll = (0.0, top, 500.0, height)
+    root.scroll, root.key = (0.0, top, 500.0, height), 0
     return root
 
 

@@ -11,12 +11,15 @@ from generators.policy.teacher.primitives import (
     Plan,
     button,
     by_id,
+    can_scroll_down,
     click,
     locator,
     scroll_into_view,
+    scroll_on,
 )
 from generators.policy.teacher.skills.choosing import pick_suggestion
 from generators.policy.teacher.skills.dates import pick_date
+from schemas.episodes.action import Direction
 
 _PRICE, _DURATION = r"\$(\d+)", r"(\d+)h (\d+)m"
 
@@ -34,7 +37,12 @@ def take_best(page: Page) -> Plan:
     criterion = part(r"(cheapest|most expensive|shortest|longest)", page.goal)
     pattern, best = _CRITERIA[criterion]
     values: list[tuple[list[int], str]] = []
-    while len(values) < len(page.all(cls="flight")):
+    while True:
+        if len(values) == len(page.all(cls="flight")):
+            before = len(values)
+            page = yield from _look_for_offers(page, before)
+            if len(page.all(cls="flight")) == before:
+                break
         button_below = _offer_button(len(values) + 1)
         because = say(
             page,
@@ -62,6 +70,17 @@ def take_best(page: Page) -> Plan:
     because = f"The best offer, '{best_one}', is out of sight now"
     page = yield from scroll_into_view(page, find, because)
     return (yield from click(page, find, why))
+
+
+def _look_for_offers(page: Page, known: int) -> Plan:
+    """Scroll on until there are more offers than are known, or the list ends."""
+    while len(page.all(cls="flight")) == known:
+        frame = next((one for one in page.frames() if can_scroll_down(one)), None)
+        if frame is None:
+            return page
+        because = say(page, "The list of offers goes on", "There is more below these offers")
+        page = yield from scroll_on(page, frame, Direction.DOWN, because)
+    return page
 
 
 def _offer_button(place: int) -> Locator:

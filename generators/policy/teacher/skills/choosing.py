@@ -15,6 +15,7 @@ from generators.policy.teacher.primitives import (
     click,
     fill,
     locator,
+    look_through,
     scroll_into_view,
     select_option,
     submit,
@@ -84,6 +85,7 @@ def _checkbox(name: str) -> Locator:
 def tick(page: Page, *, synonyms: bool = False) -> Plan:
     """Tick the boxes that the goal lists, and no others; with `synonyms`, their synonyms too."""
     wanted = _listed_options(page)
+    page = yield from look_through(page, "There are more boxes below")
     for name in [node.text for node in page.all("label")]:
         matches = [
             word for word in wanted if name == word or (synonyms and are_synonyms(name, word))

@@ -6,14 +6,17 @@ words such as `trash` mean deleting. A post's buttons are found by its author.
 """
 
 import re
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from generators.browser.protocol import Node
+from generators.policy.protocol import Decision
 from generators.policy.teacher.goals import nth, part, parts
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
+    Search,
     by_id,
     can_scroll_down,
     click,
@@ -99,7 +102,7 @@ def _thread_of(sender: str) -> Locator:
 
 def handle_mail(page: Page) -> Plan:
     """Reply to, forward, delete or star a mail, as the goal asks."""
-    request = parse_request(page.goal, [node.text for node in page.all(cls="email-sender")])
+    page, request = yield from _understand(page)
     sender = request.sender
     if request.kind in {"delete", "star"}:
         mark = "trash" if request.kind == "delete" else "star"
@@ -145,6 +148,17 @@ def handle_mail(page: Page) -> Plan:
     return (
         yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it off.")
     )
+
+
+def _understand(page: Page) -> Generator[Decision, Page, tuple[Page, MailRequest]]:
+    """Return what the goal asks for, after a look at who wrote, as far as that is needed to understand it."""
+    search = Search()
+    while True:
+        try:
+            senders = [node.text for node in page.all(cls="email-sender")]
+            return page, parse_request(page.goal, senders)
+        except SkillError:
+            page = yield from search.go_on(page, "None of these senders is named in the goal")
 
 
 def _look_for(page: Page, sender: str) -> Plan:

@@ -1,10 +1,13 @@
 """Which of several things with the same words a reference takes, and where a click reaches it."""
 
 import pytest
-from support.browsers.reference_pages import AWAY, acted, node, step
+from support.browsers.reference_pages import AWAY, SEEN, Reader, acted, node, step
 
 from generators.browser.protocol import Node
+from generators.policy.protocol import PolicyInput
+from generators.policy.reference import ReferencePolicy
 from schemas.episodes.action import Click, TypeText
+from schemas.episodes.observation import Sight
 
 
 async def test_of_elements_with_the_same_words_around_each_other_the_innermost_is_clicked() -> None:
@@ -38,7 +41,12 @@ async def test_words_that_a_button_paints_over_are_clicked_by_the_button() -> No
     button = node("button", "2", title, node("i"), at=(7.0, 7.0))
     page = node("body", "", button, at=(90.0, 90.0))
 
-    assert (await acted(step(do="click", on="Payment"), root=page))[0] == Click(x=7, y=7)
+    title.words = (("Payment", title.box),)
+    observation = SEEN.model_copy(update={"sights": (Sight(text="Payment", bbox=title.box),)})
+    policy = ReferencePolicy([step(do="click", on="Payment")])
+    decision = await policy.act(PolicyInput("Do it.", (), observation, Reader(page)))
+
+    assert decision.action == Click(x=7, y=7)
 
 
 async def test_a_list_that_the_page_draws_itself_is_opened_and_its_option_clicked() -> None:

@@ -1,0 +1,1 @@
+"""Whether anything that is out of sight decides what a policy does."""
