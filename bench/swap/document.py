@@ -52,9 +52,10 @@ class Swap:
 
     def _is_seen(self, node: Node) -> bool:
         """Return whether anything of an element itself is in sight."""
-        if node.point is not None:
+        is_outline = node.attrs.get("fill") == "none" and "stroke" in node.attrs
+        if node.point is not None or is_outline:
             return True
-        return any(self._shows(word, box) for word, box in node.words) or any(
+        return any(self._shows(word, _at(node, box)) for word, box in node.words) or any(
             not one.text and _is_near(one.bbox, node.box) for one in self._sights or ()
         )
 
@@ -84,7 +85,7 @@ class Swap:
             text=text,
             own_text=own,
             box=self._cut(node.box, clip) if is_cut else node.box,
-            words=tuple(self._word(*one) for one in node.words),
+            words=tuple(self._word(node, *one) for one in node.words),
             scroll=self._longer(node),
             value=self._value(node),
             children=children,
@@ -142,12 +143,12 @@ class Swap:
         """Return the text directly in an element, with other words for those out of sight."""
         if self._sights is None or not node.words:
             return node.own_text
-        if all(self._shows(*one) for one in node.words):
+        if all(self._shows(word, _at(node, box)) for word, box in node.words):
             return node.own_text
-        return " ".join(self._word(*one)[0] for one in node.words)
+        return " ".join(self._word(node, *one)[0] for one in node.words)
 
-    def _word(self, word: str, box: Box) -> tuple[str, Box]:
-        if self._sights is None or self._shows(word, box):
+    def _word(self, node: Node, word: str, box: Box) -> tuple[str, Box]:
+        if self._sights is None or self._shows(word, _at(node, box)):
             return word, box
         return self._words(word), box
 
@@ -203,6 +204,11 @@ def _fields(node: Node) -> dict[str, object]:
     """Return what an element is made of, without what tells it from others."""
     names = type(node).__dataclass_fields__
     return {name: getattr(node, name) for name in names if name not in {"key", "children"}}
+
+
+def _at(node: Node, box: Box) -> Box:
+    """Return where a word stands: an option of a list has no boxes of its words."""
+    return box if (box[2] and box[3]) or node.point is None else (*node.point, 0.0, 0.0)
 
 
 def _scrolls(node: Node) -> bool:

@@ -78,6 +78,8 @@ class Names:
     """The names of a page's elements."""
 
     def __init__(self, root: Node) -> None:
+        self.are_exact = False
+        """Whether a name that has the wanted words among others is none."""
         self._labels: dict[int, str] = {}
         self._match(root)
 
@@ -107,7 +109,7 @@ class Names:
         small = wanted.casefold()
         if small in map(str.casefold, names):
             return 1
-        if is_active(node) and any(small in name.casefold() for name in names):
+        if not self.are_exact and is_active(node) and any(small in one.casefold() for one in names):
             return 2
         is_direct = bool(small) and not is_field(node) and words(node.own_text).casefold() == small
         return _DIRECT if is_direct else None

@@ -54,14 +54,15 @@ class _Clip:
         )
 
     def cut(self, box: Box) -> Box:
-        """Return a box that goes on beyond the edges by `GOES_ON` where it does go on there."""
+        """Return a box, in hundredths of px, that goes on beyond the edges by `GOES_ON` where it does go on there."""
         left, top, width, height = box
         right, bottom = left + width, top + height
         first = left if left >= self.left - _SLACK else self.left - GOES_ON
         start = top if top >= self.top - _SLACK else self.top - GOES_ON
         last = right if right <= self.right + _SLACK else self.right + GOES_ON
         end = bottom if bottom <= self.bottom + _SLACK else self.bottom + GOES_ON
-        return (first, start, max(0.0, last - first), max(0.0, end - start))
+        sides = max(0.0, last - first), max(0.0, end - start)
+        return (round(first, 2), round(start, 2), round(sides[0], 2), round(sides[1], 2))
 
 
 class Sights:
@@ -124,14 +125,17 @@ def _keep(
     inner = clip.within(node.box) if frame else clip
     children = [
         kept
-        for child in _options_in_sight(node)
+        for child in (() if _is_closed_list(node) else node.children)
         if (kept := _keep(child, sights, inner, window)) is not None
     ]
     words = tuple(one for one in node.words if _shows(sights, node, *one))
-    is_seen = node.shown and (node.point is not None or bool(words) or sights.draw(node.box))
+    is_drawn = sights.draw(node.box) or (is_outline(node) and clip.cut(node.box) == node.box)
+    is_seen = node.shown and (node.point is not None or bool(words) or is_drawn)
     if not (is_seen or children or is_page):
         return None
     own = _own_text(node, words, sights) if is_seen else ""
+    if is_seen and _is_closed_list(node):
+        own = node.selected or ""
     is_whole = is_seen and own == node.own_text and _has_all(node, children)
     return replace(
         node,
@@ -149,7 +153,11 @@ def _keep(
 
 
 def _shows(sights: Sights, node: Node, word: str, box: Box) -> bool:
-    return sights.show(word, box) if sights.are_known else node.point is not None
+    if not sights.are_known:
+        return node.point is not None
+    if not (box[2] and box[3]) and node.point is not None:  # an option has no boxes of its words
+        box = (*node.point, 0.0, 0.0)
+    return sights.show(word, box)
 
 
 def _own_text(node: Node, words: Sequence[tuple[str, Box]], sights: Sights) -> str:
@@ -164,17 +172,15 @@ def _own_text(node: Node, words: Sequence[tuple[str, Box]], sights: Sights) -> s
     return node.own_text if node.own_text in shown else ""
 
 
-def _options_in_sight(node: Node) -> list[Node]:
-    """Return the children of an element, of which a closed list shows none."""
+def _is_closed_list(node: Node) -> bool:
+    """Return whether an element is a list that shows none of its options but the chosen one."""
     is_closed = node.tag == "select" and "multiple" not in node.attrs
-    return [] if is_closed and node.attrs.get("size", "") in {"", "0", "1"} else node.children
+    return is_closed and node.attrs.get("size", "") in {"", "0", "1"}
 
 
 def _has_all(node: Node, kept: Sequence[Node]) -> bool:
     """Return whether all text of an element's children is among what was kept of them."""
     texts = {one.key: one.text for one in kept}
-    if node.tag == "select":
-        return True
     said = (one for one in node.children if one.text and (one.shown or one.text in node.text))
     return all(texts.get(one.key, "") == one.text for one in said)
 
@@ -197,6 +203,11 @@ def _box(node: Node, children: Sequence[Node], clip: _Clip, *, is_seen: bool) ->
 def _inner(node: Node, clip: _Clip) -> tuple[float, float]:
     cut = clip.cut(node.box)
     return min(node.inner[0], cut[2]), min(node.inner[1], cut[3])
+
+
+def is_outline(node: Node) -> bool:
+    """Return whether an element is a drawn line around nothing, which is in sight though no click hits it."""
+    return node.attrs.get("fill") == "none" and "stroke" in node.attrs
 
 
 def is_frame(node: Node) -> bool:

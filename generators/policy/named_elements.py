@@ -34,7 +34,7 @@ class Page:
         """What lies over the page as its last modal window, or the page, whatever list is open."""
         self.window = Window(root)
         """The window over it."""
-        self._found: dict[ReferenceStep, Node | None] = {}
+        self._found: dict[tuple[ReferenceStep, bool], Node | None] = {}
 
     @property
     def has_open_list(self) -> bool:
@@ -46,12 +46,16 @@ class Page:
         """Whether keys go to a field."""
         return any(node.focused and is_field(node) for node in self.root.walk())
 
-    def find(self, step: ReferenceStep) -> Node | None:
-        """Return the element that a step names, searched for once; None if the page does not show it."""
-        if step not in self._found:
+    def find(self, step: ReferenceStep, *, exactly: bool = False) -> Node | None:
+        """Return the element that a step names, searched for once; None if the page does not show it.
+
+        `exactly` is whether a name that has the words among others does not count.
+        """
+        if (step, exactly) not in self._found:
             by_name = self._nodes_by_name if step.do is Do.LOOK and step.within is None else {}
-            self._found[step] = by_name.get(words(step.on or "")) or find(self.root, step)
-        return self._found[step]
+            named = by_name.get(words(step.on or "")) or find(self.root, step, exactly=exactly)
+            self._found[step, exactly] = named
+        return self._found[step, exactly]
 
     def find_exactly(self, name: str) -> Node | None:
         """Return the element with exactly this name, in whatever case; None if the page does not show it."""
@@ -74,16 +78,19 @@ class Page:
         return {name: node for name, (_, node) in out.items()}
 
 
-def find(root: Node, step: ReferenceStep) -> Node | None:
+def find(root: Node, step: ReferenceStep, *, exactly: bool = False) -> Node | None:
     """Return the element that a step names; None if the page does not show it.
 
     Exact names are preferred to those that differ in case, and those to names that contain the words; active
     elements are preferred to plain text, and for a click a button or link to a field of which only the
-    placeholder has the name. If a modal window is open, only its content is searched.
+    placeholder has the name. If a modal window is open, only its content is searched. `exactly` is whether names that
+    contain the words do not count.
     """
     root = _front(root)
     fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
-    thing = _search(root, step, names=fields or Names(root), fields_alone=fields is not None)
+    names: Names = fields or Names(root)
+    names.are_exact = exactly
+    thing = _search(root, step, names=names, fields_alone=fields is not None)
     if thing is None and fields is not None and step.do is Do.SELECT:
         # Of a list that the page draws itself the field may be hidden, or there is none.
         thing = _search(root, step, names=fields, fields_alone=False)

@@ -174,12 +174,19 @@ class ReferencePolicy:
         why = step.why if not unseen else step.why and _ENDS
         return decide(act_on_nothing(step, observation.page.url), why)
 
-    def _ends(self, step: ReferenceStep, page: Page) -> list[Node]:
+    def _find(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Node | None:
+        """Return the element of a step; None: none was seen.
+
+        One whose name has the step's words among others is meant only if all was in sight, and nothing is called just so.
+        """
+        exact = page.find(step, exactly=True)
+        return page.find(step) if exact is None and _unseen_part(places) is None else exact
+
+    def _ends(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> list[Node]:
         """Return the elements of a step; a look has what its element is read with before it."""
-        steps = [step]
-        if step.do is Do.DRAG:
-            steps.append(ReferenceStep(do=Do.CLICK, on=step.text))
-        found = [one for one in map(page.find, steps) if one is not None]
+        found = [
+            one for named in _named(step) if (one := self._find(named, page, places)) is not None
+        ]
         return [*page.window.around(found[0]), *found] if step.do is Do.LOOK and found else found
 
     def _bring_into_sight(
@@ -190,16 +197,13 @@ class ReferencePolicy:
         Raises:
             RolloutFailure: all of the page was in sight, and nothing that is called so.
         """
-        named = [step]
-        if step.do is Do.DRAG:
-            named.append(ReferenceStep(do=Do.CLICK, on=step.text))
-        for one in named:
-            end = page.find(one)
+        for one in _named(step):
+            end = self._find(one, page, places)
             if end is None or not _is_in_window(end, page):
                 self._count_scroll(step)
                 back = None if end is None else self._go_back(step, end, page, places)
-                return back or self._look_on(step, one, end, page, places)
-        for end in self._ends(step, page):
+                return back or self._look_on(step, one, places)
+        for end in self._ends(step, page, places):
             scroll = self._show_whole(step, end, page.window)
             if scroll is not None:
                 return scroll
@@ -208,10 +212,7 @@ class ReferencePolicy:
     def _go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
     ) -> Decision | None:
-        """Return the way back to a thing that was in sight; None: it was not.
-
-        Where it stands, the document says; that counts only where it was in sight.
-        """
+        """Return the way back to a thing that was in sight; None: there is none."""
         holder = page.window.holder(thing)
         for place in (one for one in places if one.holder is holder):
             back = self._memory.recall(place, thing)
@@ -227,21 +228,14 @@ class ReferencePolicy:
         return None
 
     def _look_on(
-        self,
-        step: ReferenceStep,
-        named: ReferenceStep,
-        thing: Node | None,
-        page: Page,
-        places: Sequence[Place],
+        self, step: ReferenceStep, named: ReferenceStep, places: Sequence[Place]
     ) -> Decision:
-        """Return a scroll to what was not in sight yet; `thing` None: the document has no such thing.
+        """Return a scroll to what was not in sight yet.
 
         Raises:
             RolloutFailure: all was in sight.
         """
-        holder = None if thing is None else page.window.holder(thing)
-        around = [one for one in places if thing is not None and one.holder is holder]
-        on = _unseen_part(around or places)
+        on = _unseen_part(places)
         if on is not None:
             where = "further down" if on[1] is Direction.DOWN else "further up"
             why = step.why and f"{_UNSEEN}; it should be {where} on this page."
@@ -285,7 +279,7 @@ class ReferencePolicy:
         if scroll is not None:
             return scroll
         self._grows = True
-        return self._act(press, self._ends(press, page))
+        return self._act(press, self._ends(press, page, places))
 
     def _count_scroll(self, step: ReferenceStep) -> None:
         self._scrolls += 1
@@ -385,6 +379,13 @@ class ReferencePolicy:
         return decide(
             place.scroll(direction, abs(offset)), step.why if step.do is Do.LOOK else seen
         )
+
+
+def _named(step: ReferenceStep) -> list[ReferenceStep]:
+    """Return the steps that name the elements of one: a drag has two."""
+    if step.do is not Do.DRAG:
+        return [step]
+    return [step, ReferenceStep(do=Do.CLICK, on=step.text)]
 
 
 def _unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:

@@ -17,6 +17,9 @@ from schemas.episodes.observation import Box, Observation
 _OVER = {"absolute", "fixed", "sticky"}
 """Values of `position` with which an element may lie over others."""
 
+_MIN_COVER = 1.5
+"""How large what lies over a thing is at least, in its areas; what is smaller has taken its place."""
+
 
 @dataclass(slots=True)
 class _Kept:
@@ -30,6 +33,12 @@ class _Kept:
     """The key of the part that scrolls it; None: it stays in the window."""
     at: Box
     """Its box, px from the sheet's top left."""
+    part: Box
+    """The part of it that was in sight, px from the sheet's top left."""
+    came: int
+    """The look since which it has been in sight at each one until the last at which it was."""
+    last: int
+    """The last look at which it was in sight."""
     children: list[int] = field(default_factory=list)
     """The keys of what is in it, in order."""
     whole: tuple[tuple[str, ...], str] | None = None
@@ -42,6 +51,9 @@ class SeenDocument:
     def __init__(self) -> None:
         self._page: tuple[str, int | None, int] | None = None
         self._kept: dict[int, _Kept] = {}
+        self._looks = 0
+        self._cut: set[int] = set()
+        self._window: Box = (0.0, 0.0, 0.0, 0.0)
 
     def look(self, root: Node, observation: Observation) -> Node:
         """Add what is in sight of a document, and return all that is known of it."""
@@ -50,7 +62,14 @@ class SeenDocument:
         if page != self._page:
             self._page, self._kept = page, {}
         now = in_sight(root, observation.sights)
+        self._looks += 1
+        self._window = (0.0, 0.0, *root.inner)
         shown = {node.key: node for node in now.walk()}
+        self._cut = {
+            one.key
+            for one in root.walk()
+            if one.key in shown and one.own_text != shown[one.key].own_text
+        }
         self._add(now, None, now.key)
         self._forget(now, shown)
         return self._build(now.key, shown)
@@ -64,12 +83,17 @@ class SeenDocument:
         x, y, width, height = node.box
         at = (x - origin[0], y - origin[1], width, height)
         own = node.own_text
-        if kept is not None and own != kept.node.own_text and own in kept.node.own_text:
+        if kept is not None and node.key in self._cut and own in kept.node.own_text:
             own = kept.node.own_text  # the rest of it has left the window
         children = _merged(kept.children if kept else [], [one.key for one in node.children])
         whole = kept.whole if kept else None
+        is_new = kept is None or kept.last < self._looks - 1
+        came = self._looks if kept is None or is_new else kept.came
+        noted = replace(node, own_text=own)
+        left, top, width, height = _meet(node.box, self._window)
+        part = (left - origin[0], top - origin[1], width, height)
         self._kept[node.key] = _Kept(
-            replace(node, own_text=own), parent, sheet, at, children, whole
+            noted, parent, sheet, at, part, came, self._looks, children=children, whole=whole
         )
         is_page = parent is None or node.tag == "body"
         inner = node.key if is_frame(node) and not is_page else sheet
@@ -95,7 +119,7 @@ class SeenDocument:
         return known[sheet]
 
     def _forget(self, now: Node, shown: dict[int, Node]) -> None:
-        """Forget what is not in sight where it was, unless something lies over it that is."""
+        """Forget what is not in sight where it was, unless something has come to lie over it."""
         window, origins = Window(now), dict[int, tuple[float, float]]()
         over = [one for one in shown.values() if one.style.get("position") in _OVER]
         views = dict[int | None, Box]()
@@ -110,22 +134,23 @@ class SeenDocument:
                 holder = shown.get(sheet) if sheet is not None else None
                 is_away = sheet is not None and holder is None
                 views[sheet] = (0.0, 0.0, 0.0, 0.0) if is_away else window.view_of(holder)
-            box = _moved(kept, self._origin(kept.sheet, origins))
-            covers = (one for one in over if _has_middle(one.box, box))
-            if _has_middle(views[sheet], box) and not any(
-                not self._is_around(one.key, kept) for one in covers
+            if not _has_middle(views[sheet], _moved(kept.part, self._origin(kept.sheet, origins))):
+                continue
+            lost = self._outermost_lost(key, shown)
+            whole = _moved(lost.part, self._origin(lost.sheet, origins))
+            if not any(
+                self._kept[one.key].came > kept.last and _covers(one.box, whole) for one in over
             ):
                 del self._kept[key]
         there = set(_inner_first(self._kept, now.key))
         self._kept = {key: kept for key, kept in self._kept.items() if key in there}
 
-    def _is_around(self, key: int, kept: _Kept) -> bool:
-        """Return whether an element contains what was in sight."""
-        parent = kept.parent
-        while parent is not None and parent != key:
-            around = self._kept.get(parent)
-            parent = None if around is None else around.parent
-        return parent == key
+    def _outermost_lost(self, key: int, shown: dict[int, Node]) -> _Kept:
+        """Return the outermost of the elements around one that are no more in sight either, or the element."""
+        kept = self._kept[key]
+        while kept.parent is not None and kept.parent not in shown:
+            kept = self._kept[kept.parent]
+        return kept
 
     def _is_in(self, child: int, key: int) -> bool:
         """Return whether an element is in another one still."""
@@ -155,7 +180,7 @@ class SeenDocument:
             text = kept.whole[1]
         if seen is not None:
             return replace(kept.node, text=text, children=children)
-        box = _moved(kept, self._origin(kept.sheet, origins))
+        box = _moved(kept.at, self._origin(kept.sheet, origins))
         return replace(kept.node, text=text, children=children, box=box, point=None, words=())
 
 
@@ -181,8 +206,23 @@ def _inner_first(kept: dict[int, _Kept], root: int) -> Iterator[int]:
     yield from reversed(order)
 
 
-def _moved(kept: _Kept, origin: tuple[float, float]) -> Box:
-    return (kept.at[0] + origin[0], kept.at[1] + origin[1], kept.at[2], kept.at[3])
+def _moved(box: Box, origin: tuple[float, float]) -> Box:
+    return (box[0] + origin[0], box[1] + origin[1], box[2], box[3])
+
+
+def _meet(box: Box, view: Box) -> Box:
+    """Return the part of a box that is in another one, or all of it if none is."""
+    left, top = max(box[0], view[0]), max(box[1], view[1])
+    width = min(box[0] + box[2], view[0] + view[2]) - left
+    height = min(box[1] + box[3], view[1] + view[3]) - top
+    return (left, top, width, height) if min(width, height) > 0 else box
+
+
+def _covers(over: Box, box: Box) -> bool:
+    """Return whether something lies over all of a box and is more than another thing in its place."""
+    inside = over[0] <= box[0] + 1 and over[1] <= box[1] + 1
+    inside &= box[0] + box[2] <= over[0] + over[2] + 1 and box[1] + box[3] <= over[1] + over[3] + 1
+    return inside and over[2] * over[3] > _MIN_COVER * box[2] * box[3]
 
 
 def _has_middle(view: Box, box: Box) -> bool:

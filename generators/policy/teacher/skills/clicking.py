@@ -5,11 +5,12 @@ that opens on hover.
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, ordinal, part, quote, quotes, to_int
-from generators.policy.teacher.page import NodeTest, Page, SkillError, classes, label, say
+from generators.policy.teacher.page import Page, SkillError, classes, label, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -259,35 +260,45 @@ def use_menu(page: Page) -> Plan:
     why = "I see only the button 'Menu', so what I look for must be behind it: I open it."
     page = yield from click(page, button("Menu"), why)
     wanted = _menu_target(page)
-    folders = page.all("li", where=lambda node: any(child.tag == "ul" for child in node.children))
-    for name in [folder.children[0].text for folder in folders]:
-        if wanted(page).point is None:
+    folders = page.all("div", cls="ui-menu-item-wrapper", where=_leads_further)
+    for name in [folder.text for folder in folders]:
+        if wanted(page) is None:
             why = say(
                 page,
                 f"No item in sight is the one. '{name}' has an arrow beside it, so I point at it.",
                 f"What I look for may be under '{name}', which leads further, so I point at that.",
             )
             page = yield from hover(page, _menu_item(name), why)
-    text = wanted(page).text
-    why = f"'{text}' is the item that the goal asks for, so I click it."
+    item = wanted(page)
+    if item is None:
+        raise SkillError("no item of the menu is the one")
+    why = f"'{item.text}' is the item that the goal asks for, so I click it."
     if len(quotes(page.goal)) == 1:
-        why = f"'{text}' has the icon that the goal shows, so I click it."
-    return (yield from click(page, wanted, why))
+        why = f"'{item.text}' has the icon that the goal shows, so I click it."
+    return (yield from click_at(*click_point(item), why))
 
 
-def _menu_target(page: Page) -> Locator:
-    """Return the locator of the item with the label that the goal quotes, or the icon it shows."""
+def _leads_further(item: Node) -> bool:
+    """Return whether an item of a menu has the arrow of those that unfold another menu."""
+    return any("ui-menu-icon" in classes(sign) for sign in item.children)
+
+
+def _menu_target(page: Page) -> Callable[[Page], Node | None]:
+    """Return what finds the item in sight with the label that the goal quotes, or the icon it shows; None: none has."""
     if labels := quotes(page.goal)[1:]:
-        is_target: NodeTest = lambda node: node.text == labels[0]  # noqa: E731 - used once
-        return lambda now: now.one("div", where=is_target, shown=False)
+        return lambda now: now.first("div", text=labels[0], where=_is_in_sight)
     banner = next((n for n in page.root.walk() if n.attrs.get("id") == "query"), page.root)
     icons = (name for node in banner.walk() for name in classes(node))
     icon = next((name for name in icons if name.startswith("ui-icon-")), None)
     if icon is None:
         raise SkillError("the goal shows no icon")
 
-    def find(now: Page) -> Node:
-        image = now.one("span", cls=icon, shown=False)
-        return now.parent(image) or image
+    def find(now: Page) -> Node | None:
+        image = now.first("span", cls=icon, where=_is_in_sight)
+        return None if image is None else now.parent(image) or image
 
     return find
+
+
+def _is_in_sight(node: Node) -> bool:
+    return node.point is not None

@@ -121,8 +121,11 @@ def _is_free(page: Page, half_hours: range) -> bool:
     """Return whether these rows of the day are in sight, and no event overlaps them."""
     _, top, _, height = page.by_id("area").box
     events = [event.box for event in page.all(cls="event")]
-    rows = [page.by_id(f"hh-{n}").box for n in half_hours]
-    in_sight = all(top <= row[1] and row[1] + row[3] <= top + height for row in rows)
+    ids = {f"hh-{n}" for n in half_hours}
+    rows = [row.box for row in page.all(where=lambda row: row.attrs.get("id") in ids)]
+    in_sight = len(rows) == len(ids) and all(
+        top <= row[1] and row[1] + row[3] <= top + height for row in rows
+    )
     return in_sight and not any(
         row[1] < event[1] + event[3] - 1 and event[1] < row[1] + row[3] - 1
         for row in rows

@@ -134,7 +134,8 @@ def buy_low(page: Page) -> Plan:
     """Watch the price and buy once it is below the goal's limit."""
     limit = float(part(rf"less than {_PRICE}", page.goal))
     for _ in range(_MAX_LOOKS):
-        text = page.by_id("stock-price").text
+        shown = page.first(where=lambda node: node.attrs.get("id") == "stock-price")
+        text = "" if shown is None else shown.text
         price = re.fullmatch(_PRICE, text)
         if price is not None and float(price[1]) < limit:
             why = f"The price, {text}, is less than ${limit:.2f}, so I press 'Buy'."

@@ -117,7 +117,7 @@ async def test_what_the_page_does_not_show_fails_the_policy_by_name(stated: dict
 async def test_the_pointer_is_moved_off_what_opened_over_a_thing_where_nothing_scrolls() -> None:
     def page(*, is_open: bool) -> Node:
         menu = node("nav", "Help", node("a", "Close"))
-        menu.style = {"position": "absolute"}
+        menu.style, menu.box = {"position": "absolute"}, (0.0, 0.0, 90.0, 90.0)
         order = node("button", "Order", at=AWAY if is_open else (1.0, 2.0), key=1)
         parts = [node("h1", "Lamp", at=(9.0, 8.0)), node("a", "Menu"), order]
         return scrolled(node("body", "", *parts, *([menu] if is_open else [])), height=400.0)
