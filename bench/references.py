@@ -11,6 +11,8 @@ else uses.
   of the page as the answer.
 * `canaries`: every form sent empty, every button pressed once, and answers that cost nothing, on tasks that can be
   done, without a browser.
+* `swap`: references, and the teacher at each template of MiniWoB++, beside twins that get at each step a document in
+  which everything out of sight is another (`bench/swap/`), and how many of the steps the twins decided otherwise.
 * `steps`: CPU of a step of references: of this process, which is the site and all of ours, of the automation
   library's driver, and of the browser.
 """
@@ -33,6 +35,7 @@ from deltalake import DeltaTable
 
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
+from bench.swap.attempts import of_miniwob, of_worlds, swapped
 from flows.checks.tasks import attempt_watched
 from flows.checks.worlds import check_config, task_failures
 from flows.resources.browsers import Browsers, open_browsers
@@ -51,7 +54,7 @@ WORLDS, TASKS = 32, 48
 """Sizes by default; `--full` has those of the stated limits."""
 
 FULL_WORLDS, FULL_TASKS = 352, 2_000
-_FULL = {"clicks": 1_000, "canaries": 600, "steps": 64}
+_FULL = {"clicks": 1_000, "canaries": 600, "steps": 64, "swap": 120}
 """Tasks of the other measurements at the full size."""
 
 _FIRST_SEED = 700_000
@@ -277,6 +280,22 @@ async def _canaries(worlds: int, tasks: int) -> dict[str, object]:
     }
 
 
+def swap(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
+    """Return how many steps what is out of sight decides."""
+    del rows
+    attempts = [*of_worlds(spread(worlds, tasks)), *of_miniwob(1)]
+    compared, episodes = asyncio.run(swapped(attempts))
+    return {
+        "episodes": len(episodes),
+        "ended": sum(episode.done for episode in episodes),
+        "steps": compared.steps,
+        "changed": len(compared.changed),
+        "changed_steps": compared.changed[:5],
+        "max_changed": 0,
+        "held": not compared.changed,
+    }
+
+
 def steps(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
     """Return the CPU of a step."""
     del rows
@@ -316,7 +335,13 @@ async def _steps(tasks: Sequence[Task]) -> dict[str, object]:
     }
 
 
-MEASURES = {"references": references, "clicks": clicks, "canaries": canaries, "steps": steps}
+MEASURES = {
+    "references": references,
+    "clicks": clicks,
+    "canaries": canaries,
+    "swap": swap,
+    "steps": steps,
+}
 
 
 def main() -> int:

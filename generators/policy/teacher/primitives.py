@@ -52,6 +52,9 @@ _SCROLLED = 0.7
 """Share of a box's visible height by which one turn of the wheel moves it; the rest keeps the context."""
 
 
+_REACH = 0.8
+"""Share of a text's visible height by which it is scrolled on; the rest keeps the context."""
+
 _OPENINGS = 3
 """Largest number of times that a closed list is opened: a list that has not opened yet misses the first keys."""
 
@@ -387,12 +390,8 @@ def hover(page: Page, find: Locator, why: str) -> Plan:
     return (yield from do(Hover(x=x, y=y), why))
 
 
-def scroll_through(
-    page: Page, find: Locator, direction: Direction, why: str, *, at_once: float | None = None
-) -> Plan:
-    """Turn the wheel over a text until its top or bottom is visible.
-
-    `at_once` is by how much, px; None: by what the text's box shows, so that nothing is skipped.
+def scroll_through(page: Page, find: Locator, direction: Direction, why: str) -> Plan:
+    """Turn the wheel over a text until its top or bottom is visible, by most of what it shows, so that nothing is skipped.
 
     Raises:
         SkillError: it has none within reach.
@@ -403,6 +402,6 @@ def scroll_through(
         if left <= 1:
             return page
         x, y = click_point(node)
-        amount = min(left, max(1, round(node.inner[1] if at_once is None else at_once)))
+        amount = min(left, max(1, round(node.inner[1] * _REACH)))
         page = yield from do(Scroll(direction=direction, amount=amount, x=x, y=y), why)
     raise SkillError("the text has no end")

@@ -25,9 +25,6 @@ from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.episodes.action import Direction, TypeText
 from schemas.episodes.observation import Box
 
-_PAGE = 0.8
-"""Share of the viewport by which a text is scrolled that need not be read, less than a page."""
-
 
 def enter_quoted(page: Page) -> Plan:
     """Type what the goal quotes into every text field, in the letter case it asks for."""
@@ -106,9 +103,7 @@ def sign(page: Page) -> Plan:
         return (yield from click(page, button("Cancel"), why))
     name, choice = parts(r'enter the name "(.*?)" then press "(Agree|Cancel)"', page.goal)
     why = "The agreement goes on below what I see, so I scroll down."
-    page = yield from scroll_through(
-        page, by_id("text-area"), Direction.DOWN, why, at_once=page.root.inner[1] * _PAGE
-    )
+    page = yield from scroll_through(page, by_id("text-area"), Direction.DOWN, why)
     why = say(
         page,
         f"I am at the end of the text and sign with the name '{name}'.",

@@ -224,18 +224,17 @@ def test_places_count_from_either_end() -> None:
         locator("li", place=4)(now)
 
 
-@pytest.mark.parametrize(("at_once", "turns"), [(None, [50, 30]), (64, [64, 16])])
-def test_a_text_is_scrolled_to_its_very_end(at_once: float | None, turns: list[int]) -> None:
+def test_a_text_is_scrolled_to_its_very_end_by_most_of_what_is_in_sight() -> None:
     top = 0.0
 
     def now() -> Page:
         return page(node("textarea", box=(0, 0, 100, 50), scroll=(0, top, 100, 130)))
 
     amounts = []
-    plan = scroll_through(now(), locator("textarea"), Direction.DOWN, "", at_once=at_once)
+    plan = scroll_through(now(), locator("textarea"), Direction.DOWN, "")
     for decision in play(plan, lambda _: now()):
         assert isinstance(decision.action, Scroll)
         amounts.append(decision.action.amount)
         top += decision.action.amount
 
-    assert amounts == turns
+    assert amounts == [40, 40]

@@ -30,6 +30,7 @@ ELSEWHERE = {
     "the task asks for the split '.*', which does not exist": "a test of the task",
     "the task's id is not the hash of its content": "a test of the task",
     ".* actions, but the task allows .*": "a test of the task",
+    "the answer after the site's end has another outcome": "a test of the rollout",
     "the instruction is not the task's": "a test of a task that states its goal",
     ".* is outside the allowed origins": "a test of its own",
     "a system prompt that was used is not kept": "no reply can be read without it",
