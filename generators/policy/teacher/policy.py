@@ -13,7 +13,9 @@ from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.seen_document import SeenDocument
 from generators.policy.teacher.ending import ending
 from generators.policy.teacher.page import Page, SkillError, say
-from generators.policy.teacher.primitives import Plan
+from generators.policy.teacher.scrolling import (
+    Plan,
+)
 from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
 from generators.sites.miniwob import template_paths
 from schemas.episodes.action import Answer

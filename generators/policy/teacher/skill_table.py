@@ -4,7 +4,9 @@ One table is of forms, lists, tables and mail. The other is of templates that ne
 moves, timing, or a look at the picture.
 """
 
-from generators.policy.teacher.primitives import Skill
+from generators.policy.teacher.primitives import (
+    Skill,
+)
 from generators.policy.teacher.skills import (
     buying,
     choosing,

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page
-from generators.policy.teacher.primitives import Plan
+from generators.policy.teacher.scrolling import (
+    Plan,
+)
 from schemas.episodes.observation import Box
 
 URL = "http://miniwob.localhost/miniwob/click-test.html"

@@ -7,13 +7,15 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.goals import part, parts
 from generators.policy.teacher.page import Page, SkillError, label, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     button,
     by_id,
-    can_scroll_down,
     click,
     locator,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    can_scroll_down,
     scroll_into_view,
     scroll_on,
 )

@@ -10,15 +10,17 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, part, quote, quotes, to_int
 from generators.policy.teacher.page import Page, SkillError, classes, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     click,
     fill,
     locator,
-    look_through,
-    scroll_into_view,
     select_option,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    look_through,
+    scroll_into_view,
 )
 
 _SYNONYMS = """

@@ -12,15 +12,17 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, ordinal, part, quote, quotes, to_int
 from generators.policy.teacher.page import Page, SkillError, classes, label, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     button,
     click,
     click_at,
-    click_point,
     hover,
     locator,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    click_point,
 )
 
 

@@ -11,13 +11,15 @@ from PIL import ImageColor
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Page, SkillError, classes, say
 from generators.policy.teacher.primitives import (
-    Plan,
     by_id,
     click,
-    click_point,
     fill,
     locator,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+    click_point,
 )
 
 Colour = tuple[int, int, int]

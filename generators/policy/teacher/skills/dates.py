@@ -5,21 +5,23 @@ from functools import partial
 from generators.policy.teacher.goals import parts
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     button,
     by_id,
-    can_scroll_down,
     click,
     click_at,
-    click_point,
-    do,
     drag,
     fill,
     locator,
+    submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    can_scroll_down,
+    click_point,
+    do,
     scroll_into_view,
     scroll_on,
-    submit,
 )
 from schemas.episodes.action import Direction, TypeText
 

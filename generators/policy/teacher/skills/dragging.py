@@ -8,15 +8,17 @@ from generators.policy.teacher.geometry import Point, drag_path
 from generators.policy.teacher.goals import nth, numbers, parts, to_int
 from generators.policy.teacher.page import Page, SkillError, centre, classes, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     by_id,
     click,
-    click_point,
     drag,
     locator,
     press_key,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    click_point,
 )
 
 _DIRECTIONS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}

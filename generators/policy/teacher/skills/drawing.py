@@ -11,7 +11,16 @@ from generators.policy.teacher.geometry import (
 )
 from generators.policy.teacher.goals import part
 from generators.policy.teacher.page import Page, SkillError, centre, say
-from generators.policy.teacher.primitives import Plan, by_id, click, click_at, drag, submit
+from generators.policy.teacher.primitives import (
+    by_id,
+    click,
+    click_at,
+    drag,
+    submit,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+)
 from schemas.episodes.observation import Box
 
 HALF_LINE = 20

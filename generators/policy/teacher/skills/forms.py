@@ -5,21 +5,23 @@ import re
 from generators.policy.teacher.goals import ordinal, parts, quote
 from generators.policy.teacher.page import Page, SkillError, label, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
     button,
     by_id,
     click,
     click_at,
-    click_point,
-    do,
     drag,
     fill,
     focus,
     locator,
     press_key,
-    scroll_through,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    click_point,
+    do,
+    scroll_through,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.episodes.action import Direction, TypeText

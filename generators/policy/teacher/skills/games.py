@@ -13,16 +13,18 @@ from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import (
-    Plan,
     button,
     by_id,
     click,
     click_at,
-    click_point,
-    do,
     hover,
     type_over,
     wait,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+    click_point,
+    do,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.episodes.action import Hover

@@ -14,18 +14,20 @@ from generators.policy.protocol import Decision
 from generators.policy.teacher.goals import nth, part, parts
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import (
-    Locator,
-    Plan,
-    Search,
     by_id,
-    can_scroll_down,
     click,
     fill,
     hover,
     locator,
+    submit,
+)
+from generators.policy.teacher.scrolling import (
+    Locator,
+    Plan,
+    Search,
+    can_scroll_down,
     scroll_into_view,
     scroll_on,
-    submit,
 )
 from schemas.episodes.action import Direction
 

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from generators.policy.teacher.goals import nth, ordinal, part, quote, to_int
 from generators.policy.teacher.page import Page, SkillError, label, say
 from generators.policy.teacher.primitives import (
-    Plan,
     button,
     by_id,
     click,
     fill,
     locator,
-    scroll_through,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+    scroll_through,
 )
 from schemas.episodes.action import Direction
 

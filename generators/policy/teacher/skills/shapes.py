@@ -16,16 +16,18 @@ from generators.policy.teacher.geometry import Point, corner_count
 from generators.policy.teacher.goals import nth, part, parts, to_int
 from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import (
-    Plan,
     button,
     by_id,
     click,
     click_at,
-    click_point,
     drag,
     fill,
     locator,
     submit,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+    click_point,
 )
 
 SMALL_PX = 15

@@ -4,7 +4,13 @@ from functools import cache
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.page import Page, classes, say
-from generators.policy.teacher.primitives import Plan, by_id, click
+from generators.policy.teacher.primitives import (
+    by_id,
+    click,
+)
+from generators.policy.teacher.scrolling import (
+    Plan,
+)
 
 EMPTY, MINE, THEIRS = ".", "x", "o"
 """The contents of a square of the board."""

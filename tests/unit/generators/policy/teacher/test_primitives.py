@@ -6,16 +6,18 @@ from support.browsers.page_trees import node, page, play
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
-    MAX_SCROLLS,
-    Plan,
     button,
     by_id,
     click,
     fill,
     locator,
+    select_option,
+)
+from generators.policy.teacher.scrolling import (
+    MAX_SCROLLS,
+    Plan,
     scroll_into_view,
     scroll_through,
-    select_option,
 )
 from schemas.episodes.action import Click, Direction, Key, Scroll, TypeText
 from schemas.episodes.episode import ThoughtSource
@@ -52,6 +54,28 @@ def test_what_is_out_of_view_is_looked_for_downwards_whatever_the_way_to_it() ->
     assert first.action == Scroll(direction=Direction.DOWN, amount=140, x=50, y=100)
     assert second.action == first.action
     assert third.action == Click(x=20, y=100)
+
+
+def test_what_was_never_in_sight_is_looked_for_to_the_end_of_all_that_scrolls() -> None:
+    def now(top: float, *, found: bool) -> Page:
+        low = [node("button", text="Low", box=(0, 150, 40, 20))] if found else []
+        frame = node("div", *low, box=(0, 0, 100, 200), scroll=(0, top, 100, 500))
+        frame.key = 1
+        return page(frame)
+
+    first, second, third = _decisions(
+        click(now(0, found=False), button("Low"), "It is there."),
+        now(140, found=False),
+        now(280, found=True),
+        now(280, found=True),
+    )
+
+    assert (
+        first.action == second.action == Scroll(direction=Direction.DOWN, amount=140, x=50, y=100)
+    )
+    assert third.action == Click(x=20, y=160)
+    with pytest.raises(SkillError, match="looked through all of the page"):
+        _decisions(click(now(300, found=False), button("Low"), "Why."), now(0, found=False))
 
 
 def test_what_is_not_below_is_looked_for_above() -> None:
