@@ -250,7 +250,7 @@ def _measured(bench: str, figures: Sequence[tuple[str, str, str, str]]) -> Itera
     yield from (line("figure", "usual size", "full size", "limit"), "|---|---|---|---|")
     for part, key, name, limit in figures:
         sign = "≥" if limit.startswith("min") else "≤"
-        most = usual[part].get(limit) if limit else None
+        most = {**usual, **large}[part].get(limit) if limit else None
         stated = f"{sign} {show(most)}" if limit else ""
         found = (
             _shown(each[part][key], most, limit) if key in each.get(part, {}) else "not made"

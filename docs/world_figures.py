@@ -45,6 +45,8 @@ REFERENCES = (
     ("canaries", "tasks", "tasks that ends without any work were tried on", ""),
     ("canaries", "tried", "such ends", ""),
     ("canaries", "rewarded", "of them rewarded", ""),
+    ("swap", "steps", "steps decided again where all out of sight was another, MiniWoB++ too", ""),
+    ("swap", "changed", "of them decided otherwise", "max_changed"),
     ("steps", "ours_ms", "CPU ms of a step, the site and ours", "max_ours_ms"),
     ("steps", "browser_ms", "CPU ms of a step, the browser", ""),
 )  # fmt: skip

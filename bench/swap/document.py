@@ -112,8 +112,8 @@ class Swap:
 
     def _again(self, node: Node) -> Node:
         """Return one more element like one that is out of sight."""
-        fresh = Node(**{**_fields(node), "children": [self._again(one) for one in node.children]})
-        return self._replaced(fresh)
+        children = [self._again(one) for one in node.children]
+        return self._replaced(replace(node, key=self._random.getrandbits(50), children=children))
 
     def _replaced(self, node: Node) -> Node:
         """Return another element for one that is out of sight."""
@@ -198,12 +198,6 @@ class Swap:
         if top + node.inner[1] < height - 1:
             height = top + node.inner[1] + self._beyond()
         return (left, top, width, height)
-
-
-def _fields(node: Node) -> dict[str, object]:
-    """Return what an element is made of, without what tells it from others."""
-    names = type(node).__dataclass_fields__
-    return {name: getattr(node, name) for name in names if name not in {"key", "children"}}
 
 
 def _at(node: Node, box: Box) -> Box:

@@ -46,17 +46,16 @@ class SwapTested:
         return self._policy.card
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return the policy's decision, after its twin has decided too.
+        """Return the policy's decision, once its twin has decided too.
 
         Raises:
             RolloutFailure: the policy fails.
         """
         root = await _read(turn.reader)
+        mine = await _decide(self._policy, turn, root)
         if self._is_equal:
             swapped = None if root is None else self._swap.of(root, turn.observation.sights)
             twin = await _decide(self._twin, turn, swapped)
-        mine = await _decide(self._policy, turn, root)
-        if self._is_equal:
             self._record.steps += 1
             self._is_equal = mine == twin
             if not self._is_equal:

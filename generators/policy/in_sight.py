@@ -137,7 +137,7 @@ def _keep(
     if is_seen and _is_closed_list(node):
         own = node.selected or ""
     is_whole = is_seen and own == node.own_text and _has_all(node, children)
-    return replace(
+    kept = replace(
         node,
         attrs=node.attrs if is_seen else {},
         text=node.text if is_whole else _joined(own, children),
@@ -147,9 +147,8 @@ def _keep(
         scroll=_scroll(node),
         inner=node.inner if frame else _inner(node, clip),
         children=children,
-        shown=node.shown,
-        **_state(node, sights, is_seen=is_seen),
     )
+    return _with_state(kept, sights, is_seen=is_seen)
 
 
 def _shows(sights: Sights, node: Node, word: str, box: Box) -> bool:
@@ -231,17 +230,17 @@ def _scroll(node: Node) -> tuple[float, float, float, float] | None:
     )
 
 
-def _state(node: Node, sights: Sights, *, is_seen: bool) -> dict[str, str | bool | None]:
-    """Return the state of a control as the picture shows it."""
+def _with_state(node: Node, sights: Sights, *, is_seen: bool) -> Node:
+    """Return an element with the state of a control as the picture shows it."""
     if not is_seen:
-        return {"value": None, "checked": None, "selected": None, "focused": False}
+        return replace(node, value=None, checked=None, selected=None, focused=False)
     kind = node.attrs.get("type", "text")
     value = node.value
     is_written = node.tag == "textarea" or (node.tag == "input" and kind not in _UNWRITTEN)
     if value and is_written and kind not in _PARTED and sights.are_known:
         value = _written(value, sights.lines(node.box), is_secret=kind == "password")
     kept = node.selected if node.tag == "select" or value == node.value else None
-    return {"value": value, "selected": kept, "checked": node.checked, "focused": node.focused}
+    return replace(node, value=value, selected=kept)
 
 
 def _written(value: str, lines: Sequence[str], *, is_secret: bool) -> str:
