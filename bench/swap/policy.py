@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from bench.swap.document import Swap
 from generators.browser.protocol import Node, PageReader
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
+from schemas.episodes.observation import Observation
 from schemas.errors import RolloutFailure
 
 
@@ -55,7 +56,8 @@ class SwapTested:
         mine = await _decide(self._policy, turn, root)
         if self._is_equal:
             swapped = None if root is None else self._swap.of(root, turn.observation.sights)
-            twin = await _decide(self._twin, turn, swapped)
+            blind = replace(turn, observation=_without_unseen(turn.observation))
+            twin = await _decide(self._twin, blind, swapped)
             self._record.steps += 1
             self._is_equal = mine == twin
             if not self._is_equal:
@@ -64,6 +66,13 @@ class SwapTested:
         if isinstance(mine, RolloutFailure):
             raise mine
         return mine
+
+
+def _without_unseen(observation: Observation) -> Observation:
+    """Return an observation without elements that are out of sight, and of another document and form."""
+    elements = [one for one in observation.elements if one.visible > 0 and not one.covered]
+    page = observation.page.model_copy(update={"dom_sha256": "0" * 64, "form_sha256": "0" * 64})
+    return observation.model_copy(update={"elements": tuple(elements), "page": page})
 
 
 async def _read(reader: PageReader | None) -> Node | None:

@@ -10,7 +10,7 @@ from generators.browser.protocol import Session
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Outcome, Problem
-from schemas.episodes.action import Hover
+from schemas.episodes.action import Answer, Hover
 from schemas.episodes.episode import Episode
 
 PANELS = ("click-canvas", "reward-display", "sync-task-cover", "query-wrap", "reward-reason")
@@ -79,8 +79,9 @@ def last_picture_faults(template: str, episode: Episode) -> list[str]:
     It has to differ from the one before wherever something else in sight does, and where a control was
     clicked that a browser draws differently from then on, unless the pointer was on it before.
     """
-    before, after = episode.steps[-2:]
-    hovered = any(isinstance(step.action, Hover) for step in episode.steps[-3:-2])
+    steps = [step for step in episode.steps if not isinstance(step.action, Answer)]
+    before, after = steps[-2:]
+    hovered = any(isinstance(step.action, Hover) for step in steps[-3:-2])
     faults = ["it is covered"] if is_covered(pixels(after.screenshot.bytes, every=4)) else []
     drawn = before.target is not None and before.target.tag in _DRAWN and template not in _STYLED
     changed = (drawn and not hovered) or before.sights != after.sights

@@ -13,7 +13,7 @@ from generators.policy.reference import ReferencePolicy
 from generators.policy.seen_document import SeenDocument
 from schemas.episodes.action import Answer, Click, Scroll
 from schemas.episodes.episode import PolicyKind
-from schemas.episodes.observation import Observation, Sight
+from schemas.episodes.observation import Element, Observation, Sight
 
 _ROW = 100.0
 _ROWS = ("Chair", "Table", "Bed", "Lamp", "Desk", "Shelf", "Stool", "Bench")
@@ -126,6 +126,30 @@ async def test_a_leak_of_the_thought_alone_is_found_and_ends_the_comparison() ->
     record = await _changed(lambda: Thinking(LEAKS["text"], sees=False), [_document(), _document()])
 
     assert (record.steps, len(record.changed)) == (1, 1)
+
+
+async def test_an_element_of_the_observation_that_is_out_of_sight_is_a_leak_too() -> None:
+    class Listing(_Leaking):
+        async def act(self, turn: PolicyInput) -> Decision:
+            said = [one.text for one in turn.observation.elements]
+            return Decision(action=Answer(text=str(said)))
+
+    away = Element(
+        role="link",
+        name="Stool",
+        tag="a",
+        text="Stool",
+        bbox=(0, 900, 9, 9),
+        interactive=True,
+        visible=0,
+        covered=False,
+    )
+    record, root = Compared(), _document()
+    observation = _seen(root).model_copy(update={"elements": (away,)})
+    policy = SwapTested(lambda: Listing(LEAKS["text"], sees=True), record, name="one")
+    await policy.act(PolicyInput("Do it.", (), observation, Reader(root)))
+
+    assert len(record.changed) == 1
 
 
 async def test_a_reference_finds_a_row_by_what_comes_into_sight_alone() -> None:
