@@ -43,7 +43,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/run_limits.py": _all("limits", "dollars hours accepted"),
     "flows/job/open_job.py": ("publish.to", "limits.drain_seconds"),
     "schemas/episodes/viewport.py": _all(
-        "browser", "viewport device_scale_factor picture_side margin"
+        "browser", "viewport viewports device_scale_factor picture_side margin"
     ),
     "generators/browser/process/enclosure.py": _all("browser", "sandbox user"),
     "flows/resources/engines.py": (
@@ -107,7 +107,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "actions": _all("limits", "steps stuck_steps"),
     "attempts": ("tasks.attempts",),
     "characters": (f"{OPTIONS}.text_limit",),
-    "CSS pixels": ("browser.viewport",),
+    "CSS pixels": ("browser.viewport", "browser.viewports"),
     "episodes": ("tasks.unit_size", "limits.live_episodes", "limits.accepted"),
     "MiB": ("storage.shard_mb",),
     "pixels": (f"{OPTIONS}.max_pixels", "browser.picture_side"),
@@ -218,7 +218,11 @@ def leaves(value: object, prefix: str = "") -> Iterator[str]:
 @cache
 def _identity() -> frozenset[str]:
     roles = PolicySection(localizer=RoleSection(), validator=RoleSection())
-    sizes = BrowserSection(), BrowserSection(viewport=VIEWPORT)
+    sizes = (
+        BrowserSection(),
+        BrowserSection(viewport=VIEWPORT),
+        BrowserSection(viewports=(VIEWPORT,)),
+    )
     found = [identity(RunConfig(policy=roles, browser=size)) for size in sizes]
     keys = {key for one in found for key in leaves(one)}
     # Without any, as in the runs of earlier versions, they are left out.

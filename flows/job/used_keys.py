@@ -18,7 +18,12 @@ _BUCKET = ("storage.endpoint_url", "storage.region")
 _RULE = ("accept",)
 """The acceptance rule, for commands that read verdicts."""
 
-_LARGEST = ("browser.viewport", "browser.device_scale_factor", "browser.picture_side")
+_LARGEST = (
+    "browser.viewport",
+    "browser.viewports",
+    "browser.device_scale_factor",
+    "browser.picture_side",
+)
 """The keys that say how large pictures are at most."""
 
 _PICTURES = (*_LARGEST, "browser.margin")

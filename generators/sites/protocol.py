@@ -148,7 +148,10 @@ class Site(Protocol):
         ...
 
     def area(self, template_id: str) -> tuple[int, int] | None:
-        """Return width and height that a template's page needs, CSS px; None: it fits any viewport."""
+        """Return width and height that a template's page needs, CSS px; None: it fits any viewport.
+
+        A `UsualArea` is what a page gets that fits others too, where a run lists no viewports.
+        """
         ...
 
     def open(self, task: Task) -> AbstractAsyncContextManager[Visit]:

@@ -27,6 +27,7 @@ from generators.worlds.serving.faults import OtherChange, Trouble
 from generators.worlds.serving.server import WorldServer
 from generators.worlds.state.database import Rows, make_database
 from schemas.base import canonical_json
+from schemas.episodes.viewport import UsualArea
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.page_facts import PageFacts
 from schemas.tasks.task import Task
@@ -36,8 +37,8 @@ from schemas.worlds.world import SITE, World
 NAME = SITE
 """The site's name in tasks."""
 
-AREA = (1_024, 768)
-"""The smallest window that pages are laid out for, CSS px."""
+AREA = UsualArea(1_024, 768)
+"""The window that pages have where a run lists no viewports, CSS px; they are laid out for widths from 390 to 2,560."""
 
 WorldOf = Callable[[Task], tuple[World, Rows]]
 """Returns a task's world and its rows."""
@@ -104,8 +105,8 @@ class WorldsSite(JudgedSite[_WorldVisit]):
         self._hosts = set[str]()
 
     @override
-    def area(self, template_id: str) -> tuple[int, int]:
-        """Return the window size that the pages of every world fit into, CSS px."""
+    def area(self, template_id: str) -> UsualArea:
+        """Return the usual window of every world's pages, which fit others too."""
         del template_id
         return AREA
 

@@ -43,16 +43,20 @@ class BrowserSection(Record):
     """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++ and 1024×768 of
     worlds, with a `margin`; for pages without an area of their own `[500, 400]`, or `[1024, 1024]` if a
     policy calls a model."""
+    viewports: Annotated[tuple[tuple[Side, Side], ...], Field(min_length=1)] | None = None
+    """Several viewports for pages that fit any, as those of worlds: each task draws one, and one that is listed
+    twice is drawn twice as often; all attempts at a task have the same. Pages of a fixed size, as those of
+    MiniWoB++, keep their own. None: what is said of `viewport`. No effect with a `viewport`."""
     device_scale_factor: float | None = Field(default=None, gt=0, le=8)
     """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each task
-    draws its own, within `picture_side`; 1 beside a `viewport`."""
+    draws its own, within `picture_side`; 1 for a `viewport` and for one of `viewports`."""
     picture_side: SideRange | None = None
     """The longer side of a screenshot, minimum and maximum: each task draws its own, and its device scale
     factor, at least 1, follows from it; all attempts at a task have the same. None: `[368, 480]`, or `[896,
-    1024]` if a policy calls a model. No effect with a `viewport` or a `device_scale_factor`."""
+    1024]` if a policy calls a model. No effect with a `viewport`, one of `viewports` or a `device_scale_factor`."""
     margin: float = Field(default=0.1, ge=0, le=1)
     """The maximum extra height of a viewport, as a part of the height of the task's area: each task draws
-    its own height, and so its shape. No effect with a `viewport`."""
+    its own height, and so its shape. No effect with a `viewport` or one of `viewports`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
     sandbox: Sandbox = Sandbox.ON

@@ -304,6 +304,9 @@ def _picture_identity(config: RunConfig) -> dict[str, JsonValue]:
     if browser.viewport is not None:
         scale = browser.device_scale_factor or 1.0
         return {"viewport": list(browser.viewport), "device_scale_factor": scale}
+    out: dict[str, JsonValue] = {"margin": browser.margin}
+    if browser.viewports is not None:  # runs of earlier versions have none
+        out["viewports"] = [list(each) for each in browser.viewports]
     if browser.device_scale_factor is not None:
-        return {"device_scale_factor": browser.device_scale_factor, "margin": browser.margin}
-    return {"picture_side": list(config.picture_side), "margin": browser.margin}
+        return out | {"device_scale_factor": browser.device_scale_factor}
+    return out | {"picture_side": list(config.picture_side)}

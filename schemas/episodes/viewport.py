@@ -1,14 +1,15 @@
 """The viewport of an episode and the scale of its pictures: fixed by the configuration, or drawn.
 
-A viewport is the task's own area, a little higher, so that the task fills the picture. The
-device scale factor enlarges it to the size at which a policy sees it. Both differ from episode to
-episode, so that nothing learnt from the pictures depends on one size. They are drawn from the episode's
-own seed, and its row records them.
+The viewport of a page of fixed size is the task's own area, a little higher, so that the task fills the picture. The
+device scale factor enlarges it to the size at which a policy sees it. A page that fits any window gets one of
+those that the configuration lists. All differ from task to task, so that nothing learnt from the pictures depends
+on one size. They are drawn from the task's id, and the episode's row records them.
 """
 
 import math
 from collections.abc import Iterator
 from random import Random
+from typing import NamedTuple
 
 from schemas.base import Record
 from schemas.configuration.config import RunConfig
@@ -34,6 +35,15 @@ class Viewport(Record):
     def picture(self) -> tuple[int, int]:
         """Width and height of its pictures, px."""
         return picture_pixels(self.width, self.scale), picture_pixels(self.height, self.scale)
+
+
+class UsualArea(NamedTuple):
+    """The window that pages have where a run lists no viewports; they fit others too."""
+
+    width: int
+    """CSS px."""
+    height: int
+    """CSS px."""
 
 
 def picture_pixels(length: int, scale: float) -> int:
@@ -72,13 +82,17 @@ def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str)
     """Return the viewport of a task's attempts, fixed by the configuration or drawn.
 
     It is drawn by the run's seed and by `seed`, the task's id: attempts at one task begin with the same
-    picture, so that they can be compared. `area` is the task's own, CSS px; None: its pages fill any viewport.
+    picture, so that they can be compared. `area` is the task's own, CSS px; a `UsualArea` where its pages fit
+    others too; None: they fill any viewport.
     """
     browser, fixed = config.browser, config.fixed_viewport(area)
+    draw = Random(f"viewport {config.run.seed} {seed}")
+    fits_any = area is None or isinstance(area, UsualArea)
+    if browser.viewports and browser.viewport is None and fits_any:
+        fixed = draw.choice(browser.viewports)
     if fixed is not None:
         return Viewport(width=fixed[0], height=fixed[1], scale=browser.device_scale_factor or 1.0)
     assert area is not None  # noqa: S101 - without one the viewport is fixed
-    draw = Random(f"viewport {config.run.seed} {seed}")
     # Pages place dialogs by the window's width, so the width is theirs and the height alone is drawn.
     width, height = area[0], area[1] + draw.randint(0, int(area[1] * browser.margin))
     least, most = config.picture_side
@@ -89,22 +103,33 @@ def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str)
 
 def largest_viewport(config: RunConfig) -> Viewport:
     """Return the viewport with the largest pictures that a run of this configuration may have."""
-    fixed = config.fixed_viewport(None) if config.browser.viewport else None
-    if fixed is not None:
-        return Viewport(
-            width=fixed[0], height=fixed[1], scale=config.browser.device_scale_factor or 1.0
-        )
-    side = config.picture_side[1]
-    return Viewport(width=side, height=side)
+    return max(large_viewports(config), key=lambda one: one.picture[0] * one.picture[1])
+
+
+def large_viewports(config: RunConfig) -> Iterator[Viewport]:
+    """Yield the viewports of which one has a run's largest pictures, by whatever rule a model counts them.
+
+    These are one that the configuration fixes, or the largest of those that are drawn around a task's area and each of
+    those that it lists.
+    """
+    browser = config.browser
+    scale = browser.device_scale_factor or 1.0
+    fixed = browser.viewports or () if browser.viewport is None else (browser.viewport,)
+    for width, height in fixed:
+        yield Viewport(width=width, height=height, scale=scale)
+    if browser.viewport is None:
+        side = config.picture_side[1]
+        yield Viewport(width=side, height=side)
 
 
 def picture_shapes(config: RunConfig) -> Iterator[tuple[int, int]]:
     """Yield width and height of every shape that a run's largest pictures may have.
 
-    A viewport that the configuration fixes has one. One that is drawn has the shape of its task's area, which may be
-    any: all are yielded, at the largest longer side.
+    A viewport that the configuration fixes or lists has one. One that is drawn has the shape of its task's area, which
+    may be any: all are yielded, at the largest longer side.
     """
-    yield largest_viewport(config).picture
+    for viewport in large_viewports(config):
+        yield viewport.picture
     if config.browser.viewport is not None:
         return
     if (usual := config.fixed_viewport(None)) is not None:  # of pages without an area

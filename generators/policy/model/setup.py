@@ -26,7 +26,7 @@ from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import PolicyName, PolicySection, RoleSection
-from schemas.episodes.viewport import Viewport, largest_viewport
+from schemas.episodes.viewport import Viewport, large_viewports
 from schemas.errors import BadConfig, NoEngine, RolloutFailure
 
 RESERVED_TOKENS = 1_000
@@ -104,9 +104,12 @@ class ModelConfigs:
             BadConfig: an engine's context cannot hold a prompt.
         """
         self._config, self._engines = config, engines
-        largest = _Maker(config, engines, largest_viewport(config))
+        makers = [_Maker(config, engines, one) for one in large_viewports(config)]
         asking = [section for section in config.mix if config.asks_engine(section)]
-        self._models = {_key(section): largest.models(section) for section in asking}
+        self._models = {
+            _key(section): max((one.models(section) for one in makers), key=_picture_tokens)
+            for section in asking
+        }
         self._drawn: dict[tuple[str, Viewport], PolicyModels] = {}
 
     def of(self, section: PolicySection, viewport: Viewport | None = None) -> PolicyModels:
@@ -193,6 +196,11 @@ class _Maker:
     def _frame(self, dialect: Dialect) -> Frame:
         """Return the sizes of an episode's pictures."""
         return frame_of(self.viewport, dialect.sent_size(*self.viewport.picture))
+
+
+def _picture_tokens(models: PolicyModels) -> int:
+    """Return an estimate of the tokens of a picture of an episode."""
+    return _prompt_tokens(models.model)[1]
 
 
 def _key(section: PolicySection) -> str:

@@ -48,6 +48,7 @@ DECIDES = {
     "engine.model": "m",
     "engine.args": ["--x"],
     "browser.viewport": [640, 480],
+    "browser.viewports": [[640, 480], [390, 844]],
     "browser.device_scale_factor": 2.0,
     "browser.picture_side": [300, 400],
     "browser.margin": 0.5,

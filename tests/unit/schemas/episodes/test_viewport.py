@@ -15,8 +15,10 @@ from schemas.configuration.sections import (
 )
 from schemas.episodes.action import Answer, Click, Drag, Scroll, TypeText
 from schemas.episodes.viewport import (
+    UsualArea,
     Viewport,
     draw_viewport,
+    large_viewports,
     largest_viewport,
     on_pixels,
     picture_pixels,
@@ -121,3 +123,51 @@ def test_every_shape_of_a_drawn_picture_is_known_and_a_fixed_one_has_one() -> No
     assert {(500, 500), (500, 375), (375, 500), VIEWPORT} <= shapes
     assert max(map(max, shapes)) == 500
     assert set(picture_shapes(configured(viewport=(300, 200)))) == {(300, 200)}
+
+
+WINDOWS = ((390, 844), (1_440, 900), (2_560, 1_440))
+
+
+def test_a_page_that_fits_any_window_draws_one_of_those_that_are_listed() -> None:
+    listed = configured(viewports=WINDOWS)
+    for area in (None, UsualArea(1_024, 768)):
+        drawn = [draw_viewport(listed, area, seed=str(seed)) for seed in range(60)]
+
+        assert {view.picture for view in drawn} == set(WINDOWS)
+        assert drawn == [draw_viewport(listed, area, seed=str(seed)) for seed in range(60)]
+
+
+def test_a_window_that_is_listed_twice_is_drawn_twice_as_often() -> None:
+    often = configured(viewports=(WINDOWS[0], WINDOWS[1], WINDOWS[1]))
+    drawn = [draw_viewport(often, None, seed=str(seed)).picture for seed in range(600)]
+
+    assert 1.6 < drawn.count(WINDOWS[1]) / drawn.count(WINDOWS[0]) < 2.5
+
+
+def test_a_page_of_a_fixed_size_keeps_it_beside_a_list_of_windows() -> None:
+    listed, plain = configured(viewports=WINDOWS), configured()
+
+    assert draw_viewport(listed, AREA, seed="1") == draw_viewport(plain, AREA, seed="1")
+
+
+def test_one_viewport_holds_for_all_pages_whatever_is_listed_beside_it() -> None:
+    both = configured(viewport=(640, 480), viewports=WINDOWS)
+
+    for area in (None, AREA, UsualArea(1_024, 768)):
+        assert draw_viewport(both, area, seed="1").picture == (640, 480)
+    assert largest_viewport(both).picture == (640, 480)
+    assert set(picture_shapes(both)) == {(640, 480)}
+
+
+def test_the_largest_pictures_are_those_of_the_listed_windows_too() -> None:
+    listed = configured(viewports=WINDOWS, picture_side=(300, 500), device_scale_factor=2.0)
+
+    assert largest_viewport(listed).picture == (5_120, 2_880)
+    assert [view.picture for view in large_viewports(listed)][:1] == [(780, 1_688)]
+    assert {(780, 1_688), (5_120, 2_880), (500, 500), (500, 375)} <= set(picture_shapes(listed))
+
+
+def test_a_usual_area_alone_is_drawn_as_any_area() -> None:
+    usual, area = UsualArea(1_024, 768), (1_024, 768)
+
+    assert draw_viewport(RunConfig(), usual, seed="1") == draw_viewport(RunConfig(), area, seed="1")
