@@ -12,14 +12,19 @@ from schemas.tasks.task import Task
 from schemas.worlds.world import World
 
 SIZE = 1024, 768
-"""Width and height of a page in CSS px, as in runs of `configs/worlds.toml`."""
+"""Width and height of a page's usual window, CSS px."""
+
+SIZES = ((390, 844), SIZE, (2_560, 1_440))
+"""The windows in which pages are checked: the narrowest of `configs/worlds.toml`, the usual one and the widest."""
 
 
 @contextlib.asynccontextmanager
-async def open_world(browsers: Browsers, world: World, path: str = "/") -> AsyncIterator[Session]:
+async def open_world(
+    browsers: Browsers, world: World, path: str = "/", *, size: tuple[int, int] = SIZE
+) -> AsyncIterator[Session]:
     """Open a page of a world in its own visit; the session ends with the context.
 
-    The world is drawn again from its family and seed, as for any task.
+    The world is drawn again from its family and seed, as for any task. `size` is that of the window, CSS px.
 
     Raises:
         RolloutFailure: the page does not load.
@@ -36,7 +41,7 @@ async def open_world(browsers: Browsers, world: World, path: str = "/") -> Async
     )
     site = browsers.sites[worlds.NAME]
     async with site.open(task) as visit:
-        spec = visit.session_spec(viewport_width=SIZE[0], viewport_height=SIZE[1])
+        spec = visit.session_spec(viewport_width=size[0], viewport_height=size[1])
         async with browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)
             yield session

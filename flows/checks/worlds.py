@@ -14,11 +14,12 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import product
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flows.checks.tasks import GateKeeper
-from flows.checks.world_pages import SIZE, find_defects, open_in_place, open_world
+from flows.checks.world_pages import SIZE, SIZES, find_defects, open_in_place, open_world
 from flows.resources.browsers import Browsers
 from generators.sites.gates import Gate
 from generators.sites.state import ServerState, judge_states
@@ -122,16 +123,16 @@ class WorldKeeper:
         )
 
     async def _look(self, world: World, crawl: Crawl) -> AsyncIterator[_Wrong]:
-        """Yield the usability defects of a page of each kind, and of the dialogs and panels that it opens."""
+        """Yield the usability defects of a page of each kind, and of what it opens over itself, in each window."""
         kinds = {_kind(page): page for page in reversed(crawl.pages)}
-        for page in kinds.values():
-            async with open_world(self.browsers, world, page) as session:
+        for size, page in product(SIZES, kinds.values()):
+            async with open_world(self.browsers, world, page, size=size) as session:
                 found = await find_defects(session)
                 if await open_in_place(session):
                     await session.settle()
                     found += await find_defects(session)
                 for defect in found:
-                    yield _Wrong(WorldGate.USABLE, f"{page}: {defect}")
+                    yield _Wrong(WorldGate.USABLE, f"{page} at {size[0]} × {size[1]}: {defect}")
 
 
 def _kind(page: str) -> str:

@@ -65,6 +65,20 @@ class Page:
             (node for one, node in self._nodes_by_name.items() if one.casefold() == small), None
         )
 
+    def fold(self) -> Node | None:
+        """Return the button that shows a part of the page that is folded away, as a narrow window's navigation; None: there is none."""
+        return next((node for node in self.front.walk() if _folds(node, opened=False)), None)
+
+    def unfolded(self) -> Iterator[str]:
+        """Yield the names in the parts that such buttons have shown."""
+        opened = [node for node in self.front.walk() if _folds(node, opened=True)]
+        parts = {node.attrs.get("id"): node for node in self.front.walk() if opened}
+        names = Names(self.root)
+        for button in opened:
+            part = parts.get(button.attrs["aria-controls"])
+            for node in () if part is None else part.walk():
+                yield from names.of(node)
+
     @functools.cached_property
     def _nodes_by_name(self) -> dict[str, Node]:
         """The result of `find` for each exact name on the page."""
@@ -76,6 +90,13 @@ class Page:
                 if name not in out or key < out[name][0]:
                     out[name] = (key, node)
         return {name: node for name, (_, node) in out.items()}
+
+
+def _folds(node: Node, *, opened: bool) -> bool:
+    """Return whether an element is a button that shows a part of the page that is folded away, or has shown it."""
+    state = "true" if opened else "false"
+    is_one = node.attrs.get("aria-expanded") == state and "aria-controls" in node.attrs
+    return is_one and node.shown and node.tag == "button"
 
 
 def find(root: Node, step: ReferenceStep, *, exactly: bool = False) -> Node | None:

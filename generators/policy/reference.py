@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 from generators.policy.course import Course, Screen, screen_of
-from generators.policy.element_names import words
+from generators.policy.element_names import is_button_or_link, words
 from generators.policy.memory import Memory, Place, Sheet
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
@@ -50,6 +50,7 @@ _UNSEEN = "What I need next is not in sight"
 _TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
+_UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
 _TURNS = 'I have read all that this page lists; "{}" leads to more.'
 
 
@@ -66,6 +67,7 @@ class ReferencePolicy:
         self._moved_away = False
         self._memory = Memory()
         self._seen = SeenDocument()
+        self._unfolded = set[str]()
         self._grows = False
         self._url = ""
         self._set: dict[str, str] = {}
@@ -99,6 +101,7 @@ class ReferencePolicy:
         url = turn.observation.page.url
         page = await self._look(turn)
         places = self._memory.look(url, page.root, page.front, page.window)
+        self._unfolded.update(page.unfolded())
         sight = Sight(page, places, self._memory, screen_of(page, url))
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
         if found is not None:
@@ -197,6 +200,9 @@ class ReferencePolicy:
         Raises:
             RolloutFailure: all of the page was in sight, and nothing that is called so.
         """
+        fold = self._fold_over(step, page)
+        if fold is not None:
+            return self._unfold(step, fold, page, places)
         for one in _named(step):
             end = self._find(one, page, places)
             if end is None or not _is_in_window(end, page):
@@ -208,6 +214,27 @@ class ReferencePolicy:
             if scroll is not None:
                 return scroll
         return None
+
+    def _fold_over(self, step: ReferenceStep, page: Page) -> Node | None:
+        """Return the button behind which a click's element is, as far as is known; None: it is behind none.
+
+        A part that was never shown may hold it; of one that was, its names are remembered.
+        """
+        fold = page.fold() if step.do is Do.CLICK else None
+        found = None if fold is None else page.find(step, exactly=True)
+        if fold is None or (found is not None and is_button_or_link(found)):
+            return None
+        return fold if not self._unfolded or words(step.on or "") in self._unfolded else None
+
+    def _unfold(
+        self, step: ReferenceStep, fold: Node, page: Page, places: Sequence[Place]
+    ) -> Decision:
+        """Return the click that shows what is folded away, or what brings its button into sight."""
+        self._count_scroll(step)
+        said = words(fold.text)
+        why = step.why and _UNFOLDS.format(said)
+        press = ReferenceStep(do=Do.CLICK, on=said, why=why)
+        return self._bring_into_sight(press, page, places) or self._act(press, [fold])
 
     def _go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
