@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-WIDE, SMALL = (1_024, 768), (800, 600)
+WIDE, SMALL, NARROW = (1_024, 768), (800, 600), (390, 844)
 
 LOOKS = {
     kit: {
@@ -46,7 +46,7 @@ LOOKS = {
 HALF = [*LOOKS][:: 1 if THOROUGH else 2]
 """The looks that are looked at: every other one where time is short."""
 
-SHOWN = [(look, SMALL) for look in HALF] + [
+SHOWN = [(look, size) for size in (SMALL, NARROW) for look in HALF] + [
     (look, WIDE) for look in (LOOKS if THOROUGH else [*LOOKS][:1])
 ]
 """Looks, and the sizes of windows that they are shown in."""
@@ -95,6 +95,9 @@ PANELS = Behaviour(
     parts=("Main facts", "Further facts", "Everything else"),
     sticky=True,
 )
+
+FOLD = "['[data-links]', 'nav li a'].map(one => document.querySelector(one).checkVisibility())"
+"""Whether the button of the navigation is shown, and whether its first link is."""
 
 LOW = (800, 300)
 """A window in which every list is scrolled."""
@@ -186,6 +189,25 @@ async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() 
                 assert session.blocked_requests() == ()
 
     assert {where: wide for where, wide in found.items() if wide} == {}
+
+
+async def test_a_narrow_windows_links_are_behind_a_button_and_a_wide_ones_are_not() -> None:
+    found = dict[str, object]()
+    async with browser_and_gateway() as (chromium, gateway):
+        site = WorldsSite(
+            gateway, lambda task: (world_of(str(task.parameters["look"])), shop_rows())
+        )
+        for look in HALF:
+            async with showing(site, chromium, look, WIDE) as session:
+                found[f"{look} wide"] = await session.evaluate(FOLD)
+            async with showing(site, chromium, look, NARROW) as session:
+                found[f"{look} narrow"] = await session.evaluate(FOLD)
+                await session.evaluate("document.querySelector('[data-links]').click()")
+                found[f"{look} opened"] = await session.evaluate(FOLD)
+                found[f"{look} defects"] = await find_defects(session)
+
+    shown = {"wide": [False, True], "narrow": [True, False], "opened": [True, True], "defects": []}
+    assert found == {f"{look} {how}": said for look in HALF for how, said in shown.items()}
 
 
 async def test_what_is_beside_a_list_is_neither_wider_than_its_panel_nor_under_the_head() -> None:

@@ -108,6 +108,11 @@
     }
   };
 
+  // The navigation of a narrow window, which its button opens and closes.
+  const unfold = (button) => {
+    button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
+  };
+
   const isPlain = (event) =>
     event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   document.addEventListener("click", (event) => {
@@ -119,6 +124,7 @@
       on("details").open = true;
     }
     if (on("[role=tab]")) choose(on("[role=tab]"));
+    if (on("[data-links]")) unfold(on("[data-links]"));
     if (on("[data-dismiss]")) on(on("[data-dismiss]").dataset.dismiss).remove();
     const link = on("a[href]");
     if (event.defaultPrevented || !link || !isPlain(event) || link.origin !== location.origin) return;
