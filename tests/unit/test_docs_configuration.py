@@ -36,7 +36,13 @@ FREE = ("accept.min_scores", "sites")
 
 IDENTITY = (
     *("run.seed", "tasks.*", "sites", "policies", "engine.model", "engine.args"),
-    *("browser.viewport", "browser.device_scale_factor", "browser.picture_side", "browser.margin"),
+    *(
+        "browser.viewport",
+        "browser.viewports",
+        "browser.device_scale_factor",
+        "browser.picture_side",
+        "browser.margin",
+    ),
     r"policy\.(?!(localizer|validator)\.urls).*",
     r"limits\.(?!drain_seconds|live_episodes|dollars|hours|accepted).*",
 )
