@@ -52,9 +52,23 @@ async def test_what_the_page_shows_is_clicked_and_nothing_unfolded(on: str) -> N
     assert found[0] == Click(x=9, y=9)
 
 
-async def test_a_button_that_folds_something_else_is_left_alone() -> None:
+async def test_a_button_that_folds_something_else_is_opened_once_and_then_left_alone() -> None:
+    policy = ReferencePolicy([step(do="click", on="Invoices")])
+
+    assert await after(policy, node("body", "", navigation())) == Click(x=5, y=5)
+    longer = scrolled(node("body", "", navigation(opened=True)))
+    assert isinstance(await after(policy, longer), Scroll)
     with pytest.raises(RolloutFailure, match="shows no 'Invoices'"):
-        await acted(step(do="click", on="Invoices"), root=node("body", "", navigation()))
+        await after(policy, scrolled(node("body", "", navigation()), height=400.0))
+
+
+async def test_what_is_folded_away_is_known_only_by_what_was_shown() -> None:
+    policy = ReferencePolicy([step(do="click", on="Orders"), step(do="click", on="Orders")])
+    await after(policy, node("body", "", navigation()))
+    assert await after(policy, node("body", "", navigation(opened=True))) == Click(x=7, y=7)
+    bare = node("body", "", node("nav", "", navigation().children[0]))
+
+    assert await after(policy, bare) == Click(x=5, y=5)
 
 
 async def test_the_button_is_gone_back_to_where_it_is_out_of_sight() -> None:
