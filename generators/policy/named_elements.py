@@ -19,6 +19,9 @@ from schemas.tasks.reference import Do, ReferenceStep
 _LIST = "stepmill-list"
 """The tag of what `generators/browser/lists.js` draws over a page."""
 
+_FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE}
+"""What is done to fields alone."""
+
 _MARKS = {"#": "id", ".": "class"}
 
 
@@ -40,6 +43,13 @@ class Page:
     def has_open_list(self) -> bool:
         """Whether the list of a native field is open, and drawn over the page."""
         return self.front.tag == _LIST
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """Whether its writing goes from right to left."""
+        return any(
+            node.tag == "html" and node.attrs.get("dir") == "rtl" for node in self.root.walk()
+        )
 
     @property
     def is_written_in(self) -> bool:
@@ -108,11 +118,11 @@ def find(root: Node, step: ReferenceStep, *, exactly: bool = False) -> Node | No
     contain the words do not count.
     """
     root = _front(root)
-    fields = FieldNames(root) if step.do in {Do.TYPE, Do.SELECT} else None
+    fields = FieldNames(root) if step.do in _FILLS else None
     names: Names = fields or Names(root)
     names.are_exact = exactly
     thing = _search(root, step, names=names, fields_alone=fields is not None)
-    if thing is None and fields is not None and step.do is Do.SELECT:
+    if thing is None and fields is not None and step.do in {Do.SELECT, Do.CHOOSE}:
         # Of a list that the page draws itself the field may be hidden, or there is none.
         thing = _search(root, step, names=fields, fields_alone=False)
     return thing

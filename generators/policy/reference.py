@@ -15,6 +15,7 @@ from generators.policy.memory import Memory, Place, Sheet
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.reference_actions import (
+    WAIT_MS,
     act_on,
     act_on_nothing,
     decide,
@@ -22,13 +23,14 @@ from generators.policy.reference_actions import (
     may_change,
     opens,
     sends_form,
+    slide,
 )
 from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.troubles import Troubles
 from generators.policy.window import Window, is_within
-from schemas.episodes.action import Answer, Click, Direction, Hover, Key, TypeText
+from schemas.episodes.action import Answer, Back, Click, Direction, Hover, Key, TypeText, Wait
 from schemas.episodes.episode import PolicyKind
 from schemas.episodes.observation import Box, Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
@@ -42,12 +44,15 @@ MAX_SCROLLS = 80
 
 _LOOKS_THROUGH = {Do.FIND, Do.READ}
 _LOOKS = {Do.LOOK, Do.FIND}
+_ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK}
+_FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
 _FINDS_ON = "What I look for is not among the rows in sight; the list goes on further down."
 _READS_ON = "I have read the rows in sight; the list goes on further down."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
 _UNSEEN = "What I need next is not in sight"
 _TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
+_WAITS_ON = 'The page still says "{}", so I go on waiting.'
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
 _UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
@@ -127,13 +132,10 @@ class ReferencePolicy:
                 return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
                 return self._end(step, observation, places)
-            if step.do in _LOOKS_THROUGH:
-                decision = self._look_through(step, page, places)
-            else:
-                decision = self._bring_into_sight(step, page, places)
+            decision = self._before(step, page, places)
             if decision is not None:
                 return decision
-            if step.do in _LOOKS_THROUGH or step.do is Do.LOOK:
+            if step.do in _ACTS_ON_NOTHING:
                 self._take(None, sight.screen)
                 continue
             slip = self._slips.make(self._course, sight)
@@ -141,8 +143,20 @@ class ReferencePolicy:
                 return slip
             if self._course.next is step:
                 self._take(self._find(step, page, places), sight.screen)
-                return self._act(step, self._ends(step, page, places))
+                return self._act(step, page, places)
         return Decision(action=Answer())
+
+    def _before(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision | None:
+        """Return what is done before a step, or until it is done; None: nothing more."""
+        match step.do:
+            case Do.WAIT:
+                return self._wait(step, page)
+            case Do.BACK:
+                return self._leave(step, page)
+            case Do.FIND | Do.READ:
+                return self._look_through(step, page, places)
+            case _:
+                return self._bring_into_sight(step, page, places)
 
     async def _begin(self, turn: PolicyInput) -> None:
         """Note which page it is, and plan how an option is taken where a list was just opened."""
@@ -234,7 +248,7 @@ class ReferencePolicy:
         said = words(fold.text)
         why = step.why and _UNFOLDS.format(said)
         press = ReferenceStep(do=Do.CLICK, on=said, why=why)
-        return self._bring_into_sight(press, page, places) or self._act(press, [fold])
+        return self._bring_into_sight(press, page, places) or self._act(press, page, places)
 
     def _go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
@@ -306,7 +320,24 @@ class ReferencePolicy:
         if scroll is not None:
             return scroll
         self._grows = True
-        return self._act(press, self._ends(press, page, places))
+        return self._act(press, page, places)
+
+    def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
+        """Return a wait while the page says that something is not done yet; None: it does not say so."""
+        sign = page.find_exactly(step.on or "")
+        if sign is None or not _is_in_window(sign, page):
+            return None
+        waits_on = step.why and self._scrolls and _WAITS_ON.format(step.on)
+        self._count_scroll(step)
+        return decide(Wait(ms=WAIT_MS), waits_on or step.why)
+
+    def _leave(self, step: ReferenceStep, page: Page) -> Decision | None:
+        """Return a step back while what is to be reached is not in sight; None: it is."""
+        wanted = page.find_exactly(step.on or "")
+        if wanted is not None and _is_in_window(wanted, page):
+            return None
+        self._count_scroll(step)
+        return decide(Back(), step.why)
 
     def _count_scroll(self, step: ReferenceStep) -> None:
         self._scrolls += 1
@@ -342,11 +373,15 @@ class ReferencePolicy:
         )
         self._scrolls, self._came_to, self._moved_away = 0, None, False
 
-    def _act(self, step: ReferenceStep, ends: Sequence[Node]) -> Decision:
-        if step.do in (Do.TYPE, Do.SELECT) and step.text:
+    def _act(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision:
+        ends = self._ends(step, page, places)
+        if step.do in _FILLS and step.text:
             self._set[step.on or ""] = step.text
+        if step.do is Do.SLIDE:
+            rtl = page.is_right_to_left
+            return decide(slide(ends[0], step.text or "", right_to_left=rtl), step.why)
         points = [end.point for end in ends if end.point is not None]
-        if step.do is Do.SELECT and ends[0].tag != "select":
+        if step.do in (Do.SELECT, Do.CHOOSE) and ends[0].tag != "select":
             # A list that the page draws itself: once it is open, its option is there to be clicked.
             seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
             option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
@@ -354,7 +389,7 @@ class ReferencePolicy:
         elif step.do is Do.SELECT and opens(ends[0]):
             self._opened = step
             return decide(Click(x=points[0][0], y=points[0][1]), step.why)
-        if step.do is Do.TYPE and ends[0].attrs.get("type") == "date":
+        if step.do in (Do.TYPE, Do.ENTER) and ends[0].attrs.get("type") == "date":
             points[0] = (min(points[0][0], ends[0].box[0] + _FIRST_PART), points[0][1])
         end = points[1] if points[1:] else None
         return decide(act_on(step, points[0], end, is_native=ends[0].tag == "select"), step.why)

@@ -5,6 +5,7 @@ and keyboard, as any policy acts. It names elements by the words on them or besi
 selectors, and holds for every size of the page.
 """
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
@@ -23,6 +24,24 @@ class Do(StrEnum):
     """Replace the content of the field `on` with `text`; without `on`, type it into what has the focus."""
     SELECT = "select"
     """Choose the option `text` of the list `on`."""
+    ENTER = "enter"
+    """As `type`, and press Enter afterwards."""
+    CHOOSE = "choose"
+    """Choose the option `text` of the browser's own list `on` in one action, without opening it."""
+    HOVER = "hover"
+    """Move the pointer over the element `on`."""
+    DOUBLE_CLICK = "double_click"
+    """Click the element `on` twice in quick succession."""
+    RIGHT_CLICK = "right_click"
+    """Click the element `on` with the mouse's right button."""
+    SLIDE = "slide"
+    """Drag the handle of the slider `on` to the number `text`."""
+    BACK = "back"
+    """Go one page back in the tab's history, or, with `on`, as many as are needed until that is in sight."""
+    TAB = "tab"
+    """Close the tab in sight, where `text` is `close`, or show the tab of the number `text`, from 0."""
+    WAIT = "wait"
+    """Let the page's time pass for as long as `on` is in sight; does nothing if it is not."""
     PRESS = "press"
     """Press the key or chord `text`, as `Enter`."""
     DRAG = "drag"
@@ -53,6 +72,8 @@ class Purpose(StrEnum):
     VIEW = "view"
     """Open a view by the navigation."""
     SEARCH = "search"
+    SEARCH_AT_ONCE = "search_at_once"
+    """Search a list by Enter."""
     FILTER = "filter"
     SORT = "sort"
     APPLY = "apply"
@@ -66,6 +87,21 @@ class Purpose(StrEnum):
     PART = "part"
     """Open a tab or section of a row's page."""
     MENU = "menu"
+    HOVER_MENU = "hover_menu"
+    """Open a menu by the pointer alone."""
+    CONTEXT = "context"
+    """Open the menu of a row's actions by the right button."""
+    TWICE = "twice"
+    """Open a row's page by a double click on its title."""
+    SHEET = "sheet"
+    """Open a page that has the rest of a row's facts, and nothing else."""
+    BACK = "back"
+    """Leave such a page."""
+    CLOSE_TAB = "close_tab"
+    """Close the tab of such a page."""
+    SWITCH_TAB = "switch_tab"
+    """Show the tab from which such a page was opened."""
+    WAIT = "wait"
     ADD = "add"
     """Open the form for a new row."""
     NEXT_PART = "next_part"
@@ -94,6 +130,10 @@ class Purpose(StrEnum):
     """Type the beginning of a choice into a combobox."""
     CHOOSE = "choose"
     """Choose an option of a list in a form."""
+    CHOOSE_AT_ONCE = "choose_at_once"
+    """The same, in one action."""
+    ENTER_CHOICE = "enter_choice"
+    """Type a choice into a combobox, and take it by Enter."""
     OPTION = "option"
     """Click one of a field's choices."""
     BOX = "box"
@@ -108,14 +148,21 @@ class Purpose(StrEnum):
     """Change a number by one with a button."""
     SLIDER = "slider"
     END_OF_SLIDER = "end_of_slider"
+    HANDLE = "handle"
+    """Drag a slider's handle."""
     KEY = "key"
     DATE = "date"
     """Set a date field by its parts or by its calendar."""
     CELL = "cell"
     """Go to a cell of a grid."""
     OPEN_CELL = "open_cell"
+    CELL_TWICE = "cell_twice"
+    """Open a cell of a grid by a double click."""
     FILL_CELL = "fill_cell"
+    ENTER_CELL = "enter_cell"
+    """Fill a cell, and save it by Enter."""
     CHOOSE_CELL = "choose_cell"
+    CHOOSE_CELL_AT_ONCE = "choose_cell_at_once"
     TOGGLE_CELL = "toggle_cell"
     KEEP_CELL = "keep_cell"
     """Save a cell with a key."""
@@ -136,9 +183,21 @@ class Purpose(StrEnum):
     ANSWER = "answer"
 
 
-_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK, Do.FIND}
-_MAY_NAME_NOTHING = {Do.TYPE}
-_HAS_NO_TEXT = {Do.CLICK, Do.LOOK, Do.DISMISS}
+CLOSE = "close"
+"""The text of a step that closes a tab."""
+
+_TAB = re.compile(r"[0-9]{1,2}")
+
+POINTS = frozenset({Do.CLICK, Do.HOVER, Do.DOUBLE_CLICK, Do.RIGHT_CLICK})
+"""What the pointer does to one element."""
+
+_NAMES_A_THING = {
+    *POINTS,
+    *(Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.DRAG, Do.DROP, Do.SLIDE),
+    *(Do.LOOK, Do.FIND, Do.WAIT, Do.BACK),
+}
+_MAY_NAME_NOTHING = {Do.TYPE, Do.ENTER, Do.BACK}
+_HAS_NO_TEXT = {*POINTS, Do.LOOK, Do.DISMISS, Do.BACK, Do.WAIT}
 _MAY_HAVE_TEXT = {Do.ACCEPT, Do.FIND, Do.READ}
 
 
@@ -155,8 +214,8 @@ class ReferenceStep(Record):
     """Words in the same row, item, form or section, where several elements have the same name; None: the first such
     element of the page."""
     text: str | None = None
-    """The text to type, choose, press, open or answer, the target of a drag, or the file to drop; None for a click,
-    a look and a dismissal."""
+    """The text to type, choose, press, open or answer, the target of a drag, the number of a slider, the tab, or the
+    file to drop; None for what the pointer does to one element, a look, a wait, a way back and a dismissal."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """The thought before the action: the visible evidence and the reason for the action; None: no thought is stated."""
 
@@ -175,6 +234,8 @@ class ReferenceStep(Record):
             )
         if self.within is not None and self.on is None:
             raise ValueError(f"'{self.do.value}' is within nothing")
+        if self.do is Do.TAB and self.text != CLOSE and not _TAB.fullmatch(self.text or ""):
+            raise ValueError(f"'tab' needs '{CLOSE}' or a tab's number, got '{self.text}'")
         return self
 
 
