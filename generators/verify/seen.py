@@ -17,7 +17,8 @@ It reads stored rows alone. It checks
   by the task, and it must not report a success as a failure. Its other words are free;
 * a typed address: its values and the numbers of its path must be in sight or in an earlier address;
 * a point: the picture must show something there, and all of the target's text;
-* a selected option: the list must show it;
+* a selected option: the list must show it, or the goal or a dialog name it, as they may name a typed text. That a
+  picture shows it elsewhere is not enough;
 * quoted words in a thought that this program wrote: they must have been in sight. If the target has no
   text, words that are now out of sight must have stood there. The thought must quote the typed text or the
   target (`generators/verify/thoughts.py`).
@@ -322,7 +323,7 @@ def _caption(picture: Picture, field: Box) -> Basis | None:
 
 
 def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
-    """Return the need for a list that shows the option."""
+    """Return the need for a list that shows the option, or for words of the goal or a dialog that name it."""
     picture, box = _picture_of(step, shown), step.target and step.target.bbox
     point = target_point(step.action)
     lists = (one.bbox for one in step.elements if one.tag == "select")
@@ -330,6 +331,7 @@ def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
     listed = picture.within(box) if picture and box else []
     wanted = " ".join(option.split())
     basis = next((Basis(step.step, one.bbox) for one in listed if one.text == wanted), None)
+    basis = basis or Shown(shown.texts, ()).find(option)
     return Need(step.step, f"the option {quote(option)} in the list", basis)
 
 

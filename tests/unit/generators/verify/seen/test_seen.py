@@ -86,6 +86,13 @@ BASED: dict[str, tuple[Step, ...]] = {
             target=at(FIELD, "Peru"),
         ),
     ),
+    "an option that the goal names": (
+        look(
+            ("Chile", (12, 202, 60, 14)),
+            do=Select(x=20, y=210, option="Ada Lovelace"),
+            target=at(FIELD, "Chile"),
+        ),
+    ),
     "a name key by key": (look("tu lip", do=Key(key="t")), look(do=Key(key="u"))),
     "a blank button": (
         look(("", (40, 40, 30, 30)), do=Click(x=50, y=50), target=at((40, 40, 30, 30))),
