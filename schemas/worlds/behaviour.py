@@ -48,6 +48,8 @@ class Facts(StrEnum):
     """Some at a time, in tabs."""
     ACCORDION = "accordion"
     """In collapsible sections, the first of them open."""
+    SHEET = "sheet"
+    """Those of the list on the page, and the others on a sheet: a page without navigation."""
 
 
 class Paging(StrEnum):
@@ -79,6 +81,19 @@ class Cells(StrEnum):
     """By a small pencil beside the value."""
     VALUE = "value"
     """By the key Enter, once a click has selected the cell."""
+    TWICE = "twice"
+    """By nothing else."""
+
+
+class Acts(StrEnum):
+    """Where the actions of a row's page are."""
+
+    SHOWN = "shown"
+    """On the page, or in a menu that a click opens."""
+    HOVER = "hover"
+    """In a menu that opens while the pointer is over it."""
+    CONTEXT = "context"
+    """In a menu that a click on the row's name with the right button opens."""
 
 
 class Told(StrEnum):
@@ -143,6 +158,22 @@ class Behaviour(Record):
     """The text of that message."""
     sure: _Words | None = None
     """The button of a second confirmation after a form's own button; None: there is no second confirmation."""
+    acts: Acts = Acts.SHOWN
+    """How a row's actions are reached; `hover` needs the menu `actions`, `context` that there is none."""
+    twice: bool = False
+    """Whether a row's page is opened from a list by a double click on its title; one click only marks the row."""
+    rows_alone: bool = False
+    """Whether a row's page has no navigation; only where it replaces the list or opens in a new tab."""
+    in_tab: bool = False
+    """Whether pages without navigation open in a new tab: sheets of facts, and rows' pages from a list."""
+    cards_dragged: bool = False
+    """Whether cards of boards are moved by dragging alone."""
+    enter: bool = False
+    """Whether a search without filters and orders has no button, so that Enter sends it."""
+    slow_ms: int = Field(default=0, ge=0, le=20_000)
+    """How long a list takes to show what a search or filter found, in ms of the page's time; 0: it shows it at once."""
+    searching: _Words = "Searching…"
+    """What the list says meanwhile."""
     sticky: bool = False
     """Whether the header stays visible while the page scrolls."""
     tips: bool = False

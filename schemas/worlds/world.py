@@ -219,6 +219,10 @@ class World(Record):
         lists = (one for one in self.views if one.shape is Shape.LIST)
         return next((one for one in lists if one.entity == entity), None)
 
+    def sends_by_enter(self, view: View) -> bool:
+        """Return whether a view's search has no button."""
+        return self.behaviour.enter and view.searched and not (view.filters or view.sorts)
+
     def thread(self, entity: str) -> Thread | None:
         """Return the thread of an entity's rows, or None."""
         return next((one for one in self.threads if one.entity == entity), None)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from generators.worlds.drawing.draft import WorldDraft
 from schemas.worlds.behaviour import (
+    Acts,
     Behaviour,
     Cells,
     Cookies,
@@ -39,6 +40,7 @@ _SAVED = (
     "All changes are stored.",
 )
 _SURE = ("Yes, save it", "It is correct, go on", "Confirm and save")
+_SEARCHING = ("Searching…", "One moment, please…", "Looking that up…", "Still working…")
 _MENUS = ("Browse", "Records", "Manage", "Work", "Lists", "More areas")
 _ACCEPT = ("Accept all", "Allow all cookies", "Agree", "That is fine")
 _DECLINE = ("Only necessary", "Decline", "Reject all", "Continue without")
@@ -78,14 +80,27 @@ _SHARES: dict[StrEnum, float] = {
 }
 """The relative frequency of each option among its alternatives."""
 
+_FACTS = (Facts.TOGETHER, Facts.TABS, Facts.ACCORDION)
+"""How facts are shown where there is no sheet."""
+
+_CELLS = (Cells.PENCIL, Cells.VALUE)
+"""How cells are opened where a double click is not all."""
+
 _TIPS, _TRAIL = 0.35, 0.4
 _MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08, 0.3, 0.35, 0.3
+_HOVERS, _CONTEXT, _IN_TAB, _SHEET, _SLOW, _TWICE = 0.5, 0.25, 0.5, 0.55, 0.18, 0.15
+_CARDS_DRAGGED, _ENTER, _CELLS_TWICE, _ALONE = 0.6, 0.5, 0.3, 0.7
+_SLOW_TENTHS = 30, 70
+"""The shortest and the longest time that a slow list takes, tenths of a second."""
+
 _FEWEST_IN_MENUS = 3
 
 
 def draw_behaviour(draft: WorldDraft, how: Random, noise: Random) -> None:
     """Draw the behaviour of a world from `how`, and its distractions from `noise`."""
-    draft.behaviour = _behaviour(draft, how, Random(f"signs {draft.family} {draft.seed}"))
+    drawn = _behaviour(draft, how, Random(f"signs {draft.family} {draft.seed}"))
+    reach = Random(f"reach {draft.family} {draft.seed}")
+    draft.behaviour = _with_reach(draft, drawn, reach)
     draft.noise = _noise(draft, noise)
 
 
@@ -99,7 +114,7 @@ def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
         delivery=_one(rng, *Delivery),
         forms=_one(rng, Place.PAGE, Place.DIALOG, Place.DRAWER),
         rows=(rows := _one(rng, Place.PAGE, Place.PANEL)),
-        facts=_one(rng, *Facts) if taken.isdisjoint(map(str.casefold, parts)) else Facts.TOGETHER,
+        facts=_one(rng, *_FACTS) if taken.isdisjoint(map(str.casefold, parts)) else Facts.TOGETHER,
         parts=parts,
         paging=_one(rng, *Paging),
         more=more,
@@ -112,7 +127,35 @@ def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
         sticky=rng.random() < _STICKY,
         tips=tips,
         trail=trail and rows is not Place.PANEL,  # the list stands beside it
-        cells=Random(f"cells {draft.family} {draft.seed}").choice(list(Cells)),
+        cells=Random(f"cells {draft.family} {draft.seed}").choice(_CELLS),
+    )
+
+
+def _with_reach(draft: WorldDraft, drawn: Behaviour, rng: Random) -> Behaviour:
+    """Return a behaviour in which some things are reached by other actions than clicks."""
+    hovers, is_context, in_tab = (rng.random() < share for share in (_HOVERS, _CONTEXT, _IN_TAB))
+    acts = Acts.HOVER if hovers and drawn.actions else Acts.SHOWN
+    if is_context and not drawn.actions:
+        acts = Acts.CONTEXT
+    has_map = any(view.shape is Shape.MAP for view in draft.views)
+    is_alone = rng.random() < _ALONE and drawn.rows is Place.PAGE and not has_map
+    has_sheet = rng.random() < _SHEET and drawn.rows is Place.PAGE
+    is_free = draft.names().isdisjoint(map(str.casefold, drawn.parts))
+    slow = rng.random() < _SLOW
+    return drawn.model_copy(
+        update={
+            "acts": acts,
+            "facts": Facts.SHEET if has_sheet and is_free else drawn.facts,
+            "rows_alone": is_alone,
+            "trail": drawn.trail and not is_alone,
+            "in_tab": in_tab,
+            "twice": rng.random() < _TWICE,
+            "cards_dragged": rng.random() < _CARDS_DRAGGED,
+            "enter": rng.random() < _ENTER,
+            "slow_ms": 100 * rng.randint(*_SLOW_TENTHS) if slow else 0,
+            "cells": Cells.TWICE if rng.random() < _CELLS_TWICE else drawn.cells,
+            "searching": rng.choice(_SEARCHING),
+        }
     )
 
 

@@ -245,7 +245,14 @@ def _begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]
     days = rng.choice(formats.days)
     dates = draw_dates(stream("dates"), days)
     entities = {
-        key: with_widgets(entity, counts, stream(f"widgets/{key}"), dates=dates)
+        key: with_widgets(
+            entity,
+            counts,
+            stream(f"widgets/{key}"),
+            dates=dates,
+            others=stream(f"other widgets/{key}"),
+            drags="drop" not in family.words,  # where files are dragged, words say so
+        )
         for key, entity in entities.items()
     }
     font, fonts = draw_font(locale, stream("font"))

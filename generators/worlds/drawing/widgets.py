@@ -17,6 +17,13 @@ keys."""
 _BOXES = 8
 """Maximum number of tags with a checkbox each."""
 
+_DRAGGED = 0.55
+"""The share of choices, of few, that are dragged into a box."""
+
+_SHOWN = {Widget.COMBOBOX, Widget.RADIOS, Widget.CARDS, Widget.SEGMENTS}
+_NATIVE = 0.5
+"""The share of choices with these widgets, of few enough options, that are native lists instead."""
+
 _ROW_CHARS = 42
 """Maximum number of characters on one row of buttons."""
 
@@ -67,14 +74,46 @@ def _pickers(entities: Iterable[Entity]) -> list[Widget]:
 
 
 def with_widgets(
-    entity: Entity, counts: Mapping[str, int], rng: Random, *, dates: Widget
+    entity: Entity,
+    counts: Mapping[str, int],
+    rng: Random,
+    *,
+    dates: Widget,
+    others: Random | None = None,
+    drags: bool = True,
 ) -> Entity:
-    """Return an entity with a widget for each field, `dates` for dates; `counts` has the rows of each entity."""
+    """Return an entity with a widget for each field, `dates` for dates; `counts` has the rows of each entity.
+
+    `others` draws choices that are dragged into a box, where `drags` says so, and native lists in place of others;
+    None: neither.
+    """
     fields = tuple(
         field.model_copy(update={"widget": _draw(_weights(field, counts, dates), rng)})
         for field in entity.fields
     )
+    if others is not None:
+        fields = tuple(_with_other_widget(field, counts, others, drags=drags) for field in fields)
     return entity.model_copy(update={"fields": fields})
+
+
+def _with_other_widget(
+    field: DataField, counts: Mapping[str, int], rng: Random, *, drags: bool
+) -> DataField:
+    is_dragged, is_native = rng.random() < _DRAGGED, rng.random() < _NATIVE
+    count = len(field.choices) or counts.get(field.target or "", 0)
+    if drags and is_dragged and _can_drag(field):
+        return field.model_copy(update={"widget": Widget.DROP})
+    has_list = field.kind in {Kind.CHOICE, Kind.LINK} and 0 < count <= _MANY
+    if is_native and has_list and field.asked_with in _SHOWN:
+        return field.model_copy(update={"widget": Widget.SELECT})
+    return field
+
+
+def _can_drag(field: DataField) -> bool:
+    """Return whether a field's choices fit in a tray, each once."""
+    others = " ".join((field.label, *field.choices)).casefold()
+    is_few = field.kind is Kind.CHOICE and len(field.choices) <= _FEW
+    return is_few and all(others.count(one.casefold()) == 1 for one in field.choices)
 
 
 def _draw(weights: _Weights, rng: Random) -> Widget:

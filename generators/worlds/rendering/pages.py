@@ -25,6 +25,7 @@ from generators.worlds.state.display import Titles, cell_name, day_writing
 from generators.worlds.state.form_fields import Choices, form_parts
 from generators.worlds.state.page_layout import fact_parts
 from generators.worlds.state.permissions import Withheld
+from schemas.worlds.behaviour import Facts
 from schemas.worlds.field import Kind
 from schemas.worlds.world import Entity, Transition, View, World
 
@@ -172,8 +173,32 @@ class Pages:
             choices=choices,
             sorts=sorts,
             sort=sort,
+            slow_ms=self._slow_ms(chosen, listed),
+            by_enter=self._world.sends_by_enter(view),
             previous=_page_address(view, chosen, sort, listed.page - 1),
             next="" if listed.is_last else _page_address(view, chosen, sort, listed.page + 1),
+        )
+
+    def _slow_ms(self, chosen: Chosen, listed: Listed) -> int:
+        """Return how long a list takes to show its rows, ms; 0: they are there at once."""
+        is_result = bool(chosen.search or chosen.filters or chosen.sort) and listed.page == 1
+        return self._world.behaviour.slow_ms if is_result else 0
+
+    def sheet(self, entity: Entity, row: Row, *, titles: Titles) -> str | None:
+        """Return the sheet of a row's facts; None: its page shows all of them."""
+        parts = fact_parts(self._world, entity)
+        if self._world.behaviour.facts is not Facts.SHEET or len(parts) == 1:
+            return None
+        label, fields = parts[1]
+        return self._page(
+            "sheet.html",
+            str(row[entity.title.name]),
+            at=None,
+            is_alone=True,
+            part={
+                "label": label,
+                "facts": facts_of(self._world, entity, fields, row, titles),
+            },
         )
 
     def row(
@@ -216,6 +241,7 @@ class Pages:
                 }
                 for number, (label, fields) in enumerate(fact_parts(self._world, entity))
             ],
+            is_alone=self._world.behaviour.rows_alone,
             steps=steps,
             trail=self._trail(entity, row),
             linked=linked,
@@ -286,7 +312,16 @@ class Pages:
     def view_page(self, template: str, view: View, **content: object) -> str:
         """Return the page of a view other than a list."""
         entity = self._world.entity(view.entity)
-        return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
+        by_enter = self._world.sends_by_enter(view)
+        return self._page(
+            template,
+            view.label,
+            at=view.name,
+            view=view,
+            entity=entity,
+            by_enter=by_enter,
+            **content,
+        )
 
     def wizard(
         self,

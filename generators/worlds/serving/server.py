@@ -93,6 +93,7 @@ class WorldServer:
                 Route(CELLS + "{view}/{id:int}/{field}", edit_cell, methods=both),
                 Route("/{entity}/new", _add, methods=both),
                 Route("/{entity}/{id:int}", _row),
+                Route("/{entity}/{id:int}/sheet", _sheet),
                 Route("/{entity}/{id:int}/edit", _edit, methods=both),
                 Route("/{entity}/{id:int}/delete", _delete, methods=both),
                 Route("/{entity}/{id:int}/reply", reply, methods=post),
@@ -240,6 +241,15 @@ def _choice(view: View, query: Mapping[str, str], choices: Choices) -> Chosen:
 
 async def _row(request: Request) -> Response:
     return show_row(visit_of(request), *find(request))
+
+
+async def _sheet(request: Request) -> Response:
+    visit = visit_of(request)
+    entity, row = find(request)
+    page = visit.pages.sheet(entity, row, titles=visit.titles(entity))
+    if page is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return answer(page)
 
 
 async def _add(request: Request) -> Response:

@@ -10,7 +10,8 @@ from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.sites.worlds import WorldsSite
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import click, put, save
+from generators.tasks.worlds.references.forms import put
+from generators.tasks.worlds.references.steps import click, save
 from generators.worlds.drawing.widgets import picker_packages
 from generators.worlds.state.database import Row, Rows
 from schemas.episodes.action import Answer, Goto

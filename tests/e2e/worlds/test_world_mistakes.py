@@ -16,12 +16,11 @@ from generators.policy.slips.slip import Slip
 from generators.policy.slips.slips import Slips
 from generators.sites.worlds import WorldsSite
 from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
-    fill_form,
     find_row,
-    save_change,
     to_form,
     to_list,
     to_row,

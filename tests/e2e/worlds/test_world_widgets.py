@@ -14,7 +14,8 @@ from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.sites.worlds import WorldsSite
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import put, save
+from generators.tasks.worlds.references.forms import put
+from generators.tasks.worlds.references.steps import save
 from generators.worlds.drawing.widgets import picker_packages
 from generators.worlds.state.database import Row, Rows, Value
 from schemas.episodes.action import Answer, Goto, Hover

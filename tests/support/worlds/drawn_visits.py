@@ -13,6 +13,7 @@ from generators.sites.judging.answers import read_number
 from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.ground.task import WorldTask, to_task
 from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.sheets import with_ways_out
 from generators.tasks.worlds.references.steps import Steps, answer
 from generators.worlds.serving.server import WorldServer
 from generators.worlds.state.database import Rows, make_database
@@ -58,6 +59,7 @@ async def visiting(
 
 async def reward(world: World, steps: Steps, expect: Expectation) -> float:
     """Return what steps are paid that are to change what is expected and nothing else."""
+    steps = with_ways_out(setting_of(world), steps)
     task = WorldTask(
         kind="made",
         seed=0,
@@ -87,7 +89,9 @@ async def attempt(world: World, rows: Rows, task: Task) -> tuple[Attempted, list
         for step in task.reference:
             follows = step.do is Do.ANSWER and task.expect.facts
             needed = task.expect.facts if follows else filter(None, (step.text,))
-            for text in needed if step.do not in {Do.PRESS, Do.DRAG, Do.FIND, Do.READ} else ():
+            for text in (
+                needed if step.do not in {Do.PRESS, Do.DRAG, Do.FIND, Do.READ, Do.TAB} else ()
+            ):
                 stated = (task.instruction, *seen.browser.read)
                 assert any(_states(each, text) for each in stated), (
                     f"'{text}' of {task.instruction} stands nowhere"

@@ -20,8 +20,8 @@ from support.worlds.world_widgets import (
 )
 
 from generators.browser.protocol import Node
-from generators.policy.named_elements import find
-from schemas.tasks.reference import Do, ReferenceStep
+from generators.policy.named_elements import Page, find
+from schemas.tasks.reference import CLOSE, Do, ReferenceStep
 
 _VOID = {"input", "br", "img", "link", "meta", "hr"}
 _HIDDEN = {"head", "option"}
@@ -87,6 +87,10 @@ class WorldBrowser:
         self.read: list[str] = []
         """The texts of the pages that were opened, in their order."""
         self.answer: str | None = None
+        self._past: list[str] = []
+        """The addresses of the tab in sight, the last of them its own."""
+        self._tabs: list[list[str]] = []
+        """Those of the tabs from which it was opened."""
         self._focused: Node | None = None
         self._written: Node | None = None
 
@@ -102,21 +106,70 @@ class WorldBrowser:
                 await self.open(text)
             case Do.ANSWER:
                 self.answer = text
+            case Do.BACK:
+                await self._leave(step)
+            case Do.TAB:
+                await self._show_tab(text)
             case Do.LOOK | Do.FIND | Do.READ:
                 await self._look(step)
-            case Do.CLICK:
-                await self._click(self._find(step))
-            case Do.TYPE:
-                self._focused = field = self._find(step)
-                if not write_day(field, text):
-                    write(field, text)
-                    self._written = None if "data-picker" in field.attrs else field
-            case Do.SELECT:
-                _select(self._find(step), text)
-            case Do.DRAG:
-                await self._drag(self._find(step), text)
             case Do.PRESS:
                 await self._press(text)
+            case Do.WAIT:
+                pass  # what comes late is read as if it were there
+            case _:
+                await self._act(step, text)
+
+    async def _act(self, step: ReferenceStep, text: str) -> None:
+        """Take a step on an element; what the pointer or the right button opens is read as if it were open."""
+        node = self._find(step)
+        match step.do:
+            case Do.CLICK | Do.DOUBLE_CLICK:
+                await self._click(node)
+            case Do.TYPE | Do.ENTER:
+                self._type(node, text)
+                if step.do is Do.ENTER:
+                    await self._enter_into(node, text)
+            case Do.SELECT | Do.CHOOSE:
+                _select(node, text)
+            case Do.SLIDE:
+                node.attrs["value"] = text
+            case Do.DRAG:
+                await self._drag(node, text)
+            case _:
+                pass
+
+    def _type(self, field: Node, text: str) -> None:
+        self._focused = field
+        if not write_day(field, text):
+            write(field, text)
+            self._written = None if "data-picker" in field.attrs else field
+
+    async def _enter_into(self, field: Node, text: str) -> None:
+        """Press Enter in a field that was just written into: a suggestion is taken, a form is sent."""
+        if "data-widget" in field.attrs:
+            option = ReferenceStep(do=Do.CLICK, on=text)
+            path = _path_to(self.root, field)
+            found = next(one for scope in path[::-1] if (one := find(scope, option)) is not None)
+            await self._click(found)
+        elif "data-picker" not in field.attrs:
+            await self._enter()
+
+    async def _leave(self, step: ReferenceStep) -> None:
+        """Go one page back, or until what a step names is there."""
+        while step.on is None or Page(self.root).find_exactly(step.on) is None:
+            self._past.pop()
+            address = self._past.pop()
+            await self.open(address)
+            if step.on is None:
+                return
+
+    async def _show_tab(self, text: str) -> None:
+        """Close a tab, or show the first one: what it held is as it was, and opened again."""
+        past = self._tabs.pop() if text == CLOSE else self._tabs[0]
+        if text != CLOSE:
+            self._tabs = []
+        self._past = past[:-1]
+        await self.open(past[-1])
 
     async def _press(self, key: str) -> None:
         if self._focused is not None and self._focused.attrs.get("type") == "range":
@@ -183,6 +236,9 @@ class WorldBrowser:
         if kind == "range" or click_calendar(self.root, node) or click_widget(node, path):
             return
         if node.tag == "a":
+            if node.attrs.get("target") == "_blank":
+                self._tabs.append(self._past)
+                self._past = []
             await self.open(node.attrs["href"])
         elif node.tag == "summary" or node.attrs.get("role") == "tab":
             pass  # what it opens is read as if it were open
@@ -217,6 +273,7 @@ class WorldBrowser:
         expected = {httpx.codes.OK, httpx.codes.FORBIDDEN}  # what may not be done is said on a page
         assert reply.status_code in expected, f"{reply.url}: {reply.status_code} {reply.text}"
         self.url = str(reply.url)
+        self._past.append(self.url)
         page = _Reader(reply.text)
         self.root, self._written = page.root, None
         draw_removals(self.root)

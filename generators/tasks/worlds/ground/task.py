@@ -22,8 +22,11 @@ _SPARE, _TIMES, _TOGETHER, _THROUGH = 10, 3, 2, 20
 """A task's step budget: a multiple of its reference's actions, a reserve, one scroll per number of looks, and so many
 scrolls and page turns through a list."""
 
-_ACTIONS = {Do.SELECT: 3, Do.LOOK: 0, Do.FIND: 0, Do.READ: 0}
+_ACTIONS = {Do.SELECT: 3, Do.WAIT: 2, Do.LOOK: 0, Do.FIND: 0, Do.READ: 0}
 """The number of actions of steps that do not take one: a list is opened, typed into and closed."""
+
+_UNTOLD = {Do.PRESS, Do.TAB}
+"""Steps whose text is none that a page or the goal says."""
 
 
 class Difficulty(Record):
@@ -111,7 +114,7 @@ def measure(
     plan: Sequence[ReferenceStep], expect: Expectation, instruction: str, places: Collection[str]
 ) -> Difficulty:
     """Return a task's difficulty by its shortest plan; `places` are the texts of links to lists and to rows' pages."""
-    told = {step.text for step in plan if step.text and step.do is not Do.PRESS}
+    told = {step.text for step in plan if step.text and step.do not in _UNTOLD}
     carried = {text for text in told if text not in instruction} | {*expect.facts}
     rules = len(expect.added) + len(expect.changed) + len(expect.removed)
     return Difficulty(

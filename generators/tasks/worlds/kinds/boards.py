@@ -61,7 +61,7 @@ def move_card(setting: Setting, random: Random) -> Draft | None:
         title = setting.title(entity, row)
         steps = (
             drag_card(setting, view, title, step.after)
-            if random.random() < _DRAGGED
+            if random.random() < _DRAGGED or setting.world.behaviour.cards_dragged
             else press_card(setting, view, title, step)
         )
         return Draft(

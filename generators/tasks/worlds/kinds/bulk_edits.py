@@ -34,11 +34,10 @@ from generators.tasks.worlds.ground.world_rows import (
     quote,
     term,
 )
+from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     answer,
-    fill_form,
     remove,
-    save_change,
     take_steps,
     to_form,
     to_part,

@@ -21,12 +21,12 @@ from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, name_field, quote, term
+from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     answer,
     because,
-    fill_form,
+    in_words_of,
     remove,
-    save_change,
     take_steps,
     to_form,
     to_row,
@@ -239,7 +239,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
         why = (
             f"{fact.label} is {setting.fact(entity, fact, row)}, so the condition is "
             f"{'' if holds else 'not '}met, and {field.label} becomes {after.rstrip('.')}. "
-            f'For that I click "{edits[0].on}".'
+            f"For that I {in_words_of(edits[0])}."
         )
         return Draft(
             {

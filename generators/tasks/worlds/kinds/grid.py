@@ -7,18 +7,12 @@ from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.references.forms import put
 from generators.tasks.worlds.references.pattern_steps import views_of
-from generators.tasks.worlds.references.steps import (
-    Steps,
-    answer,
-    click,
-    find_row,
-    press,
-    put,
-)
+from generators.tasks.worlds.references.steps import Steps, answer, click, find_row, press
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import cell_name
-from schemas.tasks.reference import Purpose
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Cells
 from schemas.worlds.field import DataField, Kind, Widget
 from schemas.worlds.patterns import Shape
@@ -30,6 +24,7 @@ _WIDGETS = {Kind.CHOICE: Widget.SELECT, Kind.FLAG: Widget.CHECKBOX}
 _IN_CELLS = {
     Purpose.TYPE: Purpose.FILL_CELL,
     Purpose.CHOOSE: Purpose.CHOOSE_CELL,
+    Purpose.CHOOSE_AT_ONCE: Purpose.CHOOSE_CELL_AT_ONCE,
     Purpose.TOGGLE: Purpose.TOGGLE_CELL,
 }
 """The purposes in cells of steps that forms share."""
@@ -88,28 +83,26 @@ def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) ->
     entity, (row, field, value) = setting.world.entity(view.entity), change
     words, title = setting.world.words, setting.title(entity, row)
     name = cell_name(field.label, title)
+    shown = f"{name}: {setting.fact(entity, field, row)}".strip()
     if setting.world.behaviour.cells is Cells.PENCIL:
         opened: Steps = (click(f"{words.edit}: {name}", Purpose.CELL),)
+    elif setting.world.behaviour.cells is Cells.TWICE:
+        opened = (ReferenceStep(do=Do.DOUBLE_CLICK, on=shown, purpose=Purpose.CELL_TWICE),)
     else:
-        shown = f"{name}: {setting.fact(entity, field, row)}".strip()
         opened = (click(shown, Purpose.CELL), press("Enter", Purpose.OPEN_CELL))
     asked = field.model_copy(update={"widget": _WIDGETS.get(field.kind)})
-    filled = put(setting, asked, value, before=row[field.name])
-    saved = (
-        press("Enter", Purpose.KEEP_CELL)
-        if by_key and field.kind is not Kind.CHOICE
-        else click(words.save, Purpose.SAVE_CELL)
+    filled = tuple(
+        step.model_copy(
+            update={"within": title, "purpose": _IN_CELLS[step.purpose or Purpose.TYPE]}
+        )
+        for step in put(setting, asked, value, before=row[field.name])
     )
-    return (
-        *opened,
-        *(
-            step.model_copy(
-                update={"within": title, "purpose": _IN_CELLS[step.purpose or Purpose.TYPE]}
-            )
-            for step in filled
-        ),
-        saved,
-    )
+    if not by_key or field.kind is Kind.CHOICE:
+        return (*opened, *filled, click(words.save, Purpose.SAVE_CELL))
+    if [step.do for step in filled] != [Do.TYPE]:
+        return (*opened, *filled, press("Enter", Purpose.KEEP_CELL))
+    entered = filled[0].model_copy(update={"do": Do.ENTER, "purpose": Purpose.ENTER_CELL})
+    return (*opened, entered)
 
 
 def _changes(setting: Setting, random: Random, view: View, count: int) -> list[Change]:

@@ -25,6 +25,7 @@ from generators.tasks.worlds.ground.world_rows import (
 )
 from generators.tasks.worlds.kinds.answers import find, join
 from generators.tasks.worlds.kinds.edits import conditional, delete, edit, move
+from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
@@ -32,7 +33,6 @@ from generators.tasks.worlds.references.steps import (
     click,
     look,
     read,
-    save_change,
     search,
     to_row,
     to_view,
@@ -237,7 +237,7 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
         return None
     if any(title.casefold() in other.casefold() for other in setting.titles(entity)):
         return None
-    searched = search(setting, title) if view.searched else ()
+    searched = search(setting, view, title) if view.searched else ()
     return Draft(
         {**draft.words, "title": quote(title)},
         Expectation(

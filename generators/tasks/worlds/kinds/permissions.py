@@ -7,13 +7,13 @@ from generators.tasks.worlds.ground.changes import changes, draw_change, in_word
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote, term
+from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.steps import (
     Steps,
     act,
     answer,
     click,
     remove,
-    save_change,
     take_steps,
     to_row,
 )

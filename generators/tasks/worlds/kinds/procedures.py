@@ -6,12 +6,13 @@ from generators.tasks.worlds.ground.changes import can_put, changes, clashes, re
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.pattern_steps import reply
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
     because,
-    save_change,
+    in_words_of,
     see,
     take_steps,
     to_row,
@@ -175,7 +176,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
     edits = save_change(setting, entity, row, values)
     why = (
         f"The last of the changes was of {field.label}, which was {last[history.before]} until then. "
-        f'To put that back I click "{edits[0].on}".'
+        f"To put that back I {in_words_of(edits[0])}."
     )
     return Draft(
         {**setting.names(view, entity, row), "past": past.many},

@@ -9,8 +9,9 @@ from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, is_so, name_field, quote, term
+from generators.tasks.worlds.references.forms import fill_form
 from generators.tasks.worlds.references.pattern_steps import to_month, views_of
-from generators.tasks.worlds.references.steps import Steps, answer, because, click, fill_form, see
+from generators.tasks.worlds.references.steps import Steps, answer, because, click, see
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind

@@ -11,6 +11,7 @@ from generators.tasks.worlds.ground.world_rows import (
     quote,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
+from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.sorted_lists import (
     draw_ordered,
     list_to_read,
@@ -19,11 +20,7 @@ from generators.tasks.worlds.references.sorted_lists import (
     why_first,
     words_of_part,
 )
-from generators.tasks.worlds.references.steps import (
-    answer,
-    save_change,
-    take_steps,
-)
+from generators.tasks.worlds.references.steps import answer, take_steps
 from schemas.tasks.expectation import Expectation
 
 _CHOSEN = range(3, 30)

@@ -51,7 +51,7 @@ def put_day(
     turns = _count(day) - opened
     if abs(turns) > _MOST_TURNS:
         typed = _type(field, show_day(world, day), say("far"))
-        return (typed, _press("Enter", say("shut")))
+        return (typed.model_copy(update={"do": Do.ENTER}),)
     way, arrow = (1, "Next month") if turns > 0 else (-1, "Previous month")
     return (
         _click(field.label, say("open")),

@@ -3,16 +3,8 @@
 from datetime import date
 
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import (
-    Steps,
-    click,
-    drag,
-    fill,
-    put,
-    save,
-    search,
-    to_view,
-)
+from generators.tasks.worlds.references.forms import put
+from generators.tasks.worlds.references.steps import Steps, click, drag, fill, save, search, to_view
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import Purpose
 from schemas.worlds.patterns import Shape, Thread
@@ -44,7 +36,7 @@ def reply(setting: Setting, thread: Thread, text: str) -> Steps:
 
 def to_card(setting: Setting, view: View, title: str) -> Steps:
     """Return the steps from any page to a board, searched for a card's title."""
-    return (*to_view(setting, view), *search(setting, title))
+    return (*to_view(setting, view), *search(setting, view, title))
 
 
 def drag_card(setting: Setting, view: View, title: str, state: str) -> Steps:

@@ -23,15 +23,14 @@ from generators.tasks.worlds.ground.world_rows import (
 from generators.tasks.worlds.references.steps import (
     Steps,
     because,
-    click,
     find_listed,
+    open_row,
     to_list,
     to_part,
     to_row,
 )
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import ReadList
-from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
@@ -142,7 +141,8 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
         return (
             *seen,
             *because(
-                why_first(setting, ordered), (click(setting.title(part.entity, row), Purpose.ROW),)
+                why_first(setting, ordered),
+                (open_row(setting, part.view, setting.title(part.entity, row)),),
             ),
         )
     return (*seen, *to_row(setting, part.view, part.entity, row, reads=()))

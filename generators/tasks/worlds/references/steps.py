@@ -10,14 +10,11 @@ from zlib import crc32
 
 from generators.tasks.worlds.ground.row_conditions import Part
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.dates import put_day
-from generators.worlds.state.database import Row, Value
-from generators.worlds.state.display import show_value
-from generators.worlds.state.form_fields import form_parts
+from generators.worlds.state.database import Row
 from generators.worlds.state.page_layout import fact_parts
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
-from schemas.worlds.behaviour import Cookies, Facts, Paging
-from schemas.worlds.field import DataField, Widget, tags_of
+from schemas.worlds.behaviour import Acts, Cookies, Facts, Menus, Paging
+from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, Transition, View
 
@@ -25,11 +22,8 @@ Steps = tuple[ReferenceStep, ...]
 """The steps of a reference, in order."""
 
 
-_MOST_LISTED = 4
-"""Maximum number of options that a text typed into a combobox should leave."""
-
-_MOST_CLICKS = 3
-"""Maximum number of clicks on a stepper; other numbers are typed."""
+LEAVE = ReferenceStep(do=Do.BACK, purpose=Purpose.BACK)
+"""The step that leaves a sheet of facts for the row's page."""
 
 
 def click(on: str, purpose: Purpose | None = None, *, within: str | None = None) -> ReferenceStep:
@@ -40,6 +34,11 @@ def click(on: str, purpose: Purpose | None = None, *, within: str | None = None)
 def fill(on: str, text: str, purpose: Purpose = Purpose.TYPE) -> ReferenceStep:
     """Return the step that replaces a field's text."""
     return ReferenceStep(do=Do.TYPE, on=on, text=text, purpose=purpose)
+
+
+def enter(on: str, text: str, purpose: Purpose) -> ReferenceStep:
+    """Return the step that replaces a field's text, and presses Enter."""
+    return ReferenceStep(do=Do.ENTER, on=on, text=text, purpose=purpose)
 
 
 def choose(on: str, option: str, purpose: Purpose = Purpose.CHOOSE) -> ReferenceStep:
@@ -73,6 +72,12 @@ def press(key: str, purpose: Purpose = Purpose.KEY) -> ReferenceStep:
     return ReferenceStep(do=Do.PRESS, text=key, purpose=purpose)
 
 
+def is_drawn(setting: Setting, *told: str, of: int = 2, to: int = 1) -> bool:
+    """Return whether a way is taken, as `to` times `of` so many, the same for the same world and words."""
+    world = setting.world
+    return crc32(" ".join((world.family, str(world.seed), *told)).encode()) % of < to
+
+
 def opened_view(setting: Setting, step: ReferenceStep) -> View | None:
     """Return the view that a step opens by the navigation, or None."""
     if step.purpose not in {Purpose.VIEW, Purpose.TO_CART}:
@@ -85,13 +90,37 @@ def to_view(setting: Setting, view: View) -> Steps:
     menus = setting.world.behaviour.menus
     menu = next((one for one in menus if view.name in one.views), None)
     opened = click(view.label, Purpose.TO_CART if view.shape is Shape.CART else Purpose.VIEW)
-    return (opened,) if menu is None else (click(menu.label, Purpose.MENU), opened)
+    return (opened,) if menu is None else (_open_menu(setting, menu.label), opened)
 
 
-def search(setting: Setting, text: str) -> Steps:
-    """Return the steps that search a visible list."""
+def _open_menu(setting: Setting, label: str) -> ReferenceStep:
+    """Return the step that opens a menu of the navigation."""
+    if setting.world.behaviour.menus_open is Menus.HOVER:
+        return ReferenceStep(do=Do.HOVER, on=label, purpose=Purpose.HOVER_MENU)
+    return click(label, Purpose.MENU)
+
+
+def search(setting: Setting, view: View, text: str) -> Steps:
+    """Return the steps that search a visible list or board."""
     words = setting.world.words
-    return (fill(words.search, text, Purpose.SEARCH), click(words.apply, Purpose.APPLY))
+    waited = _wait(setting) if view.shape is not Shape.BOARD else ()
+    if setting.world.sends_by_enter(view):
+        return (enter(words.search, text, Purpose.SEARCH_AT_ONCE), *waited)
+    return (fill(words.search, text, Purpose.SEARCH), click(words.apply, Purpose.APPLY), *waited)
+
+
+def _wait(setting: Setting) -> Steps:
+    """Return the step that waits for what a search or filter finds; none if it is there at once."""
+    behaviour = setting.world.behaviour
+    waits = ReferenceStep(do=Do.WAIT, on=behaviour.searching, purpose=Purpose.WAIT)
+    return (waits,) if behaviour.slow_ms else ()
+
+
+def open_row(setting: Setting, view: View, title: str) -> ReferenceStep:
+    """Return the step that opens a row's page from a list that shows its title."""
+    if setting.world.behaviour.twice and view.shape is Shape.LIST:
+        return ReferenceStep(do=Do.DOUBLE_CLICK, on=title, purpose=Purpose.TWICE)
+    return click(title, Purpose.ROW)
 
 
 def part_of(title: str) -> str:
@@ -110,7 +139,7 @@ def find_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
     searched = setting.is_searched(view, entity, row)
     return (
         *to_view(setting, view),
-        *(search(setting, part_of(setting.title(entity, row))) if searched else ()),
+        *(search(setting, view, part_of(setting.title(entity, row))) if searched else ()),
         find_listed(setting, setting.title(entity, row)),
     )
 
@@ -129,7 +158,7 @@ def to_row(
     """
     return (
         *find_row(setting, view, entity, row),
-        click(setting.title(entity, row), Purpose.ROW),
+        open_row(setting, view, setting.title(entity, row)),
         *(
             look(setting, entity, entity.fields, sees=False)
             if reads is None
@@ -145,15 +174,17 @@ def look(
 
     Without `sees` only the parts of the page that contain them are opened.
     """
-    parts = fact_parts(setting.world, entity)
+    parts, facts = fact_parts(setting.world, entity), setting.world.behaviour.facts
     part_of = {field.name: label for label, held in parts for field in held}
     steps, open_parts = list[ReferenceStep](), {parts[0][0]}
     for field in fields:
         label = part_of[field.name]
         if label not in open_parts:
-            steps.append(click(label, Purpose.PART))
-            keeps = setting.world.behaviour.facts is Facts.ACCORDION
-            open_parts = {*(open_parts if keeps else ()), label}
+            if facts is not Facts.SHEET:
+                steps.append(click(label, Purpose.PART))
+            else:
+                steps.append(LEAVE if label == parts[0][0] else click(label, Purpose.SHEET))
+            open_parts = {*(open_parts if facts is Facts.ACCORDION else ()), label}
         if sees:
             steps.append(see(field.label))
     return tuple(steps)
@@ -161,8 +192,30 @@ def look(
 
 def act(setting: Setting, label: str, purpose: Purpose) -> Steps:
     """Return the steps that use an action on a row's page, opening its menu if there is one."""
-    menu = setting.world.behaviour.actions
-    return (*(() if menu is None else (click(menu, Purpose.MENU),)), click(label, purpose))
+    behaviour = setting.world.behaviour
+    match behaviour.acts:
+        case Acts.CONTEXT:
+            opened: Steps = (
+                ReferenceStep(do=Do.RIGHT_CLICK, on=".row-name", purpose=Purpose.CONTEXT),
+            )
+        case Acts.HOVER if behaviour.actions is not None:
+            hovered = ReferenceStep(do=Do.HOVER, on=behaviour.actions, purpose=Purpose.HOVER_MENU)
+            opened = (hovered,)
+        case _:
+            menu = behaviour.actions
+            opened = () if menu is None else (click(menu, Purpose.MENU),)
+    return (*opened, click(label, purpose))
+
+
+def in_words_of(step: ReferenceStep) -> str:
+    """Return what the first step of an action on a row's page does, as a thought says it."""
+    match step.do:
+        case Do.RIGHT_CLICK:
+            return "click the name with the right button"
+        case Do.HOVER:
+            return f'move to "{step.on}"'
+        case _:
+            return f'click "{step.on}"'
 
 
 def take_steps(setting: Setting, *way: Transition) -> Steps:
@@ -210,7 +263,7 @@ def to_list(
     if sort is not None:
         way = words.descending if descending else words.ascending
         chosen.append(click(way.format(field=sort.label), Purpose.SORT))
-    applied = (click(words.apply, Purpose.APPLY),) if chosen else ()
+    applied = (click(words.apply, Purpose.APPLY), *_wait(setting)) if chosen else ()
     return (*to_view(setting, view), *chosen, *applied)
 
 
@@ -259,130 +312,31 @@ def around_noise(setting: Setting, steps: Steps) -> Steps:
         if opened.name == noise.pop_up:
             out.append(click(noise.refuse, Purpose.IN_THE_WAY))
         if opened.name == noise.asks_again:
-            out.append(fill(noise.name, setting.world.user, Purpose.NAME))
-            out.append(click(noise.resume, Purpose.IN_THE_WAY))
+            out += _sign_in_again(setting)
     return tuple(out)
 
 
-def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> Steps:
-    """Return the steps that set a form's field; `before` is its current value, None: empty."""
-    words = dict(setting.options(field)).get(
-        value, "" if value is not None else setting.world.words.none
-    )
-    match field.asked_with:
-        case Widget.CHECKBOX | Widget.SWITCH:
-            is_other = bool(value) is not bool(before)
-            steps: Steps = (click(field.label, Purpose.TOGGLE),) if is_other else ()
-        case Widget.RADIOS | Widget.CARDS | Widget.SEGMENTS:
-            steps = (click(words, Purpose.OPTION, within=field.label),)
-        case Widget.SELECT:
-            steps = (choose(field.label, words),)
-        case Widget.COMBOBOX:
-            steps = _find_choice(setting, field, words)
-        case Widget.DROP:
-            steps = (drag(words, box_of(setting, field), Purpose.ATTACH, within=field.label),)
-        case Widget.CHECKBOXES | Widget.TAGS:
-            steps = _tag(setting, field, value, before)
-        case Widget.SLIDER if isinstance(value, int):
-            steps = _slide(setting, field, value)
-        case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
-            steps = _step(setting, field, value, before)
-        case Widget.DATE | Widget.FLATPICKR | Widget.AIR_DATEPICKER | Widget.VANILLAJS_DATEPICKER:
-            steps = put_day(setting.world, field, value, before=before)
-        case _:
-            text = "" if value is None else show_value(setting.world, field, value)
-            steps = (fill(field.label, text),)
-    return steps
-
-
-def _find_choice(setting: Setting, field: DataField, words: str) -> Steps:
-    """Return the steps that find an option by its first words and click it."""
-    typed = fill(field.label, _part(setting, field, words), Purpose.PART_OF_CHOICE)
-    return (typed, click(words, Purpose.OPTION, within=field.label))
-
-
-def _part(setting: Setting, field: DataField, words: str) -> str:
-    """Return the first words of an option, enough to leave few matches."""
-    parts = words.split()
-    others = [other.casefold() for _, other in setting.options(field)]
-    beginnings = (" ".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next(
-        (
-            one
-            for one in beginnings
-            if sum(one.casefold() in other for other in others) <= _MOST_LISTED
-        ),
-        words,
-    )
-
-
-def box_of(setting: Setting, field: DataField) -> str:
-    """Return the text in the box that a field's option is dragged into."""
-    return setting.world.words.drop.format(field=field.label)
-
-
-def _tag(setting: Setting, field: DataField, value: Value, before: Value) -> Steps:
-    """Return the steps that change tags: first remove, then add."""
-    wanted, there = tags_of(value), tags_of(before)
-    gone = [tag for tag in there if tag not in wanted]
-    new = [tag for tag in wanted if tag not in there]
-    if field.asked_with is Widget.CHECKBOXES:
-        return tuple(
-            click(tag, Purpose.BOX, within=field.label)
-            for tag in field.choices
-            if tag in {*gone, *new}
+def open_untold_lists(steps: Steps, goal: str) -> Steps:
+    """Return a reference that opens the lists of which the goal does not name the option."""
+    purposes = {
+        Purpose.CHOOSE_AT_ONCE: Purpose.CHOOSE,
+        Purpose.CHOOSE_CELL_AT_ONCE: Purpose.CHOOSE_CELL,
+    }
+    return tuple(
+        step.model_copy(
+            update={"do": Do.SELECT, "purpose": purposes.get(step.purpose or Purpose.CHOOSE)}
         )
-    untag = setting.world.words.untag
-    removed = (click(untag.format(tag=tag), Purpose.UNTAG, within=field.label) for tag in gone)
-    return (*removed, *(step for tag in new for step in _find_choice(setting, field, tag)))
+        if step.do is Do.CHOOSE and f'"{step.text}"' not in goal
+        else step
+        for step in steps
+    )
 
 
-def _slide(setting: Setting, field: DataField, value: int) -> Steps:
-    """Return the steps that move a slider to a number from its nearer end.
-
-    An arrow key moves the handle in the arrow's direction; on right-to-left pages numbers grow to the left.
-    """
-    from_end = field.max - value < value - field.min
-    less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
-    end, key = ("End", less) if from_end else ("Home", more)
-    times = field.max - value if from_end else value - field.min
-    slider = click(field.label, Purpose.SLIDER)
-    return (slider, press(end, Purpose.END_OF_SLIDER), *((press(key),) * times))
-
-
-def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
-    """Return the steps that set a stepper: by its buttons, or by typing if the difference is large."""
-    if not 0 < abs(value - before) <= _MOST_CLICKS:
-        return (fill(field.label, show_value(setting.world, field, value)),)
-    words = setting.world.words
-    button = (words.increase if value > before else words.decrease).format(field=field.label)
-    return (click(button, Purpose.COUNT),) * abs(value - before)
-
-
-def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:
-    """Return the steps that fill and save the form for a new row, page by page in a wizard."""
-    parts = form_parts(setting.world, entity) if entity.wizard else [("", entity.fields)]
-    steps = list[ReferenceStep]()
-    for _, fields in parts:
-        for field in fields:
-            if field.name in values:
-                steps += put(setting, field, values[field.name], before=None)
-        if entity.wizard:
-            steps.append(click(setting.world.words.next, Purpose.NEXT_PART))
-    if entity.wizard:
-        return (*steps, click(setting.world.words.save, Purpose.SAVE))
-    return (*steps, *save(setting))
-
-
-def save_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
-    """Return the steps that change values of a row, from its own page, and open what shows them."""
-    steps = [
-        step
-        for name, value in values.items()
-        for step in put(setting, entity.field(name), value, before=row[name])
-    ]
-    changed = [entity.field(name) for name in values]
-    return (*to_edit(setting), *steps, *save(setting), *look(setting, entity, changed, sees=False))
+def _sign_in_again(setting: Setting) -> Steps:
+    noise, user = setting.world.noise, setting.world.user
+    if setting.world.behaviour.enter:
+        return (enter(noise.name, user, Purpose.NAME),)
+    return (fill(noise.name, user, Purpose.NAME), click(noise.resume, Purpose.IN_THE_WAY))
 
 
 def to_part(setting: Setting, part: Part) -> Steps:

@@ -20,9 +20,14 @@ _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
 
 _READS = {
     *(Purpose.VIEW, Purpose.MENU, Purpose.ROW, Purpose.PART, Purpose.LOOK),
+    *(Purpose.HOVER_MENU, Purpose.TWICE, Purpose.SHEET, Purpose.WAIT),
+    *(Purpose.BACK, Purpose.CLOSE_TAB, Purpose.SWITCH_TAB),
     *("again", "named"),
 }
 """The keys of steps that change nothing."""
+
+_UNNAMED = (Do.LOOK, Do.FIND, Do.READ, Do.WAIT)
+"""What does not visit the thing that it names."""
 
 _UNSAID = {Do.CLICK: "click", Do.SELECT: Purpose.CHOOSE, Do.PRESS: Purpose.KEY}
 """The keys of steps without a purpose."""
@@ -72,7 +77,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
                 key = "fill" if text in said else "carry"
             case Purpose.ANSWER:
                 key = _ending(text, answer_kind, last)
-        if step.do not in (Do.LOOK, Do.FIND, Do.READ):
+        if step.do not in _UNNAMED:
             visited.add(step.on)
         said, last = f"{said}\n{step.on or ''}\n{step.text}", key
         yield key

@@ -52,6 +52,7 @@
     if (!link || event.button !== 0) return;
     event.preventDefault();
     const isFirst = event.detail === 1; // by Enter it is 0
+    if (link.dataset.opens === "twice") return;
     if (link.dataset.opens === "click" || !isFirst) open(link.closest("[data-cell]"));
   }, { capture: true });
   document.addEventListener("dblclick", (event) => {

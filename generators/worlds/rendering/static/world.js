@@ -113,10 +113,17 @@
     button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
   };
 
+  // Lists whose rows a double click opens: one click marks a row.
+  const mark = (link) => {
+    for (const row of document.querySelectorAll("[data-marked]")) delete row.dataset.marked;
+    link.closest("tr, li").dataset.marked = "";
+  };
+
   const isPlain = (event) =>
     event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   document.addEventListener("click", (event) => {
     const on = (selector) => event.target.closest(selector);
+    for (const menu of document.querySelectorAll("[data-context]")) menu.hidden = true;
     for (const menu of document.querySelectorAll("details[data-menu][open]"))
       if (!menu.contains(event.target) || on("a, button")) menu.open = false;
     if (on("details[data-menu=hover] > summary")) {
@@ -127,7 +134,11 @@
     if (on("[data-links]")) unfold(on("[data-links]"));
     if (on("[data-dismiss]")) on(on("[data-dismiss]").dataset.dismiss).remove();
     const link = on("a[href]");
-    if (event.defaultPrevented || !link || !isPlain(event) || link.origin !== location.origin) return;
+    if (link && "twice" in link.dataset && event.detail === 1 && isPlain(event)) {
+      mark(link);
+      event.preventDefault();
+    }
+    if (event.defaultPrevented || !link || link.target || !isPlain(event) || link.origin !== location.origin) return;
     const holder = on("dialog[data-place]");
     const place = link.dataset.place || on("[data-rows][data-place]")?.dataset.place;
     if (holder && "leave" in link.dataset) holder.remove();
@@ -142,6 +153,16 @@
       const menu = event.target.closest("details[data-menu=hover]");
       if (menu && !menu.contains(event.relatedTarget)) menu.open = opens;
     });
+
+  // The menu of a row's actions, which the right button opens beside the pointer.
+  document.addEventListener("contextmenu", (event) => {
+    const menu = event.target.closest("h1")?.parentElement.querySelector("[data-context]");
+    if (!menu) return;
+    event.preventDefault();
+    menu.hidden = false;
+    menu.style.left = `${Math.max(4, Math.min(event.clientX, innerWidth - menu.offsetWidth - 4))}px`;
+    menu.style.top = `${Math.max(4, Math.min(event.clientY, innerHeight - menu.offsetHeight - 4))}px`;
+  });
 
   document.addEventListener("submit", (event) => {
     const form = event.target;

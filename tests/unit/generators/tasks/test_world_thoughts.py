@@ -13,8 +13,9 @@ from support.worlds.tried import families_of, tasks_of
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
+from generators.tasks.worlds.references.forms import put
 from generators.tasks.worlds.references.pattern_steps import to_month
-from generators.tasks.worlds.references.steps import answer, choose, click, fill, put, to_list
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, to_list
 from generators.tasks.worlds.references.thoughts import think
 from schemas.tasks.reference import Purpose, ReferenceStep
 from schemas.tasks.task import Task

@@ -14,9 +14,11 @@ from generators.tasks.worlds.ground.task import WorldTask, to_task
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds.carts import buy, count_up, order_of, put_in
 from generators.tasks.worlds.references.pattern_steps import views_of
+from generators.tasks.worlds.references.sheets import with_ways_out
 from generators.tasks.worlds.references.steps import Steps, click, to_view
 from generators.worlds.drawing.draw import FOLDER, read_family
 from schemas.errors import BadTasks
+from schemas.tasks.reference import Purpose
 from schemas.worlds.cart import Cart
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import World
@@ -73,7 +75,7 @@ async def test_what_a_task_names_is_ordered_and_nothing_is_left(seed: int) -> No
 
 async def test_an_order_counts_however_its_things_were_put_in_and_no_other_does() -> None:
     world, cart = a_cart()
-    setting, done = setting_of(world), (click(cart.check_out),)
+    setting, done = setting_of(world), (click(cart.check_out, Purpose.CHECK_OUT),)
     view = world.view_of(cart.things)
     assert view is not None
     rows = setting.namable(view, world.entity(cart.things))
@@ -117,7 +119,8 @@ async def test_each_near_miss_of_an_order_is_refused() -> None:
     assert view is not None
     rows = setting.namable(view, world.entity(cart.things))
     wanted = order_of(setting, cart, [(rows[0], 2), (rows[1], 1)])
-    steps = (*ordering(setting, cart, [(0, 2), (1, 1)]), click(cart.check_out))
+    ordered = (*ordering(setting, cart, [(0, 2), (1, 1)]), click(cart.check_out, Purpose.CHECK_OUT))
+    steps = with_ways_out(setting, ordered)
     made = WorldTask(
         kind="buy", seed=0, instruction="x", expect=wanted, reference=steps, answer_kind="none"
     )
