@@ -13,6 +13,8 @@ else uses.
   done, without a browser.
 * `swap`: references, and the teacher at each template of MiniWoB++, beside twins that get at each step a document in
   which everything out of sight is another (`bench/swap/`), and how many of the steps the twins decided otherwise.
+* `actions`: people's commonest actions beside clicks: the share of each in the rows of the run that `references` makes,
+  in how many families it is, and of some tasks with it whether the reference fails without that step.
 * `steps`: CPU of a step of references: of this process, which is the site and all of ours, of the automation
   library's driver, and of the browser.
 """
@@ -33,6 +35,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
+from bench.measuring.actions import Needs, judge_needs, needs, shares, taken_in
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
 from bench.swap.attempts import of_miniwob, of_worlds, swapped
@@ -56,6 +59,9 @@ WORLDS, TASKS = 32, 48
 FULL_WORLDS, FULL_TASKS = 352, 2_000
 _FULL = {"clicks": 1_000, "canaries": 600, "steps": 64, "swap": 120}
 """Tasks of the other measurements at the full size."""
+
+_TRIED = 6
+"""Tasks with an action whose references are tried without it."""
 
 _FIRST_SEED = 700_000
 """Of the worlds: seeds that nothing else uses."""
@@ -190,6 +196,27 @@ def _cost(folder: Path, seconds: float) -> dict[str, object]:
         "usd_per_hour": USD_PER_HOUR,
         "usd_per_trajectory": round(USD_PER_HOUR * seconds / 3_600 / max(1, accepted), 6),
     }
+
+
+def actions(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
+    """Return how often people's commonest actions occur in rows, and whether references need them."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (rows or Path(temporary)).absolute()
+        if not (folder / "run-worlds").exists():
+            make_run(folder, worlds, tasks)
+        shared = shares(
+            taken_in(
+                rows_of(folder, "tasks", "task_id", "template_id"),
+                rows_of(folder, "episodes", "episode_id", "task_id"),
+                rows_of(folder, "steps", "episode_id", "action", "target_role"),
+            )
+        )
+    return judge_needs(shared, asyncio.run(_needs(spread(worlds, tasks))))
+
+
+async def _needs(tasks: Sequence[Task]) -> Needs:
+    async with open_browsers() as browsers:
+        return await needs(browsers, tasks, each=_TRIED, sessions=_SESSIONS)
 
 
 def clicks(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
@@ -340,6 +367,7 @@ MEASURES = {
     "clicks": clicks,
     "canaries": canaries,
     "swap": swap,
+    "actions": actions,
     "steps": steps,
 }
 

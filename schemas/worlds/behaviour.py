@@ -169,7 +169,7 @@ class Behaviour(Record):
     cards_dragged: bool = False
     """Whether cards of boards are moved by dragging alone."""
     enter: bool = False
-    """Whether a search without filters and orders has no button, so that Enter sends it."""
+    """Whether a search stands alone and has no button, so that Enter sends it."""
     slow_ms: int = Field(default=0, ge=0, le=20_000)
     """How long a list takes to show what a search or filter found, in ms of the page's time; 0: it shows it at once."""
     searching: _Words = "Searching…"

@@ -221,7 +221,7 @@ class World(Record):
 
     def sends_by_enter(self, view: View) -> bool:
         """Return whether a view's search has no button."""
-        return self.behaviour.enter and view.searched and not (view.filters or view.sorts)
+        return self.behaviour.enter and view.searched
 
     def thread(self, entity: str) -> Thread | None:
         """Return the thread of an entity's rows, or None."""

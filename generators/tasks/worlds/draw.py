@@ -17,7 +17,7 @@ from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
-from generators.tasks.worlds.references.sheets import with_ways_out
+from generators.tasks.worlds.references.sheets import from_home, with_ways_out
 from generators.tasks.worlds.references.steps import Steps, around_noise, open_untold_lists
 from generators.tasks.worlds.references.thoughts import think
 from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
@@ -117,7 +117,7 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
         turns = Random(f"style {stream}").random() < _TURNING
         same = kind.draw(turning, Random(stream)) if turns else None
         steps = draft.reference if same is None else same.reference
-        way = around_noise(setting, with_ways_out(setting, steps))
+        way = around_noise(setting, _way(setting, steps))
         if len(way) > MAX_STEPS:
             continue
         task = _word_task(setting, draft, kind, seed, random=random, way=way)
@@ -147,7 +147,7 @@ def _word_task(
     """Return the task of a draft; `way` is its reference in the drawn style."""
     worded = KINDS[draft.like] if draft.like else kind
     instruction = word(worded, draft.words, random, is_twin=bool(draft.like))
-    plan = around_noise(setting, with_ways_out(setting, draft.reference))
+    plan = around_noise(setting, _way(setting, draft.reference))
     return WorldTask(
         kind=kind.name,
         seed=seed,
@@ -160,6 +160,11 @@ def _word_task(
         answer_kind=draft.answer_kind,
         distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,
     )
+
+
+def _way(setting: Setting, steps: Steps) -> Steps:
+    """Return a reference as the website's pages lead."""
+    return from_home(setting, with_ways_out(setting, steps))
 
 
 def _places(setting: Setting) -> set[str]:

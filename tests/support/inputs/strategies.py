@@ -34,7 +34,7 @@ from schemas.tasks.expectation import (
     OneOf,
     RowRule,
 )
-from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.reference import CLOSE, POINTS, Do, ReferenceStep
 from schemas.tasks.task_file import TaskFile
 
 R = TypeVar("R", bound=Record)
@@ -208,12 +208,15 @@ def reference_steps(draw: st.DrawFn) -> ReferenceStep:
     """Draw a step of a reference: what it has depends on what it does."""
     do = draw(st.sampled_from(Do))
     names = texts.filter(bool)
-    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG, Do.DROP, Do.LOOK, Do.FIND}
+    on_nothing = {Do.PRESS, Do.ACCEPT, Do.DISMISS, Do.READ, Do.OPEN, Do.ANSWER, Do.TAB}
+    is_on = do not in on_nothing
+    tabs = st.just(CLOSE) | st.integers(0, 99).map(str)
+    has_no_text = {*POINTS, Do.LOOK, Do.DISMISS, Do.BACK, Do.WAIT}
     return ReferenceStep(
         do=do,
         on=draw(names) if is_on else None,
         within=draw(st.none() | names) if is_on else None,
-        text=None if do in {Do.CLICK, Do.LOOK, Do.DISMISS} else draw(texts),
+        text=None if do in has_no_text else draw(tabs if do is Do.TAB else texts),
         why=draw(st.none() | names),
     )
 

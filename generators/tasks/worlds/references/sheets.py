@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import LEAVE, Steps
+from generators.tasks.worlds.references.steps import LEAVE, Steps, because
 from schemas.tasks.reference import CLOSE, Do, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Facts
 
@@ -25,6 +25,11 @@ _OPENS_ROW = {Purpose.ROW, Purpose.TWICE}
 _BY_FORM = {Purpose.ADD, Purpose.EDIT}
 """Purposes of steps that open a form, which leads to a row's page."""
 
+_LINKS_TO_VIEWS = {
+    *("cards", "links", "table", "sections", "columns", "topics", "tiles", "teasers", "directory")
+}
+"""The blocks of a start page that link to all views."""
+
 _SAVES = {Purpose.SAVE, Purpose.SURE}
 
 _CLOSES = ReferenceStep(do=Do.TAB, text=CLOSE, purpose=Purpose.CLOSE_TAB)
@@ -33,6 +38,15 @@ _CLOSES = ReferenceStep(do=Do.TAB, text=CLOSE, purpose=Purpose.CLOSE_TAB)
 def with_ways_out(setting: Setting, steps: Steps) -> Steps:
     """Return a reference that leaves each page without navigation before it goes on elsewhere."""
     return tuple(_out_of_rows(setting, tuple(_out_of_sheets(setting, steps))))
+
+
+def from_home(setting: Setting, steps: Steps) -> Steps:
+    """Return a reference that opens its first view by the start page's own link, where the pointer would open a menu."""
+    blocks = {block.value for block in setting.world.look.home}
+    if steps[0].purpose is not Purpose.HOVER_MENU or blocks.isdisjoint(_LINKS_TO_VIEWS):
+        return steps
+    opened = steps[1]
+    return because(f'This page has "{opened.on}" too, so I need no menu.', (opened, *steps[2:]))
 
 
 def _out_of_sheets(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:
@@ -74,8 +88,9 @@ def _leave_tab(steps: Sequence[ReferenceStep], *, rows_alone: bool) -> Reference
     return _CLOSES
 
 
-def _out_of_rows(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:
-    """Yield the steps of a reference, with those that leave rows' pages for the navigation."""
+def _out_of_rows(setting: Setting, steps: Steps) -> list[ReferenceStep]:
+    """Return the steps of a reference, with those that leave rows' pages for the navigation."""
+    out = list[ReferenceStep]()
     behaviour = setting.world.behaviour
     views = {view.label for view in setting.world.views}
     navigation = views | {menu.label for menu in behaviour.menus}
@@ -84,7 +99,9 @@ def _out_of_rows(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:
         purpose = step.purpose
         if behaviour.rows_alone and is_alone and _navigates(step, navigation):
             leaves = LEAVE.model_copy(update={"on": step.on})
-            yield _CLOSES if has_tab else leaves
+            if not has_tab and out[-1].do is Do.BACK:
+                out.pop()  # as many steps back as are needed are those from a sheet too
+            out.append(_CLOSES if has_tab else leaves)
             is_alone = has_tab = False
         if purpose in _OPENS_ROW:
             has_tab = has_tab if is_alone else behaviour.in_tab
@@ -95,7 +112,8 @@ def _out_of_rows(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:
             is_alone = has_tab = False
         if _navigates(step, navigation) or purpose in _BY_FORM:
             has_form = purpose in _BY_FORM
-        yield step
+        out.append(step)
+    return out
 
 
 def _navigates(step: ReferenceStep, navigation: set[str]) -> bool:

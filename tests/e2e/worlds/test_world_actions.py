@@ -1,0 +1,73 @@
+"""People's commonest actions beside clicks occur in references of worlds, and the references fail without them."""
+
+from collections.abc import AsyncIterator
+from functools import cache
+from itertools import islice
+
+import pytest
+import pytest_asyncio
+from effort import THOROUGH
+from support.worlds import drawn
+
+from bench.measuring.actions import ACTIONS, is_done, places_of, without
+from flows.resources.browsers import Browsers, open_browsers
+from generators.tasks.worlds.draw import kinds_of
+from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.task import Task
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+SEEDS, KINDS = (7, 8) if THOROUGH else (7,), 6
+"""The worlds of each family whose tasks are drawn, and how many kinds in each."""
+
+IN_FAMILIES = 3 if THOROUGH else 1
+"""Families in which each action is tried."""
+
+LONGEST = 60 if THOROUGH else 14
+"""The most steps of a reference that is tried."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browsers() -> AsyncIterator[Browsers]:
+    async with open_browsers() as opened:
+        yield opened
+
+
+@cache
+def tasks() -> list[Task]:
+    """Return tasks of all families, of kinds in turn, with short references."""
+    found = list[Task]()
+    for place, family in enumerate(FAMILIES):
+        kinds = sorted(kinds_of(family))
+        for seed in SEEDS:
+            for number in range(KINDS):
+                kind = kinds[(place + number * len(kinds) // KINDS) % len(kinds)]
+                task = drawn.task(family, kind, seed)
+                if task is not None and len(task.reference or ()) <= LONGEST:
+                    found.append(task)
+    return found
+
+
+def with_action(name: str) -> dict[str, tuple[Task, int]]:
+    """Return the shortest reference of each family that takes an action, with the place of its step."""
+    out = dict[str, tuple[Task, int]]()
+    for task in sorted(tasks(), key=lambda one: len(one.reference or ())):
+        places = places_of(task.reference or (), name)
+        if places:
+            out.setdefault((task.template_id or "").partition("/")[0], (task, places[0]))
+    return out
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+async def test_a_reference_fails_without_the_step_of_an_action(
+    name: str, browsers: Browsers
+) -> None:
+    found = with_action(name)
+
+    assert len(found) >= IN_FAMILIES
+    for task, place in islice(found.values(), IN_FAMILIES):
+        steps = task.reference or ()
+        # That references are rewarded as they are, `tests/unit/generators/tasks` show too.
+        if THOROUGH:
+            assert await is_done(browsers, task, steps), task.template_id
+        assert not await is_done(browsers, task, without(steps, place)), task.template_id
