@@ -30,7 +30,7 @@ from schemas.tables.tables import (
     trajectory_schema,
 )
 from schemas.verdicts.acceptance import AcceptanceStatus
-from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.step_label import Label, StepLabel
 from schemas.verdicts.verdict import Acceptance, Status
 from storage.publish.card.columns import NO_FIELD, column_docs, member_docs, table_docs, type_name
 from storage.publish.training.schema import own_columns
@@ -45,7 +45,7 @@ CLOSED_SETS: tuple[type[StrEnum], ...] = (
     ThoughtSource,
     Status,
     AcceptanceStatus,
-    StepQuality,
+    Label,
 )
 
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

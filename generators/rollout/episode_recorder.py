@@ -148,6 +148,7 @@ class Recorder:
                 "action_error": effect.error,
                 "result_text": effect.result_text,
                 "downloads": effect.downloads or None,
+                "delta": outcome.delta,
                 "reward": outcome.reward,
                 "terminated": outcome.done,
                 "think_ms": think_ms,

@@ -18,8 +18,9 @@ from aiohttp import web
 from generators.browser.protocol import Session
 from generators.sites.gateway import ENTRANCE
 from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
-from generators.sites.state import ServerState, judge_states
+from generators.sites.state import ServerState, changes_between, judge_states
 from schemas.episodes.action import Wait
+from schemas.episodes.state_delta import Delta
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.tasks.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
@@ -54,6 +55,8 @@ class OpenVisit:
     """Number of unanswered requests."""
     saving: int = 0
     """Number of those by methods that may save something, as POST."""
+    saves: int = 0
+    """Number of requests by these methods, answered or not."""
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while no request is unanswered."""
     saved: asyncio.Event = field(default_factory=asyncio.Event)
@@ -64,6 +67,9 @@ class OpenVisit:
     """The problem's outcome; None until it ends."""
     read: tuple[int, ServerState] | None = None
     """The last read state, and the number of requests before it; None before the first read."""
+    told: tuple[int, ServerState] | None = None
+    """The state at the last report, and the number of requests that may have saved something by then; None before
+    the first report."""
 
     def __post_init__(self) -> None:
         self.quiet.set()
@@ -98,6 +104,7 @@ class PendingRequest:
         visit.requests += 1
         visit.pending += 1
         visit.saving += may_save
+        visit.saves += may_save
         visit.quiet.clear()
         if may_save:
             visit.saved.clear()
@@ -182,7 +189,7 @@ class JudgedSite(ABC, Generic[V]):
         if visit.outcome is not None:
             return visit.outcome
         if answer is None:
-            return Outcome(reward=0.0, done=False)
+            return Outcome(reward=0.0, done=False, delta=await self._changes(problem, visit))
         await session.act(Wait(ms=SAVE_MS))
         await self._await_quiet(visit)
         if visit.before is None:
@@ -197,9 +204,26 @@ class JudgedSite(ABC, Generic[V]):
                 downloads=session.downloads,
             )
         visit.outcome = Outcome(
-            reward=judgement.reward, done=True, because="; ".join(judgement.reasons)
+            reward=judgement.reward,
+            done=True,
+            because="; ".join(judgement.reasons),
+            delta=await self._changes(problem, visit, ends=True),
         )
         return visit.outcome
+
+    async def _changes(self, problem: Problem, visit: V, *, ends: bool = False) -> Delta | None:
+        """Return what changed in the server's state since the last report; None: it is too large for a row.
+
+        Until the end the state is read only after a request that may have saved something.
+        """
+        if visit.before is None:
+            return None
+        asked, before = visit.told or (0, visit.before)
+        if visit.saves == asked and not visit.saving and not ends:
+            return Delta()
+        asked, after = visit.saves, await self.state(problem)
+        visit.told = asked, after
+        return await changes_between(before, after)
 
     async def _await_quiet(self, visit: V) -> None:
         """Wait until the server has answered the pages' requests; not long for those that only read, as a long poll.

@@ -15,6 +15,7 @@ from generators.browser.protocol import ClockSpec, Session, SessionSpec, SignIn
 from generators.sites.state import ServerState
 from schemas.base import JsonObject, Record
 from schemas.configuration.masks import Masks
+from schemas.episodes.state_delta import Delta
 from schemas.page_facts import NO_FACTS, PageFacts, says_nothing
 from schemas.tasks.task import Task
 
@@ -105,6 +106,9 @@ class Outcome(Record):
     """Whether the task is over, won or lost."""
     because: str = ""
     """Expected and found values, for authors of tasks; never recorded. Empty: the site gives none."""
+    delta: Delta | None = None
+    """What changed in the server's state since the report before; None: the page is the judge, or the change is
+    too large for a row."""
 
 
 class Threshold(Record):

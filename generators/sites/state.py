@@ -102,6 +102,16 @@ async def judge_states(
     return found if isinstance(found, Judgement) else await ask_probe(*found)
 
 
+async def changes_between(before: ServerState, after: ServerState) -> Delta | None:
+    """Return the differences of two states; None: they are too large for a row."""
+    if after.value is before.value:
+        return Delta()
+    try:
+        return await asyncio.to_thread(compare_states, before.value, after.value, keys=before.keys)
+    except BadState:
+        return None
+
+
 def _compare(before: ServerState, after: ServerState) -> StateChange:
     return StateChange(
         before_sha256=state_digest(before.value),

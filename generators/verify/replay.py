@@ -7,8 +7,8 @@ no policy and does not adapt. It runs in a fresh context and compares with the r
   action;
 * before each action and in the final row, which must exist: URL, title, form state, focus, scroll and, on
   repeatable sites, the whole DOM; the elements and sights; the picture;
-* after each action: its error, its target, the text of dialogs, the downloads, the reward and `done`, and whether the next
-  observation differs;
+* after each action: its error, its target, the text of dialogs, the downloads, the changes of the server's state
+  where the record has them, the reward and `done`, and whether the next observation differs;
 * at the end: the episode's reward, `done` and answer, and, for sites with a server's state, its hashes
   before and after and the changes.
 
@@ -239,6 +239,8 @@ class _Execution:
         differs += compare_targets(step, self.rows[-1].seen, effect.target, self.masks)
         differs += compare("result_text", step.result_text, effect.result_text, self.masks)
         differs += compare("downloads", list(step.downloads or ()), list(effect.downloads))
+        if step.delta is not None:
+            differs += compare("delta", step.delta, outcome.delta)
         differs += compare("reward", step.reward, outcome.reward)
         differs += compare("terminated", step.terminated, outcome.done)
         final = len(self.rows) == len(self.episode.steps)

@@ -141,6 +141,9 @@ class Step(Record):
     """What the page gave to download; None: nothing, or an earlier version recorded it."""
     state_changed: bool | None = None
     """Whether the next observation differs; None if there is none."""
+    delta: Annotated[Delta | None, AsJson()] = None
+    """What the action added, changed and removed in the server's state; None in the last row, where the page is the
+    judge, where it is too large for a row, and where an earlier version recorded it."""
     reward: float | None = None
     """The site's raw reward after the action; None if the site reported none."""
     terminated: bool = False
@@ -327,7 +330,7 @@ class Episode(Record):
     """Rows of `prompts`."""
 
 
-_ADDED_TO_STEPS = ("injected_mistake", "downloads", "elements_left_out")
+_ADDED_TO_STEPS = ("injected_mistake", "downloads", "elements_left_out", "delta")
 _ADDED_TO_PAGES = ("dialog", "tab", "tabs")
 """Columns of `steps` that earlier versions did not write."""
 

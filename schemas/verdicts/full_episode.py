@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from schemas.episodes.episode import Episode
 from schemas.tasks.task import Task
-from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.step_label import Label, StepLabel
 from schemas.verdicts.verdict import Acceptance
 
 
@@ -19,13 +19,13 @@ class FullEpisode:
     acceptance: Acceptance
     """The result of the run's rule."""
     labels: tuple[StepLabel, ...] | None = None
-    """What each of its actions did; None if `steps` has not seen it."""
+    """What each of its actions did; None if `steps` has not judged it."""
 
-    def quality(self, step: int) -> StepQuality | None:
+    def label(self, step: int) -> Label | None:
         """Return what the action of a step did for the task; None if nobody knows."""
-        return self.label(step).quality
+        return self.columns(step).label
 
-    def label(self, step: int) -> StepLabel:
+    def columns(self, step: int) -> StepLabel:
         """Return what `steps` says of a step; a label without values where it says nothing."""
         known = self.labels or ()
         return known[step] if step < len(known) else StepLabel()

@@ -156,13 +156,13 @@ class Chat(Format):
 
 
 def _only_good(turn: ChatMessage, labels: Sequence[StepLabel]) -> ChatMessage:
-    """Return a message that is learnt only if its step was useful or neutral."""
+    """Return a message that is learnt only if its step was of use."""
     if not turn.learnt or turn.step is None:
         return turn
-    quality = labels[turn.step].quality if turn.step < len(labels) else None
-    if quality in GOOD_STEPS:
+    label = labels[turn.step].label if turn.step < len(labels) else None
+    if label in GOOD_STEPS:
         return turn
-    because = "`steps` has not seen it" if quality is None else f"`steps` calls it {quality.value}"
+    because = "`steps` has no label of it" if label is None else f"`steps` calls it {label.value}"
     return replace(turn, learnt=False, masked=because)
 
 

@@ -146,7 +146,7 @@ be learnt gives no row, and is counted by the reason.
                        parts: image_url for prime-rl, image for SkyRL, base64 for Axolotl
   --system row|trainer the system prompt first in each row, or in the column `system` alone
   --dialect NAME       as with chat
-  --steps all|good     good: only steps that the verifier `steps` calls useful or neutral""",
+  --steps all|good     good: only steps that were of use: on_path, explores, recovery""",
     FormatName.PREFERENCE: """\
 preference: pairs of replies to one prompt, an accepted attempt's and a rejected one's
 
@@ -164,9 +164,9 @@ kto: rows as those of sft, with a `label` that says whether the reply is wanted
 
   <split>-00000.parquet              rows, pictures included
 
-True is a useful or neutral step of an accepted attempt, false a step that the verifier `steps` labels
-a mistake, in any attempt. Other steps (needless ones, and good ones of failed attempts) give no row,
-and are counted. Mistakes are mostly in rejected attempts, so this format needs --include-rejected.
+True is a step of an accepted attempt that was of use (on_path, explores, recovery), false a step that
+the verifier `steps` labels a mistake or redundant, in any attempt. Steps of use in failed attempts give
+no row, and are counted. Mistakes are mostly in rejected attempts, so this format needs --include-rejected.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.STEP_LABELS: """\
@@ -174,8 +174,8 @@ step_labels: rows as those of sft, with what the verifier `steps` says of each s
 
   <split>-00000.parquet              rows, pictures included
 
-`quality` and `visible_change` are those of the published steps; a step that was not judged gives no
-row. An action that could not be carried out does: it is a mistake to be known as one.
+`step_label` and `visible_change` are `label` and `visible_change` of the published steps; a step without
+a label gives no row. An action that could not be carried out does: it is a mistake to be known as one.
 
   --system row|trainer, --dialect NAME     as with sft""",
     FormatName.OPENENV: """\

@@ -181,6 +181,7 @@ REPLAY: Mapping[str, Mapping[str, str]] = {
         "tabs": "tabs_made_up",
         "elements_left_out": "left_out_altered",
         "downloads": "download_made_up",
+        "delta": "change_of_the_server_made_up",
         "target_tag": "target_s_tag_altered",
         "target_role": "target_s_role_altered",
         "target_name": "target_s_name_altered",

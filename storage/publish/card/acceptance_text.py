@@ -26,7 +26,7 @@ PROOFS: Mapping[str, tuple[str, str]] = {
         "that the site rewards the right thing",
     ),
     "steps": (
-        "nothing: it labels each step (`quality`, `visible_change`) and passes every episode",
+        "nothing: it labels each step (`label`, `visible_change`) and passes every episode",
         "that a step was right",
     ),
     "novelty": (

@@ -88,7 +88,7 @@ def row_bytes(config: str, episode: Candidate) -> int:
 def judgement(config: str, episode: Candidate) -> list[object]:
     """Return all that verdicts decide of the rows of `episode` in `config`."""
     columns = episode.acceptance.model_dump_json()
-    labels: list[object] = [[one.quality, one.visible_change] for one in episode.labels or ()]
+    labels: list[object] = [[one.label, one.visible_change] for one in episode.labels or ()]
     decided: Mapping[str, list[object]] = {
         "trajectories": [columns],
         "steps": [] if episode.labels is None else labels,

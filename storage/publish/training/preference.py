@@ -52,9 +52,9 @@ class NoPair(StrEnum):
     NOT_LEARNT = "chosen_not_learnt"
     """The accepted attempt's reply is masked, or the rejected one's was given by a person."""
     NOT_GOOD = "chosen_step_not_good"
-    """The verifier `steps` calls the accepted attempt's step neither useful nor neutral."""
+    """The label of the accepted attempt's step says that it was a mistake, or redundant."""
     NOT_BAD = "rejected_step_good"
-    """The verifier `steps` calls the rejected attempt's step useful or neutral."""
+    """The label of the rejected attempt's step says that it was of use."""
     REPEATED = "repeated"
     """Another rejected attempt of the group gave the same pair."""
 
@@ -126,10 +126,10 @@ class PairMaker:
         if not good.turn.learnt or not (bad.turn.learnt or bad.failed):
             return NoPair.NOT_LEARNT
         step = good.step
-        qualities = (chosen.source.quality(step), rejected.source.quality(step))
-        if qualities[0] not in (None, *GOOD_STEPS):
+        labels = (chosen.source.label(step), rejected.source.label(step))
+        if labels[0] not in (None, *GOOD_STEPS):
             return NoPair.NOT_GOOD
-        if qualities[1] in GOOD_STEPS:
+        if labels[1] in GOOD_STEPS:
             return NoPair.NOT_BAD
         ours, theirs = spell(good, self.system), spell(bad, self.system)
         if isinstance(ours, NoRow):
@@ -151,8 +151,8 @@ class PairMaker:
             "tools": None,
             "system": ours.system,
             "dialect": str(self.renderer.about["dialect"]),
-            "chosen_quality": None if qualities[0] is None else qualities[0].value,
-            "rejected_quality": None if qualities[1] is None else qualities[1].value,
+            "chosen_label": None if labels[0] is None else labels[0].value,
+            "rejected_label": None if labels[1] is None else labels[1].value,
             "step": step,
             "chosen_episode_id": episode.episode_id,
             "rejected_episode_id": other.episode_id,

@@ -14,7 +14,7 @@ from schemas.episodes.conversation import MaskReason
 from schemas.tables.tables import Row
 from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.full_episode import FullEpisode
-from schemas.verdicts.step_label import GOOD_STEPS, StepQuality
+from schemas.verdicts.step_label import GOOD_STEPS, Label
 from storage.publish.training.messages import NoRow, Spelt, spell
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import Reply, replies_of
@@ -34,7 +34,7 @@ class RowMaker:
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt stands."""
     only_good: bool = False
-    """Only replies of steps that `steps` calls useful or neutral."""
+    """Only replies of steps that were of use, by their label."""
 
     def spell_replies(
         self, source: FullEpisode, counts: Counter[str]
@@ -60,7 +60,6 @@ class RowMaker:
         """Yield the rows of an episode, and count the replies that give none."""
         episode = source.episode
         for reply, spelt, label in self.spell_replies(source, counts):
-            known = source.label(reply.step)
             row: Row = {
                 "prompt": spelt.prompt,
                 "completion": [spelt.reply],
@@ -68,15 +67,16 @@ class RowMaker:
                 "images": spelt.images(episode.episode_id),
                 "system": spelt.system,
                 "label": label,
-                "quality": None if known.quality is None else known.quality.value,
             }
             if self.kind is RowKind.STEP_LABELS:
+                known = source.columns(reply.step)
+                row["step_label"] = None if known.label is None else known.label.value
                 row["visible_change"] = known.visible_change
             yield row | origin(source, reply.step, self.renderer)
 
     def _label(self, source: FullEpisode, reply: Reply) -> bool | str:
         """Return the row's label, or the reason why the reply has no label."""
-        quality = source.quality(reply.step)
+        found = source.label(reply.step)
         accepted = source.acceptance.accepted
         reason = reply.turn.mask_reason
         if not reply.turn.learnt and not (
@@ -85,26 +85,23 @@ class RowMaker:
             return "masked" if reason is None else reason.value
         match self.kind:
             case RowKind.KTO:
-                return _is_wanted(quality, accepted=accepted)
-            case RowKind.STEP_LABELS if quality is None:
-                return "without_quality"
-            case RowKind.SFT if self.only_good and quality not in GOOD_STEPS:
-                return "without_quality" if quality is None else f"step_{quality.value}"
+                return _is_wanted(found, accepted=accepted)
+            case RowKind.STEP_LABELS if found is None:
+                return "without_label"
+            case RowKind.SFT if self.only_good and found not in GOOD_STEPS:
+                return "without_label" if found is None else f"step_{found.value}"
         return accepted
 
 
-def _is_wanted(quality: StepQuality | None, *, accepted: bool) -> bool | str:
+def _is_wanted(found: Label | None, *, accepted: bool) -> bool | str:
     """Return whether a reply is wanted, or the reason why that is undecided; its own step counts first.
 
-    A good step of an attempt that failed is no bad example, and a needless step of one that succeeded
-    is no good one: neither says what to do.
+    A step of use in an attempt that failed is neither: whether it led anywhere, nothing shows.
     """
-    if quality is None:
-        return "without_quality"
-    if quality is StepQuality.MISTAKE:
+    if found is None:
+        return "without_label"
+    if found not in GOOD_STEPS:
         return False
-    if quality not in GOOD_STEPS:
-        return f"step_{quality.value}"
     return True if accepted else "good_step_of_rejected"
 
 

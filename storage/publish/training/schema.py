@@ -78,7 +78,7 @@ _GROUP = (
     Column("task_id", pa.string(), "The task."),
     Column("template_id", pa.string(), "The task's template."),
 )
-_QUALITY = "as `quality` of the published `steps`; null where `steps` has not judged it"
+_LABEL = "as `label` of the published `steps`; null where `steps` has not judged it"
 
 _REPLY = (
     _ID,
@@ -88,7 +88,6 @@ _REPLY = (
     *_SHARED,
     Column("label", pa.bool_(), "Whether the run's rule accepts the attempt."),
     Column("reward", pa.float64(), "The raw reward of the attempt; null: none.", nullable=True),
-    Column("quality", pa.string(), f"What the step did for the task, {_QUALITY}.", nullable=True),
     _STEP,
     Column("episode_id", pa.string(), "The attempt."),
     *_GROUP,
@@ -96,7 +95,11 @@ _REPLY = (
 _WANTED = Column(
     "label",
     pa.bool_(),
-    "True: a useful or neutral step of an accepted attempt. False: a step that `steps` calls a mistake.",
+    "True: a step of an accepted attempt that was of use (`on_path`, `explores`, `recovery`). False: a `mistake` or a"
+    " `redundant` step of any attempt.",
+)
+_STEP_LABEL = Column(
+    "step_label", pa.string(), "What the step did, as `label` of the published `steps`."
 )
 _CHANGE = Column(
     "visible_change",
@@ -115,8 +118,8 @@ _PREFERENCE = (
     Column("messages", pa.list_(_AS_STRING), f"Prompt and accepted reply: {_MESSAGES}."),
     Column("rejected_response", pa.string(), "The rejected attempt's reply, as a string."),
     *_SHARED,
-    Column("chosen_quality", pa.string(), f"Of the accepted reply, {_QUALITY}.", nullable=True),
-    Column("rejected_quality", pa.string(), f"Of the rejected reply, {_QUALITY}.", nullable=True),
+    Column("chosen_label", pa.string(), f"Of the accepted reply, {_LABEL}.", nullable=True),
+    Column("rejected_label", pa.string(), f"Of the rejected reply, {_LABEL}.", nullable=True),
     _STEP,
     Column("chosen_episode_id", pa.string(), "The accepted attempt."),
     Column("rejected_episode_id", pa.string(), "The rejected attempt."),
@@ -198,8 +201,8 @@ def _columns(kind: RowKind) -> Iterator[Column]:
         case RowKind.STEP_LABELS:
             for column in _REPLY:
                 yield column
-                if column.name == "quality":
-                    yield _CHANGE
+                if column.name == "reward":
+                    yield from (_STEP_LABEL, _CHANGE)
         case RowKind.PREFERENCE:
             yield from _PREFERENCE
         case RowKind.GROUNDING:

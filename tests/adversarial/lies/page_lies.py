@@ -10,6 +10,7 @@ from schemas.base import sha256_hex
 from schemas.episodes.action import Click, Key, TypeText, target_point
 from schemas.episodes.episode import Episode, Step, ThoughtSource
 from schemas.episodes.observation import DialogKind, Download, Element, OpenDialog, PageState, Sight
+from schemas.episodes.state_delta import Change, Delta
 
 KINDS: Kinds = {}
 lie = adder(KINDS)
@@ -335,6 +336,12 @@ def left_out_altered(truth: Truth) -> Episode | None:
 def download_made_up(truth: Truth) -> Episode | None:
     kept = Download(name="bill.pdf", media_type="application/pdf", size=1, sha256=sha256_hex(b"1"))
     return amend(truth.episode, 0, downloads=(kept,))
+
+
+@lie("replay")
+def change_of_the_server_made_up(truth: Truth) -> Episode | None:
+    added = Change(at="/orders", key=1, after={"id": 1})
+    return amend(truth.episode, 0, delta=Delta(added=(added,)))
 
 
 @lie("replay")

@@ -89,7 +89,7 @@ async def test_steps_finds_what_the_clumsy_teacher_knows_it_did_wrong() -> None:
         for number, clumsy in enumerate(made):
             evidence: Any = (await verifier.examine(clumsy.task, clumsy.episode)).evidence
             rows = evidence.get("steps", ())
-            bad = {row["step"] for row in rows if row["quality"] not in {*GOOD_STEPS, None}}
+            bad = {row["step"] for row in rows if row["label"] not in {*GOOD_STEPS, None}}
             found |= {(number, step) for step in bad}
             truth = _wrong(clumsy, succeeded=evidence.get("succeeded", False))
             wrong |= {(number, step) for step in truth}

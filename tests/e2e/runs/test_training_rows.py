@@ -97,8 +97,8 @@ def test_nearly_every_accepted_attempt_is_learnt_with_its_own_pictures(dataset: 
 
 def test_what_is_wanted_and_what_is_not_are_both_there(dataset: Published) -> None:
     labels = {row["label"] for row in dataset.rows("kto")}
-    qualities = {row["quality"] for row in dataset.rows("step_labels")}
+    told = {row["step_label"] for row in dataset.rows("step_labels")}
 
     assert labels == {True, False}
-    assert {"useful", "mistake"} <= qualities
+    assert {"on_path", "mistake"} <= told
     assert len(dataset.rows("grounding")) > 0

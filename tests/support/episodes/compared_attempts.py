@@ -62,7 +62,7 @@ def run_of(
     accepted: Sequence[Episode],
     rejected: Sequence[Episode],
     *,
-    qualities: Mapping[int, Sequence[str]] | None = None,
+    labels: Mapping[int, Sequence[str]] | None = None,
     because: Callable[[Episode], Verdict] | None = None,
 ) -> MemoryRun:
     """Return a run of a group; `because` makes the verdict that rejects."""
@@ -77,9 +77,9 @@ def run_of(
         if bad:
             verdict = because(episode) if because else not_done(episode)
             verdicts = [v for v in verdicts if v.verifier != verdict.verifier] + [verdict]
-        told = (qualities or {}).get(episode.attempt)
+        told = (labels or {}).get(episode.attempt)
         if told is not None:
-            evidence = {"steps": [{"quality": quality} for quality in told]}
+            evidence = {"steps": [{"label": label} for label in told]}
             steps = make_verdict(episode, verifier="steps")
             verdicts = [v for v in verdicts if v.verifier != "steps"]
             verdicts.append(steps.model_copy(update={"evidence": evidence}))

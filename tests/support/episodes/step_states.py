@@ -78,7 +78,7 @@ async def labels(episode: Episode) -> list[tuple[str, bool]]:
     assert finding.status is Status.PASSED
     rows: Any = finding.evidence["steps"]
     assert all(row["because"] for row in rows)
-    return [(row["quality"], row["visible_change"]) for row in rows]
+    return [(row["label"], row["visible_change"]) for row in rows]
 
 
 async def first_label(action: Action, *states: dict[str, Any], **more: Any) -> tuple[str, bool]:
@@ -95,10 +95,10 @@ FILLED = FIELD.model_copy(update={"value": "anna"})
 WRONG = FIELD.model_copy(update={"value": "anma"})
 
 
-async def qualities(*actions: Action, states: Sequence[dict[str, Any]], **more: Any) -> list[str]:
-    """Return the qualities of actions between states, after which a click ends the episode."""
+async def labels_of(*actions: Action, states: Sequence[dict[str, Any]], **more: Any) -> list[str]:
+    """Return the labels of actions between states, after which a click ends the episode."""
     made = episode_of([*actions, Click(x=50.0, y=40.0)], [*states, states[-1]], **more)
-    return [quality for quality, _ in await labels(made)][: len(actions)]
+    return [label for label, _ in await labels(made)][: len(actions)]
 
 
 TICK = Click(x=10.0, y=30.0)

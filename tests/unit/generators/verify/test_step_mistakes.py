@@ -18,7 +18,7 @@ from support.episodes.step_states import (
     field_states,
     first_label,
     labels,
-    qualities,
+    labels_of,
     state,
 )
 
@@ -38,8 +38,8 @@ async def test_text_without_a_basis_is_a_mistake_of_an_episode_that_failed() -> 
     known = (state(0, FIELD), state(1, FILLED))
 
     assert (await first_label(typed, *states, won=False))[0] == "mistake"
-    assert (await first_label(typed, *states))[0] == "useful"
-    assert (await first_label(TypeText(text="anna", **AT), *known, won=False))[0] == "useful"
+    assert (await first_label(typed, *states))[0] == "on_path"
+    assert (await first_label(TypeText(text="anna", **AT), *known, won=False))[0] == "on_path"
 
 
 async def test_a_choice_that_the_goal_does_not_name_beside_one_that_it_names_is_a_mistake() -> None:
@@ -48,12 +48,12 @@ async def test_a_choice_that_the_goal_does_not_name_beside_one_that_it_names_is_
     unnamed = (state(0, BLUE), state(1, BLUE_ON))
 
     assert (await first_label(blue, *states, won=False))[0] == "mistake"
-    assert (await first_label(blue, *states))[0] == "useful"
-    assert (await first_label(blue, *unnamed, won=False))[0] == "useful"
+    assert (await first_label(blue, *states))[0] == "on_path"
+    assert (await first_label(blue, *unnamed, won=False))[0] == "on_path"
 
 
 @pytest.mark.parametrize(
-    ("tag", "expected"), [("label", "mistake"), ("li", "mistake"), ("a", "useful")]
+    ("tag", "expected"), [("label", "mistake"), ("li", "mistake"), ("a", "on_path")]
 )
 async def test_labels_and_items_of_a_list_are_choices_and_links_are_not(
     tag: str, expected: str
@@ -66,7 +66,7 @@ async def test_labels_and_items_of_a_list_are_choices_and_links_are_not(
     assert (await first_label(Click(x=10.0, y=30.0), *states, won=False))[0] == expected
     for out_of_sight in (unseen, hidden):
         covered = (state(0, out_of_sight, other), state(1, out_of_sight, other))
-        assert (await first_label(Click(x=10.0, y=30.0), *covered, won=False))[0] == "useful"
+        assert (await first_label(Click(x=10.0, y=30.0), *covered, won=False))[0] == "on_path"
 
 
 async def test_a_drag_that_only_marks_text_is_a_mistake_of_an_episode_that_failed() -> None:
@@ -76,8 +76,8 @@ async def test_a_drag_that_only_marks_text_is_a_mistake_of_an_episode_that_faile
         one["page"]["dom_sha256"] = "same"
 
     assert (await first_label(drag, *same, won=False))[0] == "mistake"
-    assert (await first_label(drag, *drawn, won=False))[0] == "useful"
-    assert (await first_label(drag, *same))[0] == "useful"
+    assert (await first_label(drag, *drawn, won=False))[0] == "on_path"
+    assert (await first_label(drag, *same))[0] == "on_path"
 
 
 async def test_a_click_beside_everything_is_a_mistake_of_an_episode_that_failed() -> None:
@@ -85,9 +85,9 @@ async def test_a_click_beside_everything_is_a_mistake_of_an_episode_that_failed(
     before, after = state(0, BUTTON, focus="input#a"), state(1, FIELD)
 
     assert (await first_label(beside, before, after, won=False))[0] == "mistake"
-    assert (await first_label(beside, before, after))[0] == "useful"
-    assert (await first_label(Click(**AT), before, after, won=False))[0] == "useful"
-    assert (await first_label(beside, state(0, BUTTON), after, won=False))[0] == "useful"
+    assert (await first_label(beside, before, after))[0] == "on_path"
+    assert (await first_label(Click(**AT), before, after, won=False))[0] == "on_path"
+    assert (await first_label(beside, state(0, BUTTON), after, won=False))[0] == "on_path"
 
 
 async def test_a_second_click_that_restores_the_page_is_a_mistake_of_a_failed_episode() -> None:
@@ -97,18 +97,18 @@ async def test_a_second_click_that_restores_the_page_is_a_mistake_of_a_failed_ep
     failed = await labels(episode_of(actions, [closed, opened, closed, closed], won=False))
     kept = await labels(episode_of(actions, [closed, opened, state(2, RED), closed], won=False))
 
-    assert [quality for quality, _ in failed[:2]] == ["useful", "mistake"]
-    assert kept[1][0] == "useful"
+    assert [label for label, _ in failed[:2]] == ["on_path", "mistake"]
+    assert kept[1][0] == "on_path"
 
 
 @pytest.mark.parametrize(
     ("action", "values", "expected"),
     [
-        (Key(key="ArrowUp"), ("", "5", "6"), ["useful", "mistake"]),
-        (Key(key="ArrowUp"), ("", "5", "6", "7"), ["useful", "mistake", "mistake"]),
-        (Key(key="ArrowUp"), ("", "4", "6"), ["useful", "useful"]),  # it never was right
-        (Key(key="ArrowUp"), ("", "5", "15"), ["useful", "useful"]),  # it only grew
-        (Key(key="Enter"), ("", "5", "6"), ["useful", "useful"]),  # the page's own doing
+        (Key(key="ArrowUp"), ("", "5", "6"), ["on_path", "mistake"]),
+        (Key(key="ArrowUp"), ("", "5", "6", "7"), ["on_path", "mistake", "mistake"]),
+        (Key(key="ArrowUp"), ("", "4", "6"), ["on_path", "on_path"]),  # it never was right
+        (Key(key="ArrowUp"), ("", "5", "15"), ["on_path", "on_path"]),  # it only grew
+        (Key(key="Enter"), ("", "5", "6"), ["on_path", "on_path"]),  # the page's own doing
     ],
 )
 async def test_a_field_that_loses_what_the_goal_names_is_spoilt_in_an_episode_that_failed(
@@ -120,8 +120,8 @@ async def test_a_field_that_loses_what_the_goal_names_is_spoilt_in_an_episode_th
         made = episode_of([*actions, Click(x=50.0, y=40.0)], [*states, states[-1]], won=won)
         return made.model_copy(update={"instruction": "Select 5."})
 
-    failed = [quality for quality, _ in await labels(wanted(won=False))]
-    succeeded = [quality for quality, _ in await labels(wanted(won=True))]
+    failed = [label for label, _ in await labels(wanted(won=False))]
+    succeeded = [label for label, _ in await labels(wanted(won=True))]
 
     assert failed[:-1] == expected
     assert "mistake" not in succeeded
@@ -133,12 +133,12 @@ async def test_a_choice_that_the_goal_names_is_spoilt_if_it_is_taken_away_for_go
     states = [state(0, RED), state(1, on), state(2, on, other), state(3, RED, other)]
     here, away = Click(**AT), Click(x=50.0, y=40.0)
 
-    assert await qualities(here, away, here, states=states, won=False) == [
-        "useful",
-        "useful",
+    assert await labels_of(here, away, here, states=states, won=False) == [
+        "on_path",
+        "on_path",
         "mistake",
     ]
-    assert (await qualities(here, away, here, states=states))[-1] == "useful"
+    assert (await labels_of(here, away, here, states=states))[-1] == "on_path"
 
 
 async def test_another_value_of_the_form_that_the_goal_gives_is_a_mistake() -> None:
@@ -149,10 +149,10 @@ async def test_another_value_of_the_form_that_the_goal_gives_is_a_mistake() -> N
         return (await labels(episode.model_copy(update={"instruction": goal})))[0][0]
 
     assert await first("Select 04/08/2016 and submit.") == "mistake"
-    assert await first("Select 04/08/2016 and submit.", won=True) == "useful"
-    assert await first("Select 04/11/2016, not 04/08/2016.") == "useful"
-    assert await first("Select 4/8/2016 and submit.") == "useful"
-    assert await first("Select 0 and submit.") == "useful"
+    assert await first("Select 04/08/2016 and submit.", won=True) == "on_path"
+    assert await first("Select 04/11/2016, not 04/08/2016.") == "on_path"
+    assert await first("Select 4/8/2016 and submit.") == "on_path"
+    assert await first("Select 0 and submit.") == "on_path"
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ async def test_a_press_just_beside_a_thing_is_a_mistake_of_an_episode_that_faile
     covered = BUTTON.model_copy(update={"covered": True})
 
     assert (await first_label(action, *states, won=False))[0] == "mistake"
-    assert (await first_label(action, *states))[0] == "useful"
+    assert (await first_label(action, *states))[0] == "on_path"
     for other in (far, unusable, covered):
         around = (state(0, other), state(1, other, dom_sha256="another"))
-        assert (await first_label(action, *around, won=False))[0] == "useful"
+        assert (await first_label(action, *around, won=False))[0] == "on_path"
 
 
 async def test_a_press_on_a_drawing_is_not_beside_what_lies_next_to_it() -> None:
@@ -184,7 +184,7 @@ async def test_a_press_on_a_drawing_is_not_beside_what_lies_next_to_it() -> None
         steps[0] = steps[0].model_copy(update={"target": target})
         return (await labels(episode.model_copy(update={"steps": tuple(steps)})))[0][0]
 
-    assert await first("circle") == "useful"
+    assert await first("circle") == "on_path"
     assert await first("div") == "mistake"
 
 
@@ -204,11 +204,11 @@ async def test_what_the_goal_names_after_then_is_a_mistake_before_the_rest(*, se
 
     goal = "Click ONE, then click TWO."
     assert await told(goal, second) == "mistake"
-    assert await told(goal, first) == "useful"
-    assert await told(goal, first, second) == "useful"
-    assert await told(goal, second, won=True) == "useful"
-    assert await told("Click ONE and TWO.", second) == "useful"
-    assert await told(goal, second, on=(gone, two)) == "useful"
+    assert await told(goal, first) == "on_path"
+    assert await told(goal, first, second) == "on_path"
+    assert await told(goal, second, won=True) == "on_path"
+    assert await told("Click ONE and TWO.", second) == "on_path"
+    assert await told(goal, second, on=(gone, two)) == "on_path"
 
 
 async def test_a_row_is_named_by_the_words_that_are_in_sight_on_it() -> None:
@@ -223,11 +223,11 @@ async def test_a_row_is_named_by_the_words_that_are_in_sight_on_it() -> None:
         return (await first_label(click, *states, won=won))[0]
 
     assert await first(TICK, (anna, other), words) == "mistake"
-    assert await first(TICK, (anna, other), words, won=True) == "useful"
-    assert await first(Click(**AT), (anna, other), words) == "useful"
-    assert await first(TICK, (wide, other), words) == "useful"
-    assert await first(TICK, (anna, other), words[:1]) == "useful"
-    assert await first(TICK, (anna, other), words[1:]) == "useful"
+    assert await first(TICK, (anna, other), words, won=True) == "on_path"
+    assert await first(Click(**AT), (anna, other), words) == "on_path"
+    assert await first(TICK, (wide, other), words) == "on_path"
+    assert await first(TICK, (anna, other), words[:1]) == "on_path"
+    assert await first(TICK, (anna, other), words[1:]) == "on_path"
 
 
 async def test_marking_text_is_no_mistake_where_the_goal_asks_to_highlight_it() -> None:
@@ -237,7 +237,7 @@ async def test_marking_text_is_no_mistake_where_the_goal_asks_to_highlight_it() 
     asked = made.model_copy(update={"instruction": "Highlight the text."})
 
     assert (await labels(made))[0][0] == "mistake"
-    assert (await labels(asked))[0][0] == "useful"
+    assert (await labels(asked))[0][0] == "on_path"
 
 
 async def test_a_press_of_a_button_before_the_text_that_the_goal_quotes_is_a_mistake() -> None:
@@ -253,13 +253,13 @@ async def test_a_press_of_a_button_before_the_text_that_the_goal_quotes_is_a_mis
     typed = field.model_copy(update={"value": "anna"})
     hidden = field.model_copy(update={"visible": 0.0})
     assert await first(goal, search, field) == "mistake"
-    assert await first(goal, search, field, won=True) == "useful"
-    assert await first('Press "Search", then enter "anna".', search, field) == "useful"
-    assert await first(goal, search) == "useful"
-    assert await first(goal, search, hidden) == "useful"
-    assert await first(goal, search, typed, field) == "useful"
+    assert await first(goal, search, field, won=True) == "on_path"
+    assert await first('Press "Search", then enter "anna".', search, field) == "on_path"
+    assert await first(goal, search) == "on_path"
+    assert await first(goal, search, hidden) == "on_path"
+    assert await first(goal, search, typed, field) == "on_path"
     assert await first(goal, search.model_copy(update={"tag": "a", "role": "link"}), field) == (
-        "useful"
+        "on_path"
     )
 
 
@@ -267,4 +267,4 @@ async def test_a_choice_that_the_goal_does_not_name_may_be_taken_away() -> None:
     on, off = BLUE_ON, BLUE
     states = (state(0, RED, on), state(1, RED, off))
 
-    assert (await first_label(TICK, *states, won=False))[0] == "useful"
+    assert (await first_label(TICK, *states, won=False))[0] == "on_path"

@@ -21,6 +21,7 @@ class Own(ScriptedSite):
         return own if template_id == TASK.template_id else None
 
 
+UNTOLD = "only the pictures could tell, and one is missing or cut"
 ACTIONS: list[Action] = [Wait(), Hover(**AT), Click(**AT), Click(x=50.0, y=40.0)]
 STATES = [state(0), state(0), state(0), state(1), state(1)]
 
@@ -33,14 +34,14 @@ async def test_every_step_is_told_and_the_good_ones_are_counted() -> None:
     finding = await found(episode_of(ACTIONS, STATES))
 
     rows: Any = finding.evidence["steps"]
-    assert [(row["step"], row["quality"], row["visible_change"]) for row in rows] == [
-        (0, "without_effect", False),
-        (1, "without_effect", False),
-        (2, "useful", True),
-        (3, "useful", False),
+    assert [(row["step"], row["label"], row["visible_change"]) for row in rows] == [
+        (0, "redundant", False),
+        (1, "redundant", False),
+        (2, "on_path", True),
+        (3, "on_path", False),
     ]
     assert rows[3]["because"] == "it ended the task with success"
-    assert (finding.score, finding.reason) == (0.5, "2 of 4 steps are useful or neutral")
+    assert (finding.score, finding.reason) == (0.5, "2 of 4 steps were of use")
     assert (finding.evidence["first_mistake"], finding.evidence["succeeded"]) == (None, True)
 
 
@@ -48,7 +49,7 @@ async def test_the_first_mistake_is_named() -> None:
     finding = await found(episode_of(ACTIONS, STATES, won=False))
 
     assert finding.evidence["first_mistake"] == 3
-    assert finding.reason == "1 of 4 steps are useful or neutral; the first mistake is step 3"
+    assert finding.reason == "1 of 4 steps were of use; the first mistake is step 3"
     assert finding.score == 0.25
 
 
@@ -60,8 +61,8 @@ async def test_a_step_after_which_nothing_was_looked_at_has_no_label() -> None:
     finding = await found(cut)
 
     rows: Any = finding.evidence["steps"]
-    assert rows[1] == {"step": 1, "quality": None, "visible_change": None, "because": None}
-    assert (finding.score, finding.reason) == (1.0, "2 of 2 steps are useful or neutral")
+    assert rows[1] == {"step": 1, "label": None, "visible_change": None, "because": UNTOLD}
+    assert (finding.score, finding.reason) == (1.0, "2 of 2 steps were of use")
 
 
 @pytest.mark.parametrize(

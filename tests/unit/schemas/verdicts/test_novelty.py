@@ -10,7 +10,7 @@ from schemas.configuration.sections import AcceptSection
 from schemas.verdicts import novelty
 from schemas.verdicts.acceptance import AcceptanceStatus, JudgedEpisode, accept_all
 from schemas.verdicts.novelty import MAX_COMPARED, Fingerprints, Repeats, find_repeats
-from schemas.verdicts.step_label import StepLabel, StepQuality
+from schemas.verdicts.step_label import Label, StepLabel
 from schemas.verdicts.verdict import Status, Verdict
 
 NOVEL = AcceptSection(passed=("novelty",))
@@ -77,13 +77,13 @@ def test_a_picture_without_a_hash_is_near_no_other(torn: str) -> None:
 
 
 def test_every_episode_has_the_labels_of_its_steps_a_copy_too() -> None:
-    evidence: JsonObject = {"steps": [{"quality": "useful", "visible_change": True}]}
+    evidence: JsonObject = {"steps": [{"label": "on_path", "visible_change": True}]}
     told = _verdict("steps", Status.PASSED, evidence)
 
     judged = accept_all(NOVEL, [_judged("a", "same", told), _judged("b", "same", told)])
 
     assert judged["b"].status is AcceptanceStatus.REJECTED
-    label = StepLabel(quality=StepQuality.USEFUL, visible_change=True)
+    label = StepLabel(label=Label.ON_PATH, visible_change=True)
     assert [one.labels for one in judged.values()] == [(label,), (label,)]
 
 

@@ -66,8 +66,8 @@ def test_only_good_steps_are_learnt_where_that_is_asked_for(tmp_path: Path) -> N
     run = MemoryRun()
     [episode] = commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=5)
     before = run.seal()
-    qualities = ["useful", "neutral", "redundant", "mistake", None]
-    rows = [{"quality": quality, "visible_change": True} for quality in qualities]
+    labels = ["on_path", "explores", "redundant", "mistake", None]
+    rows = [{"label": label, "visible_change": True} for label in labels]
     verdict = make_verdict(episode, verifier="steps")
     run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
     after = run.seal()
@@ -87,19 +87,19 @@ def test_only_good_steps_are_learnt_where_that_is_asked_for(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("quality", "because"),
+    ("label", "because"),
     [
-        ("without_effect", "`steps` calls it without_effect"),
-        ("undone_later", "`steps` calls it undone_later"),
-        (None, "`steps` has not seen it"),
+        ("redundant", "`steps` calls it redundant"),
+        ("mistake", "`steps` calls it mistake"),
+        (None, "`steps` has no label of it"),
     ],
 )
 def test_a_reply_of_another_step_says_why_it_is_not_learnt(
-    tmp_path: Path, quality: str | None, because: str
+    tmp_path: Path, label: str | None, because: str
 ) -> None:
     run = MemoryRun()
     [episode] = commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=2)
-    rows = [{"quality": "useful"}, {"quality": quality}]
+    rows = [{"label": "on_path"}, {"label": label}]
     verdict = make_verdict(episode, verifier="steps")
     run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
     good = Chat(Parrot(), shape=MessageShape.OPENAI, pictures=Pictures.FILES, steps=StepChoice.GOOD)

@@ -132,22 +132,22 @@ def test_only_an_attempt_that_did_not_do_its_task_is_a_bad_example(
 @pytest.mark.parametrize(
     ("chosen", "rejected", "counts"),
     [
-        ("useful", "useful", {"rejected_step_good": 1}),
-        ("useful", "neutral", {"rejected_step_good": 1}),
-        ("useful", "without_effect", {"rows": 1}),
-        ("neutral", "mistake", {"rows": 1}),
-        ("mistake", "useful", {"chosen_step_not_good": 1}),
+        ("on_path", "on_path", {"rejected_step_good": 1}),
+        ("on_path", "explores", {"rejected_step_good": 1}),
+        ("on_path", "redundant", {"rows": 1}),
+        ("explores", "mistake", {"rows": 1}),
+        ("mistake", "on_path", {"chosen_step_not_good": 1}),
         ("redundant", "mistake", {"chosen_step_not_good": 1}),
     ],
 )
 def test_a_step_is_neither_chosen_nor_rejected_for_its_attempt_alone(
     tmp_path: Path, chosen: str, rejected: str, counts: dict[str, int]
 ) -> None:
-    qualities = {0: ["useful", chosen], 1: ["useful", rejected]}
-    rows, report = paired(run_of([GOOD], [BAD], qualities=qualities), tmp_path)
+    labels = {0: ["on_path", chosen], 1: ["on_path", rejected]}
+    rows, report = paired(run_of([GOOD], [BAD], labels=labels), tmp_path)
 
     assert report.counts == counts
-    assert [(row["chosen_quality"], row["rejected_quality"]) for row in rows] == [
+    assert [(row["chosen_label"], row["rejected_label"]) for row in rows] == [
         (chosen, rejected)
     ] * len(rows)
 

@@ -35,12 +35,12 @@ def rows_of(
     return TrainingRows(RowMaker(kind, renderer or Parrot(), **more), spelling=spelling)
 
 
-def one_episode(n_steps: int = 5, qualities: Sequence[str | None] | None = None) -> MemorySnapshot:
-    """Return a run of one episode, judged by `steps` if there are qualities."""
+def one_episode(n_steps: int = 5, labels: Sequence[str | None] | None = None) -> MemorySnapshot:
+    """Return a run of one episode, judged by `steps` if there are labels."""
     run = MemoryRun()
     [episode] = commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=n_steps)
-    if qualities is not None:
-        evidence = {"steps": [{"quality": one, "visible_change": True} for one in qualities]}
+    if labels is not None:
+        evidence = {"steps": [{"label": one, "visible_change": True} for one in labels]}
         verdict = make_verdict(episode, verifier="steps")
         run.judge([verdict.model_copy(update={"evidence": evidence})])
     return run.seal()
@@ -196,15 +196,15 @@ def test_the_system_prompt_can_be_left_to_the_trainer(tmp_path: Path) -> None:
 
 
 def test_only_good_steps_where_that_is_asked_for(tmp_path: Path) -> None:
-    snapshot = one_episode(5, ["useful", "neutral", "redundant", "mistake", None])
+    snapshot = one_episode(5, ["on_path", "explores", "redundant", "mistake", None])
     report = exported(snapshot, rows_of(only_good=True), tmp_path)
 
-    assert [row["quality"] for row in read(tmp_path)] == ["useful", "neutral"]
+    assert [row["step"] for row in read(tmp_path)] == [0, 1]
     assert report.counts == {
         "rows": 2,
         "step_mistake": 1,
         "step_redundant": 1,
-        "without_quality": 1,
+        "without_label": 1,
     }
 
 
@@ -215,25 +215,25 @@ def test_what_is_labelled_by_step_says_what_each_did(tmp_path: Path) -> None:
         reason = MaskReason.FAILED if turn.step == 2 else MaskReason.PERSON
         return replace(turn, learnt=False, mask_reason=reason)
 
-    snapshot = one_episode(5, ["useful", "redundant", "mistake", "mistake", None])
+    snapshot = one_episode(5, ["on_path", "redundant", "mistake", "mistake", None])
     report = exported(snapshot, rows_of(RowKind.STEP_LABELS, Changed(change)), tmp_path)
     rows = read(tmp_path)
 
-    assert [(row["quality"], row["visible_change"]) for row in rows] == [
-        ("useful", True),
+    assert [(row["step_label"], row["visible_change"]) for row in rows] == [
+        ("on_path", True),
         ("redundant", True),
         ("mistake", True),
     ]
-    assert report.counts == {"rows": 3, "by_a_person": 1, "without_quality": 1}
+    assert report.counts == {"rows": 3, "by_a_person": 1, "without_label": 1}
     list(map(check_row, rows))
 
 
 def test_a_reply_is_wanted_by_its_own_step_and_not_by_its_attempt_alone(tmp_path: Path) -> None:
     run = MemoryRun()
-    qualities = ["useful", "neutral", "mistake", "redundant", None]
+    labels = ["on_path", "explores", "mistake", "redundant", None]
     episodes = commit_unit(run, 1, "click-test", tasks=1, attempts=2, n_steps=5, rejects=[1])
     for episode in episodes:
-        evidence = {"steps": [{"quality": one} for one in qualities]}
+        evidence = {"steps": [{"label": one} for one in labels]}
         verdict = make_verdict(episode, verifier="steps")
         run.judge([verdict.model_copy(update={"evidence": evidence})])
     report = exported(run.seal(), rows_of(RowKind.KTO), tmp_path, include_rejected=True)
@@ -243,14 +243,11 @@ def test_a_reply_is_wanted_by_its_own_step_and_not_by_its_attempt_alone(tmp_path
         (accepted, 0, True),
         (accepted, 1, True),
         (accepted, 2, False),
+        (accepted, 3, False),
         (rejected, 2, False),
+        (rejected, 3, False),
     ]
-    assert report.counts == {
-        "good_step_of_rejected": 2,
-        "rows": 4,
-        "step_redundant": 2,
-        "without_quality": 2,
-    }
+    assert report.counts == {"good_step_of_rejected": 2, "rows": 6, "without_label": 2}
 
 
 def test_pictures_stand_in_the_lines_as_each_trainer_reads_them(tmp_path: Path) -> None:

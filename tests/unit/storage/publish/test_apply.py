@@ -99,11 +99,11 @@ def test_steps_say_what_they_did_where_it_is_known() -> None:
     run = MemoryRun()
     known, unknown = commit_unit(run, 1, TRAIN, tasks=1, attempts=2)
     before = tables_of(run.seal())
-    rows = [{"quality": "mistake", "visible_change": False, "because": "x"}]
+    rows = [{"label": "mistake", "visible_change": False, "because": "x"}]
     verdict = make_verdict(known, verifier="steps")
     run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
     after = tables_of(run.seal())
-    table = _built(after, "steps").select(["episode_id", "step", "quality", "visible_change"])
+    table = _built(after, "steps").select(["episode_id", "step", "label", "visible_change"])
     labels = {tuple(row.values())[:2]: tuple(row.values())[2:] for row in table.to_pylist()}
 
     assert labels.pop((known.episode_id, 0)) == ("mistake", False)
@@ -118,7 +118,7 @@ def test_steps_say_what_they_did_where_it_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [None, "x", [1], [{"quality": "splendid"}], [{"visible_change": 3}]], ids=str
+    "rows", [None, "x", [1], [{"label": "splendid"}], [{"visible_change": 3}]], ids=str
 )
 def test_labels_that_cannot_be_read_are_none(rows: object) -> None:
     run = MemoryRun()
@@ -126,7 +126,7 @@ def test_labels_that_cannot_be_read_are_none(rows: object) -> None:
     verdict = make_verdict(known, verifier="steps")
     run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
 
-    assert set(_built(tables_of(run.seal()), "steps")["quality"].to_pylist()) == {None}
+    assert set(_built(tables_of(run.seal()), "steps")["label"].to_pylist()) == {None}
 
 
 def test_a_prompt_that_several_units_committed_is_one_row() -> None:

@@ -28,7 +28,7 @@ from support.runs.memory_run import (
 
 from schemas.configuration.sections import RowKind
 from schemas.episodes.episode import Episode
-from schemas.verdicts.step_label import StepQuality
+from schemas.verdicts.step_label import Label
 from storage.export.training_rows import TrainingRows
 from storage.publish.plan import build as build_module
 from storage.publish.plan.config_columns import TABLE_CONFIGS, config_schema
@@ -37,7 +37,7 @@ from storage.publish.plan.plan import TrainingTerms, plan_files
 from storage.publish.plan.selection import select
 from storage.publish.training.rows import RowMaker
 
-PARTED = {0: ["useful"], 1: ["mistake"], 2: ["useful", "useful"]}
+PARTED = {0: ["on_path"], 1: ["mistake"], 2: ["on_path", "on_path"]}
 """What `steps` says of the actions of each attempt."""
 
 KINDS = [kind.value for kind in RowKind]
@@ -54,10 +54,10 @@ def attempts_made() -> list[Episode]:
     ]
 
 
-def compared_run(qualities: dict[int, Any] | None = None) -> MemoryRun:
+def compared_run(labels: dict[int, Any] | None = None) -> MemoryRun:
     """Return a run of one task with all of them."""
     done, failed, other = attempts_made()
-    return run_of([done, other], [failed], qualities=PARTED if qualities is None else qualities)
+    return run_of([done, other], [failed], labels=PARTED if labels is None else labels)
 
 
 def rows(folder: Path, config: str) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def test_a_stretch_without_a_row_is_known_and_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody judged the steps, so two kinds have no row at all."""
-    unjudged = compared_run(qualities={}).seal()
+    unjudged = compared_run(labels={}).seal()
     published(unjudged, tmp_path, renderer=Pointing())
     before = contents(tmp_path), written_at(tmp_path)
     manifest = read_manifest((tmp_path / "manifest.json").read_bytes(), "it")
@@ -198,12 +198,12 @@ def test_a_step_judged_anew_changes_the_rows_it_decides(tmp_path: Path) -> None:
     [episode, *_] = attempts_made()
     first = episode.episode_id
     verdict = make_verdict(episode, verifier="steps", round_=1)
-    evidence = {"steps": [{"quality": StepQuality.MISTAKE.value}]}
+    evidence = {"steps": [{"label": Label.MISTAKE.value}]}
     run.judge([verdict.model_copy(update={"evidence": evidence})])
     published(run.seal(), tmp_path, renderer=Pointing(), include_rejected=True)
     after = {config: rows(tmp_path, config) for config in KINDS}
 
-    labels = {row["episode_id"]: row["quality"] for row in after["step_labels"]}
+    labels = {row["episode_id"]: row["step_label"] for row in after["step_labels"]}
     assert labels[first] == "mistake"
     assert {row["episode_id"]: row["label"] for row in after["kto"]}[first] is False
     assert len(before["preference"]) == 1

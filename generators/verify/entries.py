@@ -1,0 +1,156 @@
+"""What steps entered into fields: which of it was wrong, and which of it mended what was wrong.
+
+A value is wrong if it was taken back or replaced later, if the server got it against the expectation, or, in an attempt
+that failed, if the goal and the pictures say another (`step_mistakes.py`). The next step that gives such a field
+another value mends it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from generators.verify.changes import Edit, acts_on, aimed_at, taken_back
+from generators.verify.step_mistakes import Faults
+from generators.verify.writes import Effect, Write
+from schemas.episodes.action import Click, Key, TypeText
+from schemas.episodes.episode import Step
+
+_TICKS = ("true", "false", "")
+_CHANGING_KEYS = ("Control+a", "Meta+a", "Backspace", "Delete")
+
+
+class Entries:
+    """What the steps of an episode entered."""
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        edits: Sequence[Sequence[Edit]],
+        *,
+        faults: Faults,
+        writes: Mapping[int, Write],
+        idle: frozenset[int],
+        succeeded: bool,
+    ) -> None:
+        """`idle` has the steps that only repeat others; they neither err nor mend."""
+        self._steps = steps
+        self._edits = edits
+        self._faults = faults
+        self._idle = idle
+        self._succeeded = succeeded
+        self._sent = self._blame(writes)
+        self.wrong: dict[int, str] = {}
+        """The steps that entered something wrong, with what."""
+        self.mending: set[int] = set()
+        """The steps that replaced something wrong, or began to."""
+        self._judge(writes)
+
+    def _judge(self, writes: Mapping[int, Write]) -> None:
+        bad = set[object]()
+        stored = set[str]()
+        for step in self._steps[: len(self._edits)]:
+            number, own = step.step, self._edits[step.step]
+            stored |= {_plain(value) for value in writes.get(number, _NOTHING).wrong} - {""}
+            because = self._why_wrong(step)
+            mends = [one for one in own if one.field in bad or _plain(one.before) in stored]
+            if because is not None:
+                self.wrong[number] = because
+                bad |= {one.field for one in own}
+            elif mends and number not in self._idle:
+                self.mending.add(number)
+                for one in mends:
+                    if one.after != "":
+                        bad.discard(one.field)
+        for step in reversed(self._steps[: len(self._edits)]):
+            if step.step + 1 in self.mending and self._prepares(step):
+                self.mending.add(step.step)
+
+    def _prepares(self, step: Step) -> bool:
+        """Return whether a step only selects or enters the field that the next one mends."""
+        if self._edits[step.step] or step.step in self.wrong or step.step in self._idle:
+            return False
+        if isinstance(step.action, Key):
+            return step.action.key in _CHANGING_KEYS
+        aim = aimed_at(step)
+        then = self._edits[step.step + 1]
+        return (
+            isinstance(step.action, Click)
+            and aim is not None
+            and any(one.element.name == aim.name and one.element.tag == aim.tag for one in then)
+        )
+
+    def _why_wrong(self, step: Step) -> str | None:
+        own = self._edits[step.step]
+        if step.step in self._idle or not any(acts_on(step, one) for one in own):
+            return None
+        if self._is_taken_back(step) or self._is_chosen_again(step):
+            return "a later step took it back"
+        if self._faults.is_typed_again(step):
+            return "its invented text was replaced"
+        if step.step in self._sent:
+            return "the task wants another value"
+        return None if self._succeeded else self._faults.of(step)
+
+    def _is_taken_back(self, step: Step) -> bool:
+        """Return whether a later step, not itself wrong, undid this step's edits."""
+        spoilt = set[int]() if self._succeeded else self._faults.spoilt
+        later = [
+            (one, () if _is_button(one) else self._edits[one.step])
+            for one in self._steps[step.step + 1 : len(self._edits)]
+            if one.step not in self._idle and one.step not in spoilt
+        ]
+        own = self._edits[step.step]
+        if isinstance(step.action, Click) and all(_is_number(one.after) for one in own):
+            fields = {one.field for one in own}
+            again = (one for one, changes in later if fields & {change.field for change in changes})
+            if isinstance(getattr(next(again, None), "action", None), Key | Click):
+                return False  # a slider or a counter on its way
+        return taken_back(step, own, later)
+
+    def _is_chosen_again(self, step: Step) -> bool:
+        """Return whether a click chose what a click on something else replaced on the same page."""
+        if not isinstance(step.action, Click):
+            return False
+        own = [one for one in self._edits[step.step] if one.after not in _TICKS]
+        for one in self._steps[step.step + 1 : len(self._edits)]:
+            if one.page.url != step.page.url:
+                break
+            for edit in self._edits[one.step]:
+                same = [mine for mine in own if mine.field == edit.field]
+                other = isinstance(one.action, Click) and aimed_at(one) != aimed_at(step)
+                if same and other and one.step not in self._idle:
+                    return not edit.after.startswith(same[0].after) and not _is_number(edit.after)
+        return False
+
+    def _blame(self, writes: Mapping[int, Write]) -> set[int]:
+        """Return the steps that entered a value which the server got against the expectation."""
+        out = set[int]()
+        for number, write in writes.items():
+            wrong = {_plain(value) for value in write.wrong} - {""}
+            if write.effect is not Effect.WRONG or not wrong:
+                continue
+            for step in reversed(self._steps[:number]):
+                if step.delta is not None and step.step in writes:
+                    break
+                values = {_plain(one.after) for one in self._edits[step.step]}
+                if isinstance(step.action, TypeText):
+                    values.add(_plain(step.action.text))
+                if values & wrong:
+                    out.add(step.step)
+        return out
+
+
+_NOTHING = Write(Effect.OTHER)
+
+
+def _plain(value: str) -> str:
+    """Return the letters and digits of a value, as values are compared that pages show in their own ways."""
+    return "".join(letter for letter in value.casefold() if letter.isalnum())
+
+
+def _is_button(step: Step) -> bool:
+    """Return whether a step pressed a button, after which the page may have changed its fields itself."""
+    aim = aimed_at(step)
+    return aim is not None and "button" in (aim.tag, aim.role) and isinstance(step.action, Click)
+
+
+def _is_number(value: str) -> bool:
+    return _plain(value).isdigit()

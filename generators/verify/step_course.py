@@ -1,0 +1,395 @@
+"""The label of each step of an episode: the rules, in the order in which they are asked.
+
+What a step changed in the server's state decides first, then what it entered, then what it brought into sight. So two
+steps of one type differ by what they are for: a click is a part of the way, a look at another page, a wrong choice, its
+mending, or of no use.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from generators.verify.changes import (
+    LOOKING,
+    Edit,
+    aimed_at,
+    edits,
+    is_visible,
+    looks_alike,
+    loops,
+)
+from generators.verify.entries import Entries
+from generators.verify.sendings import Sendings
+from generators.verify.shown import Words, split_words
+from generators.verify.step_mistakes import Faults
+from generators.verify.thoughts import quotes
+from generators.verify.views import Views, at_point, is_shift, shows_days, texts_of
+from generators.verify.writes import Effect, Write, writes
+from schemas.episodes.action import (
+    Answer,
+    Click,
+    Key,
+    KeyDown,
+    KeyUp,
+    NoAction,
+    Select,
+    TypeText,
+    Wait,
+)
+from schemas.episodes.episode import Episode, Step
+from schemas.tasks.expectation import Expectation
+from schemas.verdicts.step_label import Label
+
+_TOO_EARLY = "the episode ended before it was of use"
+_MIN_SHARED = 2
+"""Words that a name has in common with one of the goal to be taken for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The label of a step, and the reason for it."""
+
+    label: Label | None
+    because: str
+
+
+_Rule = tuple[bool, Label | None, str]
+"""Whether the rule holds, the label, and the reason."""
+
+_WRITES = {
+    Effect.FORWARD: Found(Label.ON_PATH, "it brought about a part of what the task expects"),
+    Effect.WRONG: Found(Label.MISTAKE, "it saved other than what the task expects"),
+    Effect.MENDED: Found(Label.RECOVERY, "it mended what had been saved wrongly"),
+}
+
+
+class Course:
+    """The steps of an episode and the changes between them."""
+
+    def __init__(self, episode: Episode, *, expect: Expectation | None, succeeded: bool) -> None:
+        """`expect` is what the task expects of the server's state; None: the page is the judge."""
+        self._steps = episode.steps
+        self._goal = episode.instruction
+        self._expect = expect
+        self._succeeded = succeeded
+        self._visible = [is_visible(*pair) for pair in pairwise(self._steps)]
+        self._edits: list[tuple[Edit, ...]] = [edits(*pair) for pair in pairwise(self._steps)]
+        self._loops = loops(self._steps)
+        self._faults = Faults(episode, visible=self._visible, edits=self._edits)
+        ruled = expect is not None and expect.probe is None
+        self._writes: dict[int, Write] = writes(expect, self._steps) if expect and ruled else {}
+        self._views = Views(episode, needed=_needed(expect, episode))
+        self._entries = Entries(
+            self._steps,
+            self._edits,
+            faults=self._faults,
+            writes=self._writes,
+            idle=self._loops | {one.step for one in self._steps if self._is_typed_twice(one)},
+            succeeded=succeeded,
+        )
+        self._sendings = Sendings(
+            self._steps,
+            self._edits,
+            views=self._views,
+            entries=self._entries,
+            writes=self._writes,
+        )
+        self._left: dict[int, int] = {}
+        """By the step that left a wrong page: the step that had opened it."""
+
+    def is_visible(self, number: int) -> bool | None:
+        """Return whether the effect of a step is visible; None if unknown."""
+        return self._visible[number] if number < len(self._visible) else None
+
+    def label(self, step: Step) -> Found:
+        """Return the label of a step, asked in the order of the steps; None with the reason where nothing tells."""
+        if step.action_error is not None:
+            return Found(Label.MISTAKE, "it could not be carried out")
+        if step.terminated or isinstance(step.action, Answer):
+            if self._succeeded:
+                return Found(Label.ON_PATH, "it ended the task with success")
+            return Found(Label.MISTAKE, "it ended the task without success")
+        if self.is_visible(step.step) is None:
+            return Found(None, "only the pictures could tell, and one is missing or cut")
+        if self._expect is not None and step.delta is None:
+            return Found(None, "what it changed in the server's state is not recorded")
+        return self._of_write(step) or self._of_shown(step)
+
+    def _of_shown(self, step: Step) -> Found:
+        return self._of_seen(step) if self._visible[step.step] else self._of_unseen(step)
+
+    def _of_write(self, step: Step) -> Found | None:
+        """Return the label by what a step changed in the server's state; None if that says nothing."""
+        if step.delta is None or not (step.delta.added or step.delta.changed or step.delta.removed):
+            return None
+        if self._expect is not None and self._expect.probe is not None:
+            if self._succeeded:
+                return Found(Label.ON_PATH, "what it saved was a part of a success")
+            return Found(None, "what it should have saved only a probe knows")
+        write = self._writes.get(step.step)
+        found = None if write is None else _WRITES.get(write.effect)
+        if self._is_stage(step) or any(
+            self._is_stage(one) and self._writes[one.step].mended_by == step.step
+            for one in self._steps[: step.step]
+        ):
+            return Found(Label.ON_PATH, "it brought about a state on the way to what is expected")
+        if (
+            found is not None
+            and found.label is Label.ON_PATH
+            and self._sendings.is_sent_again(step)
+        ):
+            return Found(Label.RECOVERY, "it sent again what had been refused or had failed")
+        return found
+
+    def _is_stage(self, step: Step) -> bool:
+        """Return whether a step of a workflow led to a state from which alone the expected one could be reached.
+
+        What is pressed later to reach that was not in sight when the step was taken.
+        """
+        write = self._writes.get(step.step)
+        if write is None or write.mended_by is None or self._sendings.has_entered(step):
+            return False
+        then = at_point(self._steps[write.mended_by])
+        return bool(then) and not then & texts_of(step)
+
+    def _of_seen(self, step: Step) -> Found:
+        """Return the label of a step with a visible effect that saved nothing."""
+        after, number = self._steps[step.step + 1], step.step
+        wrong = self._entries.wrong.get(number)
+        fault = None
+        doubled = not self._succeeded and self._is_typed_twice(step) and bool(self._edits[number])
+        if not self._succeeded and not self._edits[number]:
+            fault = self._faults.of(step)
+        return _first(
+            (number in self._loops, Label.REDUNDANT, "the same again led back"),
+            (doubled, Label.MISTAKE, "it typed the same again behind what was right"),
+            (self._is_typed_twice(step), Label.REDUNDANT, "it typed the same again"),
+            (wrong is not None, Label.MISTAKE, wrong or ""),
+            (number in self._entries.mending, Label.RECOVERY, "it mended what had been entered"),
+            (
+                self._sendings.is_refused(step),
+                Label.MISTAKE,
+                "it sent a form that had to be mended",
+            ),
+            (self._sendings.sends_wrong(step, after), Label.MISTAKE, "it sent a wrong value"),
+            (
+                self._sendings.is_sent_again(step),
+                Label.RECOVERY,
+                "it sent again what had been refused",
+            ),
+            (self._views.clears_the_way(step), Label.RECOVERY, "it closed what stood in the way"),
+            *self._shift(step, after),
+            *self._waiting(step),
+            (fault is not None, Label.MISTAKE, fault or ""),
+            *self._opened(step, after),
+            (number in self._left, Label.RECOVERY, "it left a page that was a mistake"),
+            *self._focus_only(step),
+            (
+                _shows_same(step, after) and not self._sendings.has_entered(step),
+                Label.REDUNDANT,
+                "the page shows what it showed before",
+            ),
+            (True, Label.ON_PATH, "what came next is built on it"),
+        )
+
+    def _shift(self, step: Step, after: Step) -> Iterator[_Rule]:
+        """Yield the labels of a step that only moved what is shown."""
+        if not is_shift(step, after):
+            return
+        known = self._views.led_to_known(step)
+        yield (known, Label.ON_PATH, "it led back to what had been seen")
+        new = self._views.run_brings_new(step)
+        yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
+        shows = self._views.shows_next(step)
+        yield (shows, Label.ON_PATH, "it brought into sight what is used next")
+        yield (True, Label.REDUNDANT, "nothing came into sight that had not been seen")
+
+    def _waiting(self, step: Step) -> Iterator[_Rule]:
+        if not isinstance(step.action, LOOKING):
+            return
+        waits = self._waits_for(step) or self._views.shows_next(step)
+        yield (waits, Label.ON_PATH, "it waited for what is used next")
+        new = self._views.brings_new(step)
+        yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
+        yield (True, Label.REDUNDANT, "nothing came of it")
+
+    def _opened(self, step: Step, after: Step) -> Iterator[_Rule]:
+        """Yield the labels of a step that opened something that was left unused, or that looks like the right thing."""
+        if self._edits[step.step] or not isinstance(step.action, Click | Key):
+            return
+        if self._sendings.has_entered(step):  # it sends, or shows, what was entered before
+            return
+        moved = urlsplit(step.page.url).path != urlsplit(after.page.url).path
+        left = self._views.left_without_use(step)
+        if left is not None and isinstance(left.action, Answer) and not self._succeeded:
+            left = None
+        if not moved and texts_of(after) <= texts_of(step):
+            return
+        new = self._views.brings_new(step)
+        astray = not self._succeeded and moved and not self._views.is_related(step)
+        other = self._looks_like_another(step)
+        if other is None and (astray or left is not None):
+            other = self._views.names_other(step)
+        if other is not None and (left is not None or (new and not self._succeeded)):
+            if left is not None:
+                self._left[left.step] = step.step
+            yield (True, Label.MISTAKE, f"the goal names {other!r} instead")
+        astray = astray and self._views.is_dead_end(step) and not self._is_about(after)
+        yield (astray, Label.EXPLORES, "nothing that the goal names is where it led")
+        if left is None or self._views.is_directed(step) or step.step in self._left:
+            return
+        turned = shows_days(step) and shows_days(after)
+        yield (turned, Label.ON_PATH, "it turned a calendar")
+        yield (new, Label.EXPLORES, "it looked at what turned out not to be needed")
+        yield (moved, Label.REDUNDANT, "it opened what was known and not needed")
+
+    def _is_about(self, step: Step) -> bool:
+        """Return whether the address of a page names a table that the task expects to change."""
+        if self._expect is None:
+            return False
+        rules = (*self._expect.added, *self._expect.changed, *self._expect.removed)
+        tables = [rule.table.rsplit("/", 1)[-1] for rule in rules]
+        parts = urlsplit(step.page.url).path.split("/")
+        return any(part.startswith(table) for table in tables for part in parts)
+
+    def _looks_like_another(self, step: Step) -> str | None:
+        """Return the name in the goal that what a step pointed at only looks like; None if there is none."""
+        goal = Words(None, [(self._goal, None)])
+        texts = [split_words(text) for text in at_point(step)]
+        if any(goal.find(words) is not None for words in texts if words):
+            return None
+        names = [set(split_words(name)) for name in quotes(self._goal)]
+        if any(wanted <= set(words) for wanted in names for words in texts if wanted):
+            return None
+        for name in quotes(self._goal):
+            wanted = set(split_words(name))
+            for words in texts:
+                shared = len(wanted & set(words))
+                if shared >= _MIN_SHARED and 2 * shared >= max(len(wanted), len(words)):
+                    return name
+        return None
+
+    def _of_unseen(self, step: Step) -> Found:
+        """Return the label of a step without a visible effect."""
+        after, action, aim = self._steps[step.step + 1], step.action, aimed_at(step)
+        asked = action.text if isinstance(action, TypeText) else None
+        asked = action.option if isinstance(action, Select) else asked
+        value = "" if aim is None or aim.value is None else aim.value.strip()
+        chosen = isinstance(action, Click) and value == "true"
+        moved = step.page.focus != after.page.focus
+        clicked = isinstance(action, Click)
+        early = clicked and not self._succeeded and self._faults.is_early(step)
+        button = step.target is not None and step.target.tag == "button"
+        out_of_sight = step.page.form_sha256 != after.page.form_sha256
+        is_so = chosen or (value != "" and value == (asked or "").strip())
+        named = aim is not None and self._faults.is_named(aim)
+        return _first(
+            (isinstance(action, KeyDown | KeyUp), Label.ON_PATH, "it holds a key"),
+            (self._waits_for(step), Label.ON_PATH, "it waited for what came"),
+            (isinstance(action, LOOKING), Label.REDUNDANT, "nothing new was to be seen"),
+            (step.step in self._entries.mending, Label.RECOVERY, "what is mended next it selected"),
+            (out_of_sight, Label.ON_PATH, "it changed a field out of sight"),
+            (is_so, Label.REDUNDANT, "what it asked for was so already"),
+            (self._is_repeated(step), Label.REDUNDANT, "the same had been done, to no effect"),
+            (early, Label.MISTAKE, "the goal names another before it"),
+            (moved and self._types_next(step), Label.ON_PATH, "what is typed next goes there"),
+            (named, Label.ON_PATH, "the goal names what it acted on"),
+            (moved and self._ends_after(step), Label.ON_PATH, _TOO_EARLY),
+            (bool(asked) and not named, Label.MISTAKE, "nothing took what it typed"),
+            (clicked and aim is None, Label.MISTAKE, "it pressed where nothing can be used"),
+            (clicked and moved and button, None, "what a button does need not be shown"),
+            (True, Label.REDUNDANT, "nothing could be seen to change"),
+        )
+
+    def _is_typed_twice(self, step: Step) -> bool:
+        return isinstance(step.action, TypeText) and self._is_same_again(step)
+
+    def _is_same_again(self, step: Step) -> bool:
+        return step.step > 0 and self._steps[step.step - 1].action == step.action
+
+    def _is_repeated(self, step: Step) -> bool:
+        """Return whether a step repeats the one before, or an earlier one since which nothing changed visibly."""
+        if isinstance(step.action, Click | TypeText) and self._is_same_again(step):
+            return True
+        for number in range(step.step - 1, -1, -1):
+            if self._visible[number]:
+                return False
+            if self._steps[number].action == step.action:
+                return True
+        return False
+
+    def _waits_for(self, step: Step) -> bool:
+        """Return whether the goal asks for a wait, or waits alone follow until something changed."""
+        if not isinstance(step.action, Wait):
+            return False
+        if Words(None, [(self._goal, None)]).find(["wait"]) is not None:
+            return True
+        if self._visible[step.step]:
+            return False
+        for one in self._steps[step.step : len(self._visible)]:
+            if not isinstance(one.action, Wait):
+                return False
+            if self._visible[one.step]:
+                return True
+        return False
+
+    def _types_next(self, step: Step) -> bool:
+        """Return whether the next action types into the focus; looking and repetitions are skipped."""
+        later = (one.action for one in self._steps[step.step + 1 :] if one.action != step.action)
+        action = next((one for one in later if not isinstance(one, LOOKING)), None)
+        return isinstance(action, Key | KeyDown) or (
+            isinstance(action, TypeText) and action.x is None
+        )
+
+    def _ends_after(self, step: Step) -> bool:
+        """Return whether a failed episode ended with the next action; looking and repetitions are skipped."""
+        later = (
+            one
+            for one in self._steps[step.step + 1 :]
+            if not isinstance(one.action, LOOKING) and one.action != step.action
+        )
+        then = next(later, self._steps[-1])
+        ended = then.terminated or isinstance(then.action, Answer | NoAction)
+        return ended and not self._succeeded
+
+    def _focus_only(self, step: Step) -> Iterator[_Rule]:
+        """Yield the labels of a step that only moved the focus, without use; nothing if it did more."""
+        after, aim = self._steps[step.step + 1], aimed_at(step)
+        same = looks_alike(step, after) and not step.result_text
+        if not same or step.page.focus == after.page.focus or not isinstance(step.action, Click):
+            return
+        lost = after.page.focus is None
+        yield (lost and aim is None, Label.MISTAKE, "it pressed where nothing can be used")
+        yield (lost, Label.REDUNDANT, "it took the focus away, and no more")
+        named = aim is not None and aim.value is None and self._faults.is_named(aim)
+        if self._types_next(step) or named:
+            return
+        yield (self._ends_after(step), Label.ON_PATH, _TOO_EARLY)
+        yield (True, Label.REDUNDANT, "it put the focus where nothing was done")
+
+
+def _needed(expect: Expectation | None, episode: Episode) -> list[str]:
+    """Return the texts that the expected answer follows from, or that it consists of."""
+    if expect is None:
+        return []
+    answers = [episode.answer] if expect.answer is not None and episode.answer else []
+    return [*expect.facts, *expect.looked, *answers]
+
+
+def _shows_same(step: Step, after: Step) -> bool:
+    """Return whether a page shows the same words and values after a step, as after the same search again."""
+    here, there = urlsplit(step.page.url), urlsplit(after.page.url)
+    return (
+        isinstance(step.action, Click | Key)
+        and step.page.url != after.page.url
+        and (here.netloc, here.path) == (there.netloc, there.path)
+        and bool(texts_of(step))
+        and texts_of(step) == texts_of(after)
+        and [one.value for one in step.elements] == [one.value for one in after.elements]
+    )
+
+
+def _first(*rules: _Rule) -> Found:
+    """Return the label of the first rule that holds."""
+    return next(Found(label, because) for holds, label, because in rules if holds)

@@ -1,0 +1,388 @@
+"""What steps brought into sight, and whether it was of use.
+
+A step *shifts* what is shown if it scrolls, or turns the pages of a list: more of the same comes into sight. Another
+step that shows something new *opens* it: a page, a menu, a section. What it opened was of use unless the policy left it
+without having done anything there, for something that it could have reached from where it was before, and unless
+something was in sight there for the first time that the goal, the expected answer or a later entry needs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from urllib.parse import parse_qsl, urlsplit
+
+from generators.verify.changes import aimed_at
+from generators.verify.shown import Words, split_words
+from generators.verify.thoughts import quotes
+from schemas.episodes.action import (
+    Answer,
+    Click,
+    Hover,
+    Key,
+    NoAction,
+    Scroll,
+    Select,
+    TypeText,
+    Wait,
+    target_point,
+)
+from schemas.episodes.episode import Episode, Step
+from schemas.episodes.observation import Element, holds
+from schemas.episodes.state_delta import Delta
+
+_MOVING_KEYS = ("Home", "End", "PageUp", "PageDown", "Control+Home", "Control+End", "Space")
+_TURNING = frozenset(
+    [
+        *("next", "previous", "prev", "more", "older", "newer", "earlier", "later", "show", "load"),
+        *("page", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "»", ">", "→", "▸", "▶"),
+        *("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "«", "<", "←", "◂", "◀"),
+    ]
+)
+"""Words of which the label of a control that turns the pages of a list consists, beside numbers."""
+
+_MIN_ROWS = 3
+"""Things of one form that make a list."""
+
+_DAYS = {str(day) for day in range(1, 29)}
+"""What every sheet of a calendar shows."""
+
+_MIN_STEM = 4
+"""Letters of the beginning by which words are the same, as "vehicle" and "vehicles"."""
+
+_LINE_PX = 4.0
+"""How far things may be from a line to stand in it, CSS px."""
+
+_NEAR_PX = 40.0
+"""How far a thing may have moved to count as in its place, CSS px."""
+
+
+def is_shift(step: Step, after: Step) -> bool:
+    """Return whether a step only moved what is shown: it scrolled, or turned a page of a list."""
+    match step.action:
+        case Scroll():
+            return True
+        case Key(key=key) if key in _MOVING_KEYS:
+            return step.page.url == after.page.url and step.page.scroll_y != after.page.scroll_y
+        case Click():
+            return _turns_page(step, after)
+    return False
+
+
+def _turns_page(step: Step, after: Step) -> bool:
+    """Return whether a click turned a page of a list, by its address, its label or the rows; a calendar's is none."""
+    here, there = urlsplit(step.page.url), urlsplit(after.page.url)
+    if here.path != there.path or here.netloc != there.netloc:
+        return False
+    old, new = dict(parse_qsl(here.query)), dict(parse_qsl(there.query))
+    differ = [name for name in {*old, *new} if old.get(name) != new.get(name)]
+    if len(differ) == 1 and new.get(differ[0], "1").isdigit() and old.get(differ[0], "1").isdigit():
+        return True
+    aim, label = aimed_at(step), ""
+    if aim is not None:
+        label = aim.name or aim.text
+    words = re.findall(r"[^\W\d_]+|[^\w\s]", label.casefold())
+    fields = [one for one in after.elements if one.role in ("textbox", "searchbox", "combobox")]
+    known = {one.name for one in step.elements}
+    if differ or any(one.name not in known for one in fields):
+        return False
+    if shows_days(after):
+        return False
+    return (bool(words) and set(words) <= _TURNING) or _lists_more(step, after)
+
+
+def shows_days(step: Step) -> bool:
+    """Return whether a picture shows the sheet of a calendar."""
+    return {one.text for one in step.sights or ()} >= _DAYS
+
+
+def _lists_more(step: Step, after: Step) -> bool:
+    """Return whether a list shows further rows: things that look like those that were there and are still there."""
+    usable = [
+        {(one.role, one.name): one for one in look.elements if one.interactive and one.name}
+        for look in (step, after)
+    ]
+    edges = Counter(edge for one in usable[0].values() for edge in _edges(one))
+    new = [one for key, one in usable[1].items() if key not in usable[0]]
+    more = [one for one in new if any(edges[edge] >= _MIN_ROWS for edge in _edges(one))]
+    lost = usable[0].keys() - usable[1].keys()
+    return len(more) >= _MIN_ROWS and 4 * len(lost) <= len(usable[0])
+
+
+def _edges(element: Element) -> tuple[tuple[str, str, int], ...]:
+    """Return what things in a column have in common: their kind, and where they begin or end."""
+    left, right = element.bbox[0], element.bbox[0] + element.bbox[2]
+    return (element.tag, "left", round(left)), (element.tag, "right", round(right))
+
+
+def texts_of(step: Step) -> frozenset[str]:
+    """Return the texts that a picture shows."""
+    return frozenset(" ".join(one.text.split()) for one in step.sights or () if one.text.strip())
+
+
+def at_point(step: Step) -> frozenset[str]:
+    """Return the words of what an action pointed at: texts in the picture there, and the element's name."""
+    point = target_point(step.action)
+    if point is None:
+        return frozenset()
+    aim = aimed_at(step)
+    box = None if aim is None else aim.bbox
+    own = {
+        " ".join(one.text.split())
+        for one in step.sights or ()
+        if one.text.strip() and (holds(one.bbox, point) or (box and _is_inside(one.bbox, box)))
+    }
+    names = {aim.name, aim.text} if aim is not None else set[str]()
+    return frozenset(own | {" ".join(name.split()) for name in names if name.strip()})
+
+
+def _is_inside(box: tuple[float, ...], outer: tuple[float, ...]) -> bool:
+    x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
+    return outer[0] <= x <= outer[0] + outer[2] and outer[1] <= y <= outer[1] + outer[3]
+
+
+class Views:
+    """What the steps of an episode had in sight."""
+
+    def __init__(self, episode: Episode, *, needed: Sequence[str]) -> None:
+        """`needed` has the texts that the expected answer follows from."""
+        self._steps = episode.steps
+        self._instruction = episode.instruction
+        self._goal = Words(None, [(episode.instruction, None)])
+        self._texts = [texts_of(step) for step in self._steps]
+        self._needed = [" ".join(text.split()).casefold() for text in needed]
+
+    @cached_property
+    def _seen(self) -> list[frozenset[str]]:
+        """By step: the texts of all pictures up to it."""
+        out, seen = list[frozenset[str]](), set[str]()
+        for texts in self._texts:
+            seen |= texts
+            out.append(frozenset(seen))
+        return out
+
+    def brings_new(self, step: Step) -> bool:
+        """Return whether a text, or where pages have none a drawing, is in sight after a step for the first time.
+
+        Where pictures show no text, or none is recorded, what can be seen to change is new.
+        """
+        number = step.step
+        if not self._texts[number] and not self._texts[number + 1]:
+            return True
+        if self._texts[number + 1] - self._seen[number]:
+            return True
+        drawn = [one for one in self._steps[number + 1].sights or () if not one.text.strip()]
+        before = [one for one in step.sights or () if not one.text.strip()]
+        return self._texts[number + 1] == self._texts[number] and len(drawn) != len(before)
+
+    def next_use(self, step: Step) -> Step | None:
+        """Return the next step that does more than look or shift; None: there is none."""
+        for one in self._steps[step.step + 1 :]:
+            if isinstance(one.action, NoAction):
+                return None
+            after = self._steps[one.step + 1] if one.step + 1 < len(self._steps) else one
+            if not isinstance(one.action, Wait | Hover) and not is_shift(one, after):
+                return one
+        return None
+
+    def led_to_known(self, step: Step) -> bool:
+        """Return whether what is used next had been in sight on this page before the step."""
+        use = self.next_use(step)
+        if use is None or isinstance(use.action, Answer):
+            return False
+        words = at_point(use)
+        page = _path(step)
+        if not words or _path(use) != page:
+            return False
+        own = aimed_at(use)
+        for one in self._steps[: step.step + 1]:
+            if _path(one) != page:
+                continue
+            if own is not None and any(_is_same(own, other) for other in one.elements):
+                return True
+            if own is None and words <= self._texts[one.step]:
+                return True
+        return False
+
+    def shows_next(self, step: Step) -> bool:
+        """Return whether what is used next came into sight by this step."""
+        use = self.next_use(step)
+        words = frozenset[str]() if use is None else at_point(use)
+        here, then = self._texts[step.step], self._texts[step.step + 1]
+        return bool(words & then) and not words & here
+
+    def run_brings_new(self, step: Step) -> bool:
+        """Return whether this step or a later one of the same run of shifts showed what this visit of the page had not."""
+        begun = step.step
+        while (
+            begun
+            and self._steps[begun - 1].page.url == step.page.url
+            and not self._saved(begun - 1)
+        ):
+            begun -= 1
+        seen = frozenset[str]().union(*self._texts[begun : step.step + 1])
+        for one in self._steps[step.step : -1]:
+            if not is_shift(one, self._steps[one.step + 1]):
+                return False
+            if self._texts[one.step + 1] - seen or not (self._texts[one.step + 1] or seen):
+                return True
+        return False
+
+    def _saved(self, number: int) -> bool:
+        """Return whether a step changed the server's state, so that its page may be another one since."""
+        return self._steps[number].delta not in (None, Delta())
+
+    def left_without_use(self, step: Step) -> Step | None:
+        """Return the step by which the policy left what a step had opened without having used it; None: it was used."""
+        if not isinstance(step.action, Click | Key):
+            return None
+        for one in self._steps[step.step + 1 :]:
+            if isinstance(one.action, Answer) and one.action.text.strip():
+                return None if self._is_of_use(step, one) else one
+            if isinstance(one.action, NoAction | Answer | TypeText | Select) or one.terminated:
+                return None
+            after = self._steps[one.step + 1]
+            if isinstance(one.action, Wait | Hover | Scroll) or is_shift(one, after):
+                continue
+            if not self._leaves(step, one, after) or self._is_of_use(step, one):
+                return None
+            return one
+        return None
+
+    def _leaves(self, step: Step, one: Step, after: Step) -> bool:
+        """Return whether a step goes back to where another began, or on to what was in sight there."""
+        opened = self._steps[step.step + 1]
+        if _path(opened) != _path(step) and _path(after).startswith(_path(opened)):
+            return False
+        if isinstance(one.action, Key):
+            return _path(after) == _path(step) != _path(one)
+        aim = aimed_at(one)
+        if aim is None or not isinstance(one.action, Click):
+            return after.page.url == step.page.url != one.page.url
+        was_there = any(_is_same(aim, other) and _is_near(aim, other) for other in step.elements)
+        return was_there and aim != aimed_at(step)
+
+    def _is_of_use(self, step: Step, left: Step) -> bool:
+        """Return whether something that was needed came into sight between two steps for the first time."""
+        seen = self._seen[step.step]
+        new = {
+            text for texts in self._texts[step.step + 1 : left.step + 1] for text in texts
+        } - seen
+        shown = " ".join(new).casefold()
+        if any(need and need in shown for need in self._needed):
+            return True
+        return any(text and text in shown for text in self._entered_after(left.step))
+
+    def _entered_after(self, number: int) -> Iterator[str]:
+        for one in self._steps[number:]:
+            action = one.action
+            if isinstance(action, TypeText | Answer) and len(action.text.strip()) > 1:
+                yield " ".join(action.text.split()).casefold()
+
+    def is_dead_end(self, step: Step) -> bool:
+        """Return whether the episode ended where a step had led, without anything done there but looking."""
+        return self.next_use(step) is None or isinstance(self._next_action(step), Answer)
+
+    def _next_action(self, step: Step) -> object:
+        use = self.next_use(step)
+        return None if use is None else use.action
+
+    def is_related(self, step: Step) -> bool:
+        """Return whether words of the goal are on what a step pointed at, or came into sight by it."""
+        words = {word.casefold() for text in at_point(step) for word in split_words(text)}
+        goal = {word.casefold() for word in split_words(self._instruction)}
+        if any(_is_akin(word, other) for word in words for other in goal):
+            return True
+        new = " ".join(self._texts[step.step + 1] - self._seen[step.step]).casefold()
+        return any(
+            len(name) >= _MIN_STEM and name.casefold() in new for name in quotes(self._instruction)
+        )
+
+    def names_other(self, step: Step) -> str | None:
+        """Return the name of a thing in line with what a step pointed at that the goal names instead; None: none."""
+        aim = aimed_at(step)
+        if aim is None or self.is_directed(step):
+            return None
+        for one in step.elements:
+            alike = (
+                (one.role, one.tag) == (aim.role, aim.tag) and one.visible > 0 and not one.covered
+            )
+            line = (
+                abs(one.bbox[0] - aim.bbox[0]) < _LINE_PX
+                or abs(one.bbox[1] - aim.bbox[1]) < _LINE_PX
+            )
+            words = split_words(one.name or one.text)
+            if (
+                alike
+                and line
+                and len("".join(words)) >= _MIN_STEM
+                and self._goal.find(words) is not None
+            ):
+                return one.name or one.text
+        return None
+
+    def is_directed(self, step: Step) -> bool:
+        """Return whether the goal names what a step pointed at."""
+        return any(
+            self._goal.find(words) is not None
+            for words in map(split_words, at_point(step))
+            if len("".join(words)) > 1
+        ) or any(name in text for name in quotes(self._instruction) for text in at_point(step))
+
+    def clears_the_way(self, step: Step) -> bool:
+        """Return whether a step closed something that had come over the page by itself, or filled in what it asked."""
+        for one in self._steps[step.step : -1]:
+            if not _is_covered(one):
+                return False
+            if self._closes_overlay(one):
+                return True
+        return False
+
+    def _closes_overlay(self, step: Step) -> bool:
+        """Return whether a click closed something that had come over the page by itself."""
+        if not isinstance(step.action, Click):
+            return False
+        after = self._steps[step.step + 1]
+        if not _is_covered(step) or _is_covered(after) or step.page.url != after.page.url:
+            return False
+        aim = aimed_at(step)
+        if aim is None or any(_is_same(aim, one) and _is_near(aim, one) for one in after.elements):
+            return False
+        for one in reversed(self._steps[: step.step]):
+            if not _is_covered(one):  # it came with what this step did
+                then = self._steps[one.step + 1]
+                return one.page.url != then.page.url or not isinstance(one.action, Click | Key)
+        return True
+
+
+def _is_akin(word: str, other: str) -> bool:
+    """Return whether two words begin alike, as "booking" and "bookings"."""
+    letters = max(_MIN_STEM, min(len(word), len(other)) - 2)
+    return len(word) >= _MIN_STEM and word[:letters] == other[:letters]
+
+
+def _is_covered(step: Step) -> bool:
+    """Return whether something stands over most of what can be used in the window."""
+    usable = [one for one in step.elements if one.interactive and one.visible > 0]
+    covered = sum(one.covered for one in usable)
+    return covered > 0 and 2 * covered >= len(usable)
+
+
+def _path(step: Step) -> str:
+    return f"{step.page.tab or 0} {urlsplit(step.page.url).path}"
+
+
+def _is_same(one: Element, other: Element) -> bool:
+    if other.visible <= 0 or other.covered:
+        return False
+    return (one.role, one.tag, one.name, one.text) == (
+        other.role,
+        other.tag,
+        other.name,
+        other.text,
+    )
+
+
+def _is_near(one: Element, other: Element) -> bool:
+    moved = max(abs(a - b) for a, b in zip(one.bbox[:2], other.bbox[:2], strict=True))
+    return moved <= _NEAR_PX
