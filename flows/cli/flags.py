@@ -161,7 +161,7 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps",
         choices=[choice.value for choice in StepChoice],
-        help="chat, sft: good learns only what the verifier `steps` calls useful or neutral",
+        help="chat, sft: good learns only steps that were of use, by their label",
     )
     parser.add_argument(
         "--system",

@@ -5,7 +5,7 @@ grows until older pictures are evicted; such a stretch is a segment, and every p
 of its last one. So a segment is one line: training learns all its replies in one pass, each under the
 prompt it answers. The next segment repeats the earlier replies after other pictures; there they are
 masked, so that no reply is learnt twice. Steps that failed, or that a person took, are not learnt; where
-only good steps are asked for, nor are those that the verifier `steps` does not call useful or neutral.
+only good steps are asked for, nor are mistakes, redundant steps and steps without a label.
 
 There are two shapes: `openai`, as in https://platform.openai.com/docs/guides/vision-fine-tuning (parts
 of `image_url`, and `weight` on replies), and `qwen`, as the Qwen-VL cookbooks and `qwen_vl_utils` read

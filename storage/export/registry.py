@@ -65,7 +65,7 @@ class StepChoice(StrEnum):
     ALL = "all"
     """The replies of every step that was carried out."""
     GOOD = "good"
-    """The replies of steps that `steps` labels useful or neutral."""
+    """The replies of steps that were of use, by their label."""
 
 
 class Spelling(StrEnum):
@@ -100,7 +100,7 @@ something came before it, else `skipped`.
                        the run's own by default, else holotron
   --shape openai|qwen  image_url parts, or Qwen-VL's image parts
   --pictures files|data
-  --steps all|good     good: only replies of steps that the verifier `steps` calls useful or neutral
+  --steps all|good     good: only replies of steps that were of use (on_path, explores, recovery)
                        are learnt; the others stay, with a 0 and the reason""",
     FormatName.ATIF: """\
 atif: Agent Trajectory Interchange Format v1.8, pictures included

@@ -7,6 +7,7 @@ from flows.job.config_loader import Sources, load, parse_value
 from flows.job.plan import count_by_policy
 from flows.job.validate import validate
 from schemas.configuration.config import RunConfig
+from schemas.configuration.sections import RowKind
 from schemas.errors import BadConfig
 
 
@@ -168,4 +169,8 @@ def test_the_demo_is_as_large_as_it_promises() -> None:
     assert len(tasks) * config.tasks.attempts >= 150
     assert Counter(task.site for task in tasks)["worlds"] >= 16
     assert set(count_by_policy(config, tasks)) == {"teacher", "clumsy"}
+    assert (
+        config.publish.include_rejected
+    )  # without failures no pairs, and little that is not wanted
+    assert {RowKind.PREFERENCE, RowKind.KTO} <= {*config.publish.training_rows}
     assert config.browser.sessions == 16
