@@ -201,8 +201,8 @@ class Course:
         yield (known, Label.ON_PATH, "it led back to what had been seen")
         new = self._views.run_brings_new(step)
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
-        shows = self._views.shows_next(step)
-        yield (shows, Label.ON_PATH, "it brought into sight what is used next")
+        kept = self._views.keeps_next(step)
+        yield (kept, Label.ON_PATH, "it put into place what is used next")
         yield (True, Label.REDUNDANT, "nothing came into sight that had not been seen")
 
     def _waiting(self, step: Step) -> Iterator[_Rule]:

@@ -186,7 +186,7 @@ class Views:
         return None
 
     def led_to_known(self, step: Step) -> bool:
-        """Return whether what is used next had been in sight on this page before the step."""
+        """Return whether what is used next had been in sight on this page, and was not just before the step."""
         use = self.next_use(step)
         if use is None or isinstance(use.action, Answer):
             return False
@@ -194,15 +194,22 @@ class Views:
         page = _path(step)
         if not words or _path(use) != page:
             return False
+        before = [one for one in self._steps[: step.step] if _path(one) == page]
+        return any(self._has(one, use) for one in before) and not self._has(step, use)
+
+    def _has(self, step: Step, use: Step) -> bool:
+        """Return whether a picture shows what another step pointed at."""
         own = aimed_at(use)
-        for one in self._steps[: step.step + 1]:
-            if _path(one) != page:
-                continue
-            if own is not None and any(_is_same(own, other) for other in one.elements):
-                return True
-            if own is None and words <= self._texts[one.step]:
-                return True
-        return False
+        if own is None:
+            return at_point(use) <= self._texts[step.step]
+        return any(_is_same(own, other) for other in step.elements)
+
+    def keeps_next(self, step: Step) -> bool:
+        """Return whether what is used next is in sight after a step."""
+        use = self.next_use(step)
+        return (
+            use is not None and bool(at_point(use)) and self._has(self._steps[step.step + 1], use)
+        )
 
     def shows_next(self, step: Step) -> bool:
         """Return whether what is used next came into sight by this step."""
