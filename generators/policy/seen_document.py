@@ -119,7 +119,7 @@ class SeenDocument:
         return known[sheet]
 
     def _forget(self, now: Node, shown: dict[int, Node]) -> None:
-        """Forget what is not in sight where it was, unless something has come to lie over it."""
+        """Forget what is not in sight where it was, and all in it, unless something has come to lie over it."""
         window, origins = Window(now), dict[int, tuple[float, float]]()
         over = [one for one in shown.values() if one.style.get("position") in _OVER]
         views = dict[int | None, Box]()
@@ -127,7 +127,7 @@ class SeenDocument:
         for key in list(_inner_first(self._kept, now.key)):
             kept = self._kept[key]
             kept.children = [child for child in kept.children if self._is_in(child, key)]
-            if id(kept) in inside or kept.children:
+            if id(kept) in inside:
                 continue
             sheet = None if kept.sheet == now.key else kept.sheet
             if sheet not in views:

@@ -142,6 +142,27 @@ def test_what_is_no_more_where_it_was_is_forgotten_and_what_lies_under_another_t
     assert _named(other.look(page(gone=True), _observed(())), "Order") is None
 
 
+def test_of_a_list_that_was_closed_nothing_is_remembered_that_was_scrolled_away_in_it() -> None:
+    def page(top: float, *, is_open: bool) -> tuple[Node, tuple[Sight, ...]]:
+        rows = [_word(name, at - top, key=key) for name, at, key in (("Ada", 5, 1), ("Eve", 60, 2))]
+        for one in rows:
+            one.point = one.point if 0 <= one.box[1] <= 30 else None
+        drawn = node("div", "", *rows, key=3)
+        drawn.box, drawn.inner = (0.0, 0.0, 100.0, 50.0), (100.0, 50.0)
+        drawn.style, drawn.scroll = {"overflow-y": "auto"}, (0.0, top, 100.0, 100.0)
+        root = scrolled(node("body", "", *([drawn] if is_open else []), key=9))
+        return root, _sights(*(one for one in rows if one.point)) if is_open else ()
+
+    document = SeenDocument()
+    for top in (0.0, 50.0):
+        root, sights = page(top, is_open=True)
+        seen = document.look(root, _observed(sights))
+        assert _named(seen, "Ada") is not None
+    root, sights = page(50.0, is_open=False)
+
+    assert document.look(root, _observed(sights)).children == []
+
+
 def test_another_page_and_a_page_that_is_loaded_again_begin_anew() -> None:
     first = _word("Ada", 10.0, key=1)
     for url, key in (("/2", 9), ("/1", 10)):
