@@ -38,7 +38,7 @@ from deltalake import DeltaTable
 from bench.measuring.actions import Needs, judge_needs, needs, shares, taken_in
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
-from bench.swap.attempts import of_miniwob, of_worlds, swapped
+from bench.swap.attempts import attempt_with_twins, of_miniwob, of_worlds
 from flows.checks.tasks import attempt_watched
 from flows.checks.worlds import check_config, task_failures
 from flows.resources.browsers import Browsers, open_browsers
@@ -311,7 +311,7 @@ def swap(worlds: int, tasks: int, rows: Path | None) -> dict[str, object]:
     """Return how many steps what is out of sight decides."""
     del rows
     attempts = [*of_worlds(spread(worlds, tasks)), *of_miniwob(1)]
-    compared, episodes = asyncio.run(swapped(attempts))
+    compared, episodes = asyncio.run(attempt_with_twins(attempts))
     return {
         "episodes": len(episodes),
         "ended": sum(episode.done for episode in episodes),

@@ -42,7 +42,9 @@ def of_miniwob(
     return [(task, TeacherPolicy) for task in tasks]
 
 
-async def swapped(attempts: Sequence[tuple[Task, Maker]]) -> tuple[Compared, list[Episode]]:
+async def attempt_with_twins(
+    attempts: Sequence[tuple[Task, Maker]],
+) -> tuple[Compared, list[Episode]]:
     """Return what the swap test says of some attempts, and the episodes."""
     record, episodes = Compared(), list[Episode]()
     free, config = asyncio.Semaphore(_SESSIONS), check_config()

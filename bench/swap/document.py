@@ -104,7 +104,7 @@ class Swap:
 
     def _hidden(self, nodes: Sequence[Node]) -> list[Node]:
         """Return other elements for some that are out of sight: in another order, more of them or fewer."""
-        changed = [self._replaced(one) for one in reversed(nodes)]
+        changed = [self._replace(one) for one in reversed(nodes)]
         if not self._has_more:
             return changed[: len(changed) // 2]
         more = changed * self._random.randint(1, 2)
@@ -113,11 +113,11 @@ class Swap:
     def _again(self, node: Node) -> Node:
         """Return one more element like one that is out of sight."""
         children = [self._again(one) for one in node.children]
-        return self._replaced(replace(node, key=self._random.getrandbits(50), children=children))
+        return self._replace(replace(node, key=self._random.getrandbits(50), children=children))
 
-    def _replaced(self, node: Node) -> Node:
+    def _replace(self, node: Node) -> Node:
         """Return another element for one that is out of sight."""
-        children = [self._replaced(one) for one in node.children]
+        children = [self._replace(one) for one in node.children]
         own = self._words(node.own_text)
         x, y, width, height = node.box
         grown = height * self._random.uniform(0.5, 3.0)

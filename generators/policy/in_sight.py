@@ -140,7 +140,7 @@ def _keep(
     kept = replace(
         node,
         attrs=node.attrs if is_seen else {},
-        text=node.text if is_whole else _joined(own, children),
+        text=node.text if is_whole else _join(own, children),
         own_text=own,
         box=node.box if frame or is_page else _box(node, children, clip, is_seen=is_seen),
         words=words,
@@ -184,7 +184,7 @@ def _has_all(node: Node, kept: Sequence[Node]) -> bool:
     return all(texts.get(one.key, "") == one.text for one in said)
 
 
-def _joined(own: str, children: Sequence[Node]) -> str:
+def _join(own: str, children: Sequence[Node]) -> str:
     return " ".join(text for text in (own, *(one.text for one in children)) if text)
 
 
@@ -238,12 +238,12 @@ def _with_state(node: Node, sights: Sights, *, is_seen: bool) -> Node:
     value = node.value
     is_written = node.tag == "textarea" or (node.tag == "input" and kind not in _UNWRITTEN)
     if value and is_written and kind not in _PARTED and sights.are_known:
-        value = _written(value, sights.lines(node.box), is_secret=kind == "password")
+        value = _text_in_field(value, sights.lines(node.box), is_secret=kind == "password")
     kept = node.selected if node.tag == "select" or value == node.value else None
     return replace(node, value=value, selected=kept)
 
 
-def _written(value: str, lines: Sequence[str], *, is_secret: bool) -> str:
+def _text_in_field(value: str, lines: Sequence[str], *, is_secret: bool) -> str:
     """Return the part of a field's value that is in sight."""
     if is_secret:
         return "•" * len(value)

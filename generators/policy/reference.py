@@ -202,7 +202,9 @@ class ReferencePolicy:
     def _ends(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> list[Node]:
         """Return the elements of a step; a look has what its element is read with before it."""
         found = [
-            one for named in _named(step) if (one := self._find(named, page, places)) is not None
+            one
+            for named in _steps_that_name(step)
+            if (one := self._find(named, page, places)) is not None
         ]
         return [*page.window.around(found[0]), *found] if step.do is Do.LOOK and found else found
 
@@ -217,7 +219,7 @@ class ReferencePolicy:
         fold = self._fold_over(step, page)
         if fold is not None:
             return self._unfold(step, fold, page, places)
-        for one in _named(step):
+        for one in _steps_that_name(step):
             end = self._find(one, page, places)
             if end is None or not _is_in_window(end, page):
                 self._count_scroll(step)
@@ -443,7 +445,7 @@ class ReferencePolicy:
         )
 
 
-def _named(step: ReferenceStep) -> list[ReferenceStep]:
+def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:
     """Return the steps that name the elements of one: a drag has two."""
     if step.do is not Do.DRAG:
         return [step]

@@ -85,7 +85,7 @@ class SeenDocument:
         own = node.own_text
         if kept is not None and node.key in self._cut and own in kept.node.own_text:
             own = kept.node.own_text  # the rest of it has left the window
-        children = _merged(kept.children if kept else [], [one.key for one in node.children])
+        children = _merge(kept.children if kept else [], [one.key for one in node.children])
         whole = kept.whole if kept else None
         is_new = kept is None or kept.last < self._looks - 1
         came = self._looks if kept is None or is_new else kept.came
@@ -134,10 +134,10 @@ class SeenDocument:
                 holder = shown.get(sheet) if sheet is not None else None
                 is_away = sheet is not None and holder is None
                 views[sheet] = (0.0, 0.0, 0.0, 0.0) if is_away else window.view_of(holder)
-            if not _has_middle(views[sheet], _moved(kept.part, self._origin(kept.sheet, origins))):
+            if not _has_middle(views[sheet], _move(kept.part, self._origin(kept.sheet, origins))):
                 continue
             lost = self._outermost_lost(key, shown)
-            whole = _moved(lost.part, self._origin(lost.sheet, origins))
+            whole = _move(lost.part, self._origin(lost.sheet, origins))
             if not any(
                 self._kept[one.key].came > kept.last and _covers(one.box, whole) for one in over
             ):
@@ -180,11 +180,11 @@ class SeenDocument:
             text = kept.whole[1]
         if seen is not None:
             return replace(kept.node, text=text, children=children)
-        box = _moved(kept.at, self._origin(kept.sheet, origins))
+        box = _move(kept.at, self._origin(kept.sheet, origins))
         return replace(kept.node, text=text, children=children, box=box, point=None, words=())
 
 
-def _merged(before: Sequence[int], now: Sequence[int]) -> list[int]:
+def _merge(before: Sequence[int], now: Sequence[int]) -> list[int]:
     """Return the keys of before and now in one order: those of now in theirs, and each other one behind what it followed."""
     current, out = set(now), list(now)
     last: int | None = None
@@ -206,7 +206,7 @@ def _inner_first(kept: dict[int, _Kept], root: int) -> Iterator[int]:
     yield from reversed(order)
 
 
-def _moved(box: Box, origin: tuple[float, float]) -> Box:
+def _move(box: Box, origin: tuple[float, float]) -> Box:
     return (box[0] + origin[0], box[1] + origin[1], box[2], box[3])
 
 

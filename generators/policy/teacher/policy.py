@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.seen_document import SeenDocument
-from generators.policy.teacher.ending import ending
+from generators.policy.teacher.last_thought import last_thought
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.scrolling import (
     Plan,
@@ -45,7 +45,7 @@ class TeacherPolicy:
     async def act(self, turn: PolicyInput) -> Decision:
         """Return the next action of the reference or the skill; an empty answer once it or the task has ended."""
         if turn.history and turn.history[-1].terminated:
-            return _stop(ending(turn.history, turn.observation))
+            return _stop(last_thought(turn.history, turn.observation))
         try:
             if self._reference is not None:
                 return await self._reference.act(turn)

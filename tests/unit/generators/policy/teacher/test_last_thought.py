@@ -3,7 +3,7 @@
 from support.browsers.reference_pages import SEEN
 from support.episodes.factories import make_screenshot, make_step
 
-from generators.policy.teacher.ending import ending
+from generators.policy.teacher.last_thought import last_thought
 from schemas.episodes.action import Click, TypeText
 from schemas.episodes.observation import Sight
 
@@ -16,8 +16,8 @@ def test_what_was_entered_is_named_where_it_is_in_sight() -> None:
     seen = SEEN.model_copy(update={"sights": (Sight(text="Ada Byron", bbox=(0, 0, 9, 9)),)})
     gone = SEEN.model_copy(update={"sights": ()})
 
-    assert "'Ada', which I have entered" in ending(history, seen)
-    assert "Ada" not in ending(history, gone)
+    assert "'Ada', which I have entered" in last_thought(history, seen)
+    assert "Ada" not in last_thought(history, gone)
 
 
 def test_a_change_is_claimed_only_where_the_picture_is_another() -> None:
@@ -25,5 +25,5 @@ def test_a_change_is_claimed_only_where_the_picture_is_another() -> None:
     same = SEEN.model_copy(update={"screenshot": before.screenshot})
     other = SEEN.model_copy(update={"screenshot": make_screenshot(77)})
 
-    assert "as it did before" in ending([before], same)
-    assert "has changed" in ending([before], other)
+    assert "as it did before" in last_thought([before], same)
+    assert "has changed" in last_thought([before], other)

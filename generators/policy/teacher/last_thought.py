@@ -8,7 +8,7 @@ from schemas.episodes.episode import Step
 from schemas.episodes.observation import Observation
 
 
-def ending(history: Sequence[Step], seen: Observation) -> str:
+def last_thought(history: Sequence[Step], seen: Observation) -> str:
     """Return the thought before the last answer: what was entered and is in sight, or what the last step changed."""
     shown = " ".join(one.text for one in seen.sights or ())
     entered = [
