@@ -46,7 +46,7 @@ from generators.tasks.site_offers import make_template_task, site_offers
 from generators.verify.novelty import Novelty
 from generators.verify.panel import Panel
 from schemas.configuration.config import RunConfig, resolve
-from schemas.episodes.action import TypeText, target_point
+from schemas.episodes.action import Answer, TypeText, target_point
 from schemas.episodes.episode import Episode
 from schemas.episodes.observation import Screenshot
 from schemas.tasks.task import SPLITS, Task
@@ -86,6 +86,9 @@ LOST = {
     "claude": {"key_down": {"click-scroll-list"}},
 }
 """Kinds of action that a family has no words for, and the templates that cannot do without them."""
+
+SILENT = frozenset({"claude"})
+"""Families that have no words for an answer without a text, with which every episode of the teacher ends."""
 
 MAX_LOST = 0.03
 """Share of its episodes that a dialect may lose for want of words."""
@@ -206,6 +209,8 @@ async def test_a_dialect_has_words_for_what_the_teacher_does(played: Played, nam
             continue
         frame = framed(dialect, one.viewport_width, one.viewport_height)
         for step in one.steps[:-1]:
+            if name in SILENT and step.action == Answer():
+                continue
             try:
                 said = dialect.format_action(step.action, frame)
             except InexpressibleAction:
@@ -252,7 +257,7 @@ async def test_the_last_picture_shows_what_the_last_action_did(played: Played) -
         str(task): last_picture_faults(task.template_id, one) for task, one in played.published
     }
     changed = [
-        one.steps[-1].screenshot.bytes != one.steps[-2].screenshot.bytes
+        one.steps[-1].screenshot.bytes != one.steps[-3].screenshot.bytes
         for _, one in played.published
     ]
 
@@ -263,7 +268,7 @@ async def test_the_last_picture_shows_what_the_last_action_did(played: Played) -
 @in_module
 async def test_a_last_picture_that_shows_nothing_new_is_found(played: Played) -> None:
     episode = next(one for task, one in played.episodes if task.template_id == "click-button")
-    *steps, before, last = episode.steps
+    *steps, before, answered, last = episode.steps
     black = io.BytesIO()
     Image.new("RGB", (40, 40), COVER).save(black, "PNG")
     torn = {
@@ -274,7 +279,7 @@ async def test_a_last_picture_that_shows_nothing_new_is_found(played: Played) ->
     assert last_picture_faults("click-button", episode) == []
     for fault, screenshot in torn.items():
         end = last.model_copy(update={"screenshot": screenshot})
-        other = episode.model_copy(update={"steps": (*steps, before, end)})
+        other = episode.model_copy(update={"steps": (*steps, before, answered, end)})
         assert last_picture_faults("click-button", other) == [fault]
 
 
