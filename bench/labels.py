@@ -43,8 +43,8 @@ from pydantic import JsonValue
 from bench.measuring.result import ROOT, report
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
+from generators.verify.shifts import at_point
 from generators.verify.steps import Steps
-from generators.verify.views import at_point
 from schemas.episodes.action import Drag, KeyDown, KeyUp, NoAction, Scroll, target_point
 from schemas.episodes.episode import Episode, Step
 from schemas.tasks.task import Task

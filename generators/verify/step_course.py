@@ -21,10 +21,11 @@ from generators.verify.changes import (
 )
 from generators.verify.entries import Entries
 from generators.verify.sendings import Sendings
+from generators.verify.shifts import at_point, is_shift, shows_days, texts_of
 from generators.verify.shown import Words, split_words
 from generators.verify.step_mistakes import Faults
 from generators.verify.thoughts import quotes
-from generators.verify.views import Views, at_point, is_shift, shows_days, texts_of
+from generators.verify.views import Views
 from generators.verify.writes import Effect, Write, writes
 from schemas.episodes.action import (
     Answer,
