@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from support.episodes.factories import make_episode, make_task
 
-from bench.labels import Labelled, action_words, choose, kappa, place, score, shares
+from bench.labels import Labelled, choose, kappa, place, score, shares
+from bench.measuring.label_sheets import action_words
 from schemas.verdicts.step_label import Label
 
 
