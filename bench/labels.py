@@ -86,7 +86,15 @@ _TYPING = (
     ),
 )
 _RUNS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "worlds-reference": ("worlds", ("tasks.seeds=[{first}, {last}]", "tasks.sample=60")),
+    "worlds-reference": (
+        "worlds",
+        (
+            "tasks.seeds=[{first}, {last}]",
+            "tasks.sample=70",
+            "tasks.faults=0.4",
+            "policy.options={{mistakes=1.0}}",
+        ),
+    ),
     "worlds-clumsy": (
         "worlds",
         ("tasks.seeds=[{first}, {last}]", "tasks.sample=70", 'policy.name="clumsy"'),
