@@ -174,7 +174,6 @@ class Pages:
             sorts=sorts,
             sort=sort,
             slow_ms=self._slow_ms(chosen, listed),
-            by_enter=self._world.sends_by_enter(view),
             previous=_page_address(view, chosen, sort, listed.page - 1),
             next="" if listed.is_last else _page_address(view, chosen, sort, listed.page + 1),
         )
@@ -312,16 +311,7 @@ class Pages:
     def view_page(self, template: str, view: View, **content: object) -> str:
         """Return the page of a view other than a list."""
         entity = self._world.entity(view.entity)
-        by_enter = self._world.sends_by_enter(view)
-        return self._page(
-            template,
-            view.label,
-            at=view.name,
-            view=view,
-            entity=entity,
-            by_enter=by_enter,
-            **content,
-        )
+        return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
 
     def wizard(
         self,
