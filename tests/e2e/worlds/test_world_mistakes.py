@@ -21,6 +21,7 @@ from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
     find_row,
+    open_untold_lists,
     to_form,
     to_list,
     to_row,
@@ -153,7 +154,8 @@ def _ordered(setting: Setting) -> Steps:
     assert view is not None
     row = {**setting.rows_of(entity)[0], "number": "A-2000"}
     values = {name: value for name, value in row.items() if name not in ("id", "status", "points")}
-    return (*to_form(setting, view, entity), *fill_form(setting, entity, values), answer())
+    steps = (*to_form(setting, view, entity), *fill_form(setting, entity, values), answer())
+    return open_untold_lists(steps, goal="")
 
 
 @pytest.mark.parametrize(
