@@ -95,7 +95,7 @@ class ReferencePolicy:
         if may_change(decision.action):
             self._memory.change(grows=self._grows)
         self._grows = False
-        return decision
+        return self._slips.mark(self._course, decision)
 
     async def _decide(self, turn: PolicyInput) -> Decision:
         await self._begin(turn)
@@ -371,7 +371,8 @@ class ReferencePolicy:
         self._course.take(
             screen,
             sends=pressed is not None and sends_form(pressed),
-            opens_menu=pressed is not None and pressed.tag == "summary",
+            opens_menu=(pressed is not None and pressed.tag == "summary")
+            or (step is not None and step.do in (Do.HOVER, Do.RIGHT_CLICK)),
         )
         self._scrolls, self._came_to, self._moved_away = 0, None, False
 

@@ -57,7 +57,7 @@ class Troubles:
         Raises:
             RolloutFailure: the site goes wrong again and again.
         """
-        window = _window_in_the_way(sight.page, self._course)
+        window = _window_in_the_way(sight, self._course)
         answered = None if window is None else self._answer_window(window, sight)
         if answered is not None:
             return answered
@@ -149,9 +149,12 @@ class Troubles:
         return _click(button, f'The name is entered: I click "{button.text}" to go on.')
 
 
-def _window_in_the_way(page: Page, course: Course) -> Node | None:
-    """Return the window that lies over the page and has nothing to do with the next step; None: there is none."""
-    window, step = page.front, course.next
+def _window_in_the_way(sight: Sight, course: Course) -> Node | None:
+    """Return the window that lies over the page and has nothing to do with the steps; None: there is none."""
+    page, step = sight.page, course.next
+    window = page.front
+    if course.taken and course.taken[-1].screen == sight.screen:
+        return None  # the last step was taken in it
     if step is None or window is page.root or page.has_open_list or any(_scrolling(window, page)):
         return None
     if step.on is None:

@@ -30,8 +30,13 @@ class _Entry:
 
     def may_come(self, to_come: Sequence[ReferenceStep]) -> bool:
         """Return whether a text is typed, and not into a search."""
-        is_form = any(one.do in (Do.FIND, Do.READ) for one in to_come[:3])
-        return not is_form and any(one.do is Do.TYPE and one.on and one.text for one in to_come)
+        return any(
+            one.do is Do.TYPE
+            and one.on is not None
+            and bool(one.text)
+            and not any(later.do in (Do.FIND, Do.READ) for later in to_come[place : place + 3])
+            for place, one in enumerate(to_come)
+        )
 
     def _field(self, course: Course, sight: Sight) -> Node | None:
         """Return the plain field in which the next step types; None: it is no such step."""

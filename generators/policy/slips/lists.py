@@ -29,7 +29,7 @@ class EmptySearch:
 
     def may_come(self, to_come: Sequence[ReferenceStep]) -> bool:
         """Return whether something is typed before something is looked for."""
-        typed = [place for place, one in enumerate(to_come) if one.do is Do.TYPE]
+        typed = [place for place, one in enumerate(to_come) if one.do in (Do.TYPE, Do.ENTER)]
         return any(
             one.do in (Do.FIND, Do.READ) for place in typed for one in to_come[place : place + 3]
         )
@@ -37,10 +37,12 @@ class EmptySearch:
     def make(self, course: Course, sight: Sight, random: Random) -> Decision | None:
         """Return the words with a wrong letter."""
         step = course.next
-        aim = sight.page.find(step) if step is not None and step.do is Do.TYPE else None
+        is_typed = step is not None and step.do in (Do.TYPE, Do.ENTER)
+        aim = sight.page.find(step) if step is not None and is_typed else None
         if step is None or aim is None or aim.attrs.get("type") != "search" or aim.point is None:
             return None
-        meant = TypeText(x=aim.point[0], y=aim.point[1], text=step.text or "", overwrite=True)
+        (x, y), sends = aim.point, step.do is Do.ENTER
+        meant = TypeText(x=x, y=y, text=step.text or "", overwrite=True, enter=sends)
         spoilt = mistype(decide(meant, step.why), random)
         if spoilt is None or not isinstance(spoilt.action, TypeText):
             return None

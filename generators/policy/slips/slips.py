@@ -10,6 +10,7 @@ from generators.policy.slips.entries import LeftOut, RefusedEntry, TypingError, 
 from generators.policy.slips.lists import EmptySearch, WrongFilter, WrongOption
 from generators.policy.slips.rows import LookAlike, OtherTab, WrongView
 from generators.policy.slips.slip import Slip
+from schemas.episodes.mistake import InjectedMistake
 from schemas.tasks.reference import ReferenceStep
 
 SHARE = 1 / 3
@@ -42,6 +43,7 @@ class Slips:
         has_one = self._random.random() < share
         self._possible = self._draw(steps) if has_one else []
         self._made: Slip | None = None
+        self._unmarked: InjectedMistake | None = None
 
     def _draw(self, steps: Sequence[ReferenceStep]) -> list[Slip]:
         """Return the slips for which a plan has room, in the order in which they are tried."""
@@ -65,8 +67,18 @@ class Slips:
             decision = slip.make(course, sight, self._random)
             if decision is not None or len(course.taken) != count:
                 self._made, self._possible = slip, []
-                return decision and decision.model_copy(update={"injected_mistake": slip.kind})
+                if decision is None:
+                    self._unmarked = slip.kind
+                    return None
+                return decision.model_copy(update={"injected_mistake": slip.kind})
         return None
+
+    def mark(self, course: Course, decision: Decision) -> Decision:
+        """Return a decision with the mistake that it completes: a form is sent from which something was left out."""
+        if self._unmarked is None or not course.taken or not course.taken[-1].sends:
+            return decision
+        mistake, self._unmarked = self._unmarked, None
+        return decision.model_copy(update={"injected_mistake": mistake})
 
     def mend(self, course: Course, sight: Sight) -> Decision | None:
         """Return what is done about the mistake that was made; None: nothing is now, or the course says it."""

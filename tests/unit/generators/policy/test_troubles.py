@@ -137,3 +137,29 @@ async def test_a_site_that_fails_at_every_step_is_left() -> None:
         assert (await _act(policy, root)).action == Reload()
     with pytest.raises(RolloutFailure, match="the site has gone wrong"):
         await _act(policy, root)
+
+
+async def test_a_window_in_which_the_last_step_was_taken_is_not_in_the_way() -> None:
+    close = node("button", "Not now", at=(9.0, 9.0))
+    sure = node("button", "Delete", at=(5.0, 6.0))
+    said = "This could not be done just now. Please try again."
+    window = node("dialog", "", node("h2", "Delete: Lamp"), sure, close, aria_modal="true")
+    policy = ReferencePolicy([step(do="click", on="Delete"), END])
+    await _act(policy, _page(window))
+    window.children.insert(1, _alert(said))
+    again = await _act(policy, _page(window))
+    assert again.action == Click(x=5, y=6)
+    assert said in (again.thought or "")
+
+
+@pytest.mark.parametrize("opens", ["right_click", "hover"])
+async def test_a_menu_that_was_open_is_opened_again_before_its_entry_is_pressed(opens: str) -> None:
+    name, entry = node("h1", "Lamp", at=(2.0, 2.0)), node("button", "Ship", at=(5.0, 6.0))
+    policy = ReferencePolicy([step(do=opens, on="Lamp"), step(do="click", on="Ship"), END])
+    await _act(policy, node("body", "", name))
+    await _act(policy, node("body", "", name, entry))
+    said = _alert("This could not be done just now. Please try again.")
+    again = await _act(policy, node("body", "", name, said))
+    pressed = await _act(policy, node("body", "", name, entry))
+    assert not isinstance(again.action, Answer)
+    assert pressed.action == Click(x=5, y=6)

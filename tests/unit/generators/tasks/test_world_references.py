@@ -1,5 +1,7 @@
 """References of worlds' tasks do what is asked, by pages alone, and nothing else is paid for."""
 
+from itertools import pairwise
+
 import pytest
 from support.worlds import drawn
 from support.worlds.drawn_visits import attempt, paid
@@ -12,6 +14,7 @@ from generators.tasks.worlds.draw import kinds_of
 from generators.tasks.worlds.ground.task import to_task
 from generators.tasks.worlds.kinds import KINDS
 from generators.worlds.drawing.draw import FAMILIES
+from schemas.tasks.reference import Do
 from schemas.tasks.task import Task
 
 SPOILED = ("edit", "delete", "create", "edit-two", "move", "find", "count")
@@ -70,3 +73,17 @@ async def test_in_a_shop_every_kind_of_near_miss_is_tried_and_rejected() -> None
         tried |= {miss.kind for miss in misses}
 
     assert tried == set(MissKind)
+
+
+def test_a_reference_opens_no_view_that_it_does_not_use() -> None:
+    for family in ("shop", "help_desk", "library"):
+        for kind in kinds_of(family)[::3]:
+            task = drawn.task(family, kind, 1)
+            if task is None or task.reference is None:
+                continue
+            number, steps = task.parameters["world"], task.reference
+            assert isinstance(number, int)
+            world, _ = drawn.whole(family, number)
+            labels = {view.label for view in world.views}
+            opened = [step.do is Do.CLICK and step.on in labels for step in steps]
+            assert not any(one and other for one, other in pairwise(opened)), (family, kind)

@@ -196,7 +196,8 @@ def _needed(value: str, said: str = "") -> Node:
 
 async def test_a_field_that_was_left_out_is_filled_when_the_form_says_so() -> None:
     policy = _policy(LeftOut, step(do="type", on="price", text="10"), SAVE)
-    assert (await _act(policy, _needed(""))).action == Click(x=3, y=4)
+    sent = await _act(policy, _needed(""))
+    assert (sent.action, sent.injected_mistake) == (Click(x=3, y=4), InjectedMistake.LEFT_OUT)
     right = await _act(policy, _needed("", "price is required."))
     assert right.action == TypeText(x=10, y=1, text="10", overwrite=True)
     assert (await _act(policy, _needed("10", "price is required."))).action == Click(x=3, y=4)

@@ -1,0 +1,128 @@
+"""Plans that are wrong, and pages that change, hide, fail or do not tell things apart: each ends, and says why."""
+
+import pytest
+from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import Decision, PolicyInput
+from generators.policy.reference import ReferencePolicy
+from generators.policy.troubles import MAX_ANSWERS
+from schemas.episodes.action import Answer, Click, Scroll, TypeText, Wait
+from schemas.episodes.observation import Sight
+from schemas.errors import RolloutFailure
+
+LAMP = step(do="find", on="Lamp", text="Next")
+OPEN = step(do="click", on="Lamp")
+END = step(do="answer", text="")
+
+
+async def _act(policy: ReferencePolicy, root: Node, url: str = "/1") -> Decision:
+    page = SEEN.page.model_copy(update={"url": f"http://shop.localhost{url}"})
+    seen = SEEN.model_copy(update={"page": page})
+    return await policy.act(PolicyInput("Do it.", (), seen, Reader(root)))
+
+
+def _listed(*names: str, top: float = 0.0, height: float = 400.0, more: bool = False) -> Node:
+    button = [node("button", "Next", at=(3.0, 3.0))] if more else []
+    links = [node("a", name, at=(9.0, 10.0 + 20 * at)) for at, name in enumerate(names)]
+    return scrolled(node("body", "", *links, *button), top, height=height)
+
+
+async def test_a_plan_that_says_a_row_is_where_it_is_not_fails_by_the_rows_name() -> None:
+    policy = ReferencePolicy([LAMP, OPEN, END])
+    assert (await _act(policy, _listed("Chair", more=True))).action == Click(x=3, y=3)
+    with pytest.raises(
+        RolloutFailure, match="step 1 of the reference: the list ends without 'Lamp'"
+    ):
+        await _act(policy, _listed("Table"), "/2")
+
+
+async def test_a_list_that_grows_while_it_is_read_is_read_on() -> None:
+    policy = ReferencePolicy([step(do="read"), END])
+    grown = [_listed("Chair", top=300.0 * at, height=700.0 + 300.0 * at) for at in range(4)]
+    taken = [(await _act(policy, one)).action for one in grown]
+    assert all(isinstance(one, Scroll) for one in taken)
+    last = _listed("Chair", top=1_200.0, height=1_600.0)
+    assert isinstance((await _act(policy, last)).action, Answer)
+
+
+@pytest.mark.parametrize(
+    ("found", "ends"), [((), True), (("Chair", "Lamp", "Table"), False)], ids=["nothing", "all"]
+)
+async def test_a_search_that_finds_nothing_or_all_is_read_as_it_is(
+    found: tuple[str, ...], *, ends: bool
+) -> None:
+    policy = ReferencePolicy([step(do="type", on="Search", text="Lamp"), LAMP, OPEN, END])
+    field = node("input", "", at=(5.0, 6.0), placeholder="Search", type="search")
+    typed = await _act(policy, scrolled(node("body", "", field), height=400.0))
+    assert isinstance(typed.action, TypeText)
+    if ends:
+        with pytest.raises(RolloutFailure, match="the list ends without 'Lamp'"):
+            await _act(policy, _listed(*found), "/1?q=Lamp")
+    else:
+        assert (await _act(policy, _listed(*found), "/1?q=Lamp")).action == Click(x=9, y=30)
+
+
+async def test_a_search_that_is_slow_is_waited_for() -> None:
+    policy = ReferencePolicy([LAMP, OPEN, END])
+    loads = scrolled(node("body", "", node("p", "Loading…")), height=400.0)
+    assert isinstance((await _act(policy, loads)).action, Wait)
+    assert (await _act(policy, _listed("Lamp"))).action == Click(x=9, y=10)
+
+
+async def test_a_search_that_never_ends_is_given_up() -> None:
+    policy = ReferencePolicy([LAMP, OPEN, END])
+    loads = scrolled(node("body", "", node("p", "Loading…")), height=400.0)
+    for _ in range(MAX_ANSWERS):
+        await _act(policy, loads)
+    with pytest.raises(
+        RolloutFailure, match='the site has gone wrong 13 times, at last: "Loading…"'
+    ):
+        await _act(policy, loads)
+
+
+async def test_of_two_rows_that_nothing_tells_apart_the_first_is_taken_each_time() -> None:
+    for _ in range(2):
+        policy = ReferencePolicy([LAMP, OPEN, END])
+        assert (await _act(policy, _listed("Lamp", "Lamp"))).action == Click(x=9, y=10)
+
+
+async def test_what_a_page_showed_and_hides_is_not_acted_on() -> None:
+    policy = ReferencePolicy([step(do="look", on="Lamp"), step(do="click", on="Chair"), OPEN, END])
+    assert isinstance((await _act(policy, _listed("Lamp", "Chair"))).action, Click)
+    with pytest.raises(RolloutFailure, match="step 3 of the reference: the page shows no 'Lamp'"):
+        await _act(policy, _listed("Chair"))
+
+
+async def test_a_task_whose_only_way_fails_each_time_is_given_up_by_what_the_page_says() -> None:
+    policy = ReferencePolicy([step(do="click", on="Save"), END])
+    said = "This could not be saved just now. Please try again."
+    save = node("button", "Save", at=(5.0, 6.0))
+    failed = node("body", "", node("h1", "Lamp"), node("div", said, role="alert"), save)
+    for _ in range(MAX_ANSWERS + 1):
+        assert (await _act(policy, scrolled(failed, height=400.0))).action == Click(x=5, y=6)
+    with pytest.raises(
+        RolloutFailure, match='the site has gone wrong 13 times, at last: "This could'
+    ):
+        await _act(policy, scrolled(failed, height=400.0))
+
+
+@pytest.mark.parametrize(("shown", "claims"), [("Ada", True), ("Bo", False)])
+async def test_success_is_claimed_only_of_what_the_page_shows(shown: str, *, claims: bool) -> None:
+    saved = "The page shows the change."
+    steps = [step(do="type", on="Name", text="Ada"), step(do="click", on="Save")]
+    policy = ReferencePolicy([*steps, step(do="answer", text="", why=saved)])
+    field, save = node("input", "", at=(5.0, 6.0), placeholder="Name"), node("button", "Save")
+    form = scrolled(node("body", "", field, save), height=400.0)
+    await _act(policy, form)
+    await _act(policy, form)
+    page = scrolled(node("body", "", node("p", shown)), height=400.0)
+    seen = SEEN.model_copy(
+        update={
+            "page": SEEN.page.model_copy(update={"url": "http://shop.localhost/2"}),
+            "sights": (Sight(text=shown, bbox=(0, 0, 10, 10)),),
+        }
+    )
+    end = await policy.act(PolicyInput("Do it.", (), seen, Reader(page)))
+    assert isinstance(end.action, Answer)
+    assert (end.thought == saved) is claims
