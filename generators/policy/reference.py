@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 from generators.policy.course import Course, Screen, screen_of
-from generators.policy.element_names import is_button_or_link, words
+from generators.policy.element_names import is_active, is_button_or_link, words
 from generators.policy.memory import Memory, Place, Sheet
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
@@ -334,9 +334,9 @@ class ReferencePolicy:
         return decide(Wait(ms=WAIT_MS), waits_on or step.why)
 
     def _leave(self, step: ReferenceStep, page: Page) -> Decision | None:
-        """Return a step back while what is to be reached is not in sight; None: it is."""
+        """Return a step back while what is to be used is not in sight; None: it is. Words alone are of no use."""
         wanted = page.find_exactly(step.on or "")
-        if wanted is not None and _is_in_window(wanted, page):
+        if wanted is not None and is_active(wanted) and _is_in_window(wanted, page):
             return None
         self._count_scroll(step)
         return decide(Back(), step.why)

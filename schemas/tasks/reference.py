@@ -37,7 +37,7 @@ class Do(StrEnum):
     SLIDE = "slide"
     """Drag the handle of the slider `on` to the number `text`."""
     BACK = "back"
-    """Go one page back in the tab's history, or, with `on`, as many as are needed until that is in sight."""
+    """Go one page back in the tab's history, or, with `on`, as many as are needed until that can be clicked in sight."""
     TAB = "tab"
     """Close the tab in sight, where `text` is `close`, or show the tab of the number `text`, from 0."""
     WAIT = "wait"

@@ -88,7 +88,7 @@ _CELLS = (Cells.PENCIL, Cells.VALUE)
 
 _TIPS, _TRAIL = 0.35, 0.4
 _MENU_OF_ACTIONS, _ASKS_AGAIN_TO_SAVE, _STICKY, _NOISY, _EACH_NOISE = 0.3, 0.08, 0.3, 0.35, 0.3
-_HOVERS, _CONTEXT, _IN_TAB, _SHEET, _SLOW, _TWICE = 0.5, 0.25, 0.5, 0.55, 0.18, 0.15
+_HOVERS, _CONTEXT, _IN_TAB, _SHEET, _SLOW, _TWICE = 0.5, 0.25, 0.5, 0.55, 0.18, 0.22
 _CARDS_DRAGGED, _ENTER, _CELLS_TWICE, _ALONE = 0.6, 0.5, 0.3, 0.7
 _SLOW_TENTHS = 30, 70
 """The shortest and the longest time that a slow list takes, tenths of a second."""

@@ -20,6 +20,7 @@ from support.worlds.world_widgets import (
 )
 
 from generators.browser.protocol import Node
+from generators.policy.element_names import is_active
 from generators.policy.named_elements import Page, find
 from schemas.tasks.reference import CLOSE, Do, ReferenceStep
 
@@ -156,12 +157,17 @@ class WorldBrowser:
 
     async def _leave(self, step: ReferenceStep) -> None:
         """Go one page back, or until what a step names is there."""
-        while step.on is None or Page(self.root).find_exactly(step.on) is None:
+        while step.on is None or not self._offers(step.on):
             self._past.pop()
             address = self._past.pop()
             await self.open(address)
             if step.on is None:
                 return
+
+    def _offers(self, name: str) -> bool:
+        """Return whether the page has something to click with exactly this name."""
+        found = Page(self.root).find_exactly(name)
+        return found is not None and is_active(found)
 
     async def _show_tab(self, text: str) -> None:
         """Close a tab, or show the first one: what it held is as it was, and opened again."""

@@ -88,8 +88,8 @@ async def test_a_wait_without_an_end_is_a_failure() -> None:
 
 
 async def test_it_goes_back_until_what_it_looks_for_is_in_sight() -> None:
-    alone = node("body", "", node("h1", "Lamp"))
-    steps = step(do="back", on="Add what you like"), step(do="click", on="Add")
+    alone = node("body", "", node("h1", "Lamp"), node("h2", "Add"))  # words alone are of no use
+    steps = step(do="back", on="Add"), step(do="click", on="Add")
 
     taken = await turns(ReferencePolicy(steps), alone, alone, PAGE)
 
