@@ -38,7 +38,7 @@ from random import Random
 from pydantic import JsonValue
 
 from bench.measuring.label_sheets import draw_episode
-from bench.measuring.result import ROOT, report
+from bench.measuring.result import RESULTS, ROOT, write_result
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
 from generators.verify.steps import Steps
@@ -309,16 +309,25 @@ def score(kept: Path, readers: Sequence[Path], runs: Sequence[str], *, keep: str
     for name in agreed:
         if ours[name] != one[name]:
             print(f"{name}: readers {one[name]}, we {ours[name]}")
-    report(
-        {
-            "bench": "labels",
-            "steps": len(ids),
-            "kappa": round(kappa([one[name] for name in ids], [other[name] for name in ids]), 3),
-            "agreed": len(agreed),
-            "labels": shares([ours[name] for name in agreed], [one[name] for name in agreed]),
-        },
-        keep=keep,
-    )
+    labels = shares([ours[name] for name in agreed], [one[name] for name in agreed])
+    agreement = round(kappa([one[name] for name in ids], [other[name] for name in ids]), 3)
+    figures = {
+        "bench": "labels",
+        "steps": len(ids),
+        "kappa": agreement,
+        "agreed": len(agreed),
+        "labels": labels,
+        "held": agreement >= MIN_KAPPA and all(map(_is_held, labels.values())),
+    }
+    print(json.dumps(figures))
+    if keep is not None:
+        write_result(RESULTS, keep, figures)
+
+
+def _is_held(label: Mapping[str, float | None]) -> bool:
+    """Return whether a label's precision and recall are as high as they have to be."""
+    precision, recall = label["precision"], label["recall"]
+    return precision is not None and recall is not None and min(precision, recall) >= MIN_SHARE
 
 
 def _paths(names: Iterable[str]) -> list[Path]:

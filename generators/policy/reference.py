@@ -1,17 +1,17 @@
 """A policy that carries out a task's reference, as `schemas/tasks/reference.py` describes it.
 
 The reference says what is done; how it is found is decided by what the episode has been shown (`memory.py`). An element
-is acted on by pixels and keys once it is in sight. Until then the policy scrolls to where it has seen it, or else
-through what it has not seen yet, at most four fifths of what is in sight at once. If the whole page was in sight and
-nothing is called so, the episode ends as a failure of the policy that names the element.
+is acted on by pixels and keys once it is in sight (`approach.py`). What goes wrong is seen and mended (`troubles.py`), the
+policy's own mistakes too (`slips/`).
 """
 
 from collections.abc import Sequence
 
 from generators.browser.protocol import Node
+from generators.policy.approach import Approach, is_in_window, unseen_part
 from generators.policy.course import Course, Screen, screen_of
-from generators.policy.element_names import is_active, is_button_or_link, words
-from generators.policy.memory import Memory, Place, Sheet
+from generators.policy.element_names import is_active, words
+from generators.policy.memory import Memory, Place
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.reference_actions import (
@@ -29,33 +29,25 @@ from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.troubles import Troubles
-from generators.policy.window import Window, is_within
-from schemas.episodes.action import Answer, Back, Click, Direction, Hover, Key, TypeText, Wait
+from schemas.episodes.action import Answer, Back, Click, Direction, Key, TypeText, Wait
 from schemas.episodes.episode import PolicyKind
-from schemas.episodes.observation import Box, Observation, PageState
+from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.reference import Do, ReferenceStep
 
 _FIRST_PART = 18
 """Distance from the edge of a native date field to its first part, px. That part is typed first."""
 
-MAX_SCROLLS = 80
-"""Largest number of scrolls for one element, or through one list."""
-
 _LOOKS_THROUGH = {Do.FIND, Do.READ}
-_LOOKS = {Do.LOOK, Do.FIND}
 _ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK}
 _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
 _FINDS_ON = "What I look for is not among the rows in sight; the list goes on further down."
 _READS_ON = "I have read the rows in sight; the list goes on further down."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
-_UNSEEN = "What I need next is not in sight"
-_TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
-_UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
 _TURNS = 'I have read all that this page lists; "{}" leads to more.'
 
 
@@ -67,12 +59,9 @@ class ReferencePolicy:
         self._course = Course(steps)
         self._slips = slips or Slips((), seed="", share=0.0)
         self._troubles = Troubles(self._course)
-        self._scrolls = 0
-        self._came_to: tuple[str, Box] | None = None
-        self._moved_away = False
         self._memory = Memory()
+        self._approach = Approach(self._course, self._memory)
         self._seen = SeenDocument()
-        self._unfolded = set[str]()
         self._grows = False
         self._url = ""
         self._set: dict[str, str] = {}
@@ -106,7 +95,7 @@ class ReferencePolicy:
         url = turn.observation.page.url
         page = await self._look(turn)
         places = self._memory.look(url, page.root, page.front, page.window)
-        self._unfolded.update(page.unfolded())
+        self._approach.unfolded.update(page.unfolded())
         sight = Sight(page, places, self._memory, screen_of(page, url))
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
         if found is not None:
@@ -142,7 +131,7 @@ class ReferencePolicy:
             if slip is not None:
                 return slip
             if self._course.next is step:
-                self._take(self._find(step, page, places), sight.screen)
+                self._take(self._approach.find(step, page, places), sight.screen)
                 return self._act(step, page, places)
         return Decision(action=Answer())
 
@@ -156,7 +145,7 @@ class ReferencePolicy:
             case Do.FIND | Do.READ:
                 return self._look_through(step, page, places)
             case _:
-                return self._bring_into_sight(step, page, places)
+                return self._approach.bring(step, page, places)
 
     async def _begin(self, turn: PolicyInput) -> None:
         """Note which page it is, and plan how an option is taken where a list was just opened."""
@@ -183,112 +172,13 @@ class ReferencePolicy:
         """Return the end of a task that changes something, or a scroll to see the change first."""
         shown = " ".join(sight.text for sight in observation.sights or ()).casefold()
         unseen = [text for text in self._saved.values() if words(text).casefold() not in shown]
-        on = _unseen_part(places) if unseen else None
+        on = unseen_part(places) if unseen else None
         if on is not None:
-            self._count_scroll(step)
+            self._approach.count(step)
             return decide(self._memory.scroll(*on), step.why and _CHECKS)
         self._take()
         why = step.why if not unseen else step.why and _ENDS
         return decide(act_on_nothing(step, observation.page.url), why)
-
-    def _find(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Node | None:
-        """Return the element of a step; None: none was seen.
-
-        One whose name has the step's words among others is meant only if all was in sight, and nothing is called just so.
-        """
-        exact = page.find(step, exactly=True)
-        return page.find(step) if exact is None and _unseen_part(places) is None else exact
-
-    def _ends(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> list[Node]:
-        """Return the elements of a step; a look has what its element is read with before it."""
-        found = [
-            one
-            for named in _steps_that_name(step)
-            if (one := self._find(named, page, places)) is not None
-        ]
-        return [*page.window.around(found[0]), *found] if step.do is Do.LOOK and found else found
-
-    def _bring_into_sight(
-        self, step: ReferenceStep, page: Page, places: Sequence[Place]
-    ) -> Decision | None:
-        """Return a decision by which more of a step's elements comes into sight; None: no more is needed or possible.
-
-        Raises:
-            RolloutFailure: all of the page was in sight, and nothing that is called so.
-        """
-        fold = self._fold_over(step, page)
-        if fold is not None:
-            return self._unfold(step, fold, page, places)
-        for one in _steps_that_name(step):
-            end = self._find(one, page, places)
-            if end is None or not _is_in_window(end, page):
-                self._count_scroll(step)
-                back = None if end is None else self._go_back(step, end, page, places)
-                return back or self._look_on(step, one, places)
-        for end in self._ends(step, page, places):
-            scroll = self._show_whole(step, end, page.window)
-            if scroll is not None:
-                return scroll
-        return None
-
-    def _fold_over(self, step: ReferenceStep, page: Page) -> Node | None:
-        """Return the button behind which a click's element is, as far as is known; None: it is behind none.
-
-        A part that was never shown may hold it; of one that was, its names are remembered.
-        """
-        fold = page.fold() if step.do is Do.CLICK else None
-        found = None if fold is None else page.find(step, exactly=True)
-        if fold is None or (found is not None and is_button_or_link(found)):
-            return None
-        return fold if not self._unfolded or words(step.on or "") in self._unfolded else None
-
-    def _unfold(
-        self, step: ReferenceStep, fold: Node, page: Page, places: Sequence[Place]
-    ) -> Decision:
-        """Return the click that shows what is folded away, or what brings its button into sight."""
-        self._count_scroll(step)
-        said = words(fold.text)
-        why = step.why and _UNFOLDS.format(said)
-        press = ReferenceStep(do=Do.CLICK, on=said, why=why)
-        return self._bring_into_sight(press, page, places) or self._act(press, page, places)
-
-    def _go_back(
-        self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
-    ) -> Decision | None:
-        """Return the way back to a thing that was in sight; None: there is none."""
-        holder = page.window.holder(thing)
-        for place in (one for one in places if one.holder is holder):
-            back = self._memory.recall(place, thing)
-            if back is None:
-                continue
-            direction, distance = back
-            if place.is_far_up(direction, distance) and not page.is_written_in:
-                return decide(Key(key="Home"), step.why and _TO_TOP)
-            where = "further up" if direction is Direction.UP else "further down"
-            why = step.why and f"{_UNSEEN}; I have seen it {where} on this page."
-            scroll = self._memory.scroll(place, direction, distance)
-            return decide(scroll, step.why if step.do is Do.LOOK else why)
-        return None
-
-    def _look_on(
-        self, step: ReferenceStep, named: ReferenceStep, places: Sequence[Place]
-    ) -> Decision:
-        """Return a scroll to what was not in sight yet.
-
-        Raises:
-            RolloutFailure: all was in sight.
-        """
-        on = _unseen_part(places)
-        if on is not None:
-            where = "further down" if on[1] is Direction.DOWN else "further up"
-            why = step.why and f"{_UNSEEN}; it should be {where} on this page."
-            scroll = self._memory.scroll(*on)
-            return decide(scroll, step.why if step.do is Do.LOOK else why)
-        inside = f" within '{named.within}'" if named.within else ""
-        raise RolloutFailure(
-            FailureKind.POLICY,
-            f"step {self._course.number} of the reference: the page shows no '{named.on}'{inside}",
-        )
 
     def _look_through(
         self, step: ReferenceStep, page: Page, places: Sequence[Place]
@@ -299,12 +189,12 @@ class ReferencePolicy:
             RolloutFailure: the list has ended without what is to be found in it.
         """
         end = page.find_exactly(step.on) if step.do is Do.FIND and step.on else None
-        if end is not None and _is_in_window(end, page):
+        if end is not None and is_in_window(end, page):
             whole = [*page.window.around(end), end]
-            shown = (self._show_whole(step, one, page.window) for one in whole)
+            shown = (self._approach.show_whole(step, one, page.window) for one in whole)
             return next((one for one in shown if one is not None), None)
-        self._count_scroll(step)
-        on = _unseen_part(places)
+        self._approach.count(step)
+        on = unseen_part(places)
         if on is not None:
             down = _READS_ON if step.do is Do.READ else _FINDS_ON
             why = _READS_UP if on[1] is Direction.UP else down
@@ -318,7 +208,7 @@ class ReferencePolicy:
                 f"step {self._course.number} of the reference: the list ends without '{step.on}'",
             )
         press = ReferenceStep(do=Do.CLICK, on=step.text, why=step.why and _TURNS.format(step.text))
-        scroll = self._bring_into_sight(press, page, places)
+        scroll = self._approach.bring(press, page, places)
         if scroll is not None:
             return scroll
         self._grows = True
@@ -327,27 +217,19 @@ class ReferencePolicy:
     def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a wait while the page says that something is not done yet; None: it does not say so."""
         sign = page.find_exactly(step.on or "")
-        if sign is None or not _is_in_window(sign, page):
+        if sign is None or not is_in_window(sign, page):
             return None
-        waits_on = step.why and self._scrolls and _WAITS_ON.format(step.on)
-        self._count_scroll(step)
+        waits_on = step.why and self._approach.scrolls and _WAITS_ON.format(step.on)
+        self._approach.count(step)
         return decide(Wait(ms=WAIT_MS), waits_on or step.why)
 
     def _leave(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a step back while what is to be used is not in sight; None: it is. Words alone are of no use."""
         wanted = page.find_exactly(step.on or "")
-        if wanted is not None and is_active(wanted) and _is_in_window(wanted, page):
+        if wanted is not None and is_active(wanted) and is_in_window(wanted, page):
             return None
-        self._count_scroll(step)
+        self._approach.count(step)
         return decide(Back(), step.why)
-
-    def _count_scroll(self, step: ReferenceStep) -> None:
-        self._scrolls += 1
-        if self._scrolls > MAX_SCROLLS:
-            raise RolloutFailure(
-                FailureKind.POLICY,
-                f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
-            )
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
         """Check that a step answers what the page asks, if and only if it asks.
@@ -374,10 +256,10 @@ class ReferencePolicy:
             opens_menu=(pressed is not None and pressed.tag == "summary")
             or (step is not None and step.do in (Do.HOVER, Do.RIGHT_CLICK)),
         )
-        self._scrolls, self._came_to, self._moved_away = 0, None, False
+        self._approach.begin()
 
     def _act(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision:
-        ends = self._ends(step, page, places)
+        ends = self._approach.ends(step, page, places)
         if step.do in _FILLS and step.text:
             self._set[step.on or ""] = step.text
         if step.do is Do.SLIDE:
@@ -408,58 +290,3 @@ class ReferencePolicy:
         marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
         name = TypeText(text=step.text or "")
         self._keys = [decide(name, led), decide(Key(key="Enter"), marked)]
-
-    def _show_whole(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
-        """Return a decision that brings the rest of an element into sight; None: no more is needed or possible.
-
-        It is a scroll, or, if scrolling does not help, a hover at the heading to close a menu that lies
-        over the element.
-
-        Raises:
-            RolloutFailure: no part of it comes into sight.
-        """
-        view, holder = window.view(thing), window.holder(thing)
-        if thing.point is not None and is_within(thing, view):
-            return None
-        _, top, _, height = thing.box
-        offset = top + height / 2 - view[1] - view[3] / 2
-        came_no_nearer = self._came_to == (thing.text, thing.box) or window.is_at_end(
-            holder, down=offset > 0
-        )
-        self._came_to = (thing.text, thing.box)
-        if came_no_nearer and (thing.point is not None or step.do in _LOOKS):
-            return None
-        self._count_scroll(step)
-        if came_no_nearer and not self._moved_away and window.heading is not None:
-            self._moved_away = True
-            said, (x, y) = window.heading
-            why = f'Something lies over what I need next: I move the pointer to "{said}".'
-            return decide(Hover(x=x, y=y), step.why and why)
-        direction = Direction.DOWN if offset > 0 else Direction.UP
-        where = "further down" if offset > 0 else "further up"
-        how_much = "covered" if thing.point is None else "only partly in sight"
-        seen = step.why and f"What I need next is {how_much}; the rest of it is {where}."
-        over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)
-        place = Place(Sheet(), 0.0, view, holder, over)
-        return decide(
-            place.scroll(direction, abs(offset)), step.why if step.do is Do.LOOK else seen
-        )
-
-
-def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:
-    """Return the steps that name the elements of one: a drag has two."""
-    if step.do is not Do.DRAG:
-        return [step]
-    return [step, ReferenceStep(do=Do.CLICK, on=step.text)]
-
-
-def _unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
-    """Return the first sheet that has something that was not in sight, and where; None: all was."""
-    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
-    return next(((one, way) for one, way in ways if way is not None), None)
-
-
-def _is_in_window(thing: Node, page: Page) -> bool:
-    """Return whether a part of an element is where it can be in sight."""
-    (_, top, _, height), view = thing.box, page.window.view(thing)
-    return top < view[1] + view[3] and view[1] < top + max(height, 1.0)

@@ -32,6 +32,9 @@ _FAILED = {
 }
 """Headings of pages that failed to load, in small letters."""
 
+_SELECTORS = ("#", ".")
+"""What names begin with that no page shows: those of ids and classes."""
+
 _NOT_SAVED = re.compile(r"\bnot (be )?(saved|done|stored)\b|\btry again\b", re.IGNORECASE)
 _LOST = re.compile(r"\benter (them|it) again\b", re.IGNORECASE)
 _SIGNED_OUT = re.compile(r"\bsigned in as ([^:;.\n]+)")
@@ -102,6 +105,8 @@ class Troubles:
         else:
             first, *others = self._course.presses()
             why = f'"{said}" So I press "{first.on}" again.'
+            if (first.on or "")[:1] in _SELECTORS:
+                why = "The page says that it was not done, so I do it once more."
             self._course.put_in(first.model_copy(update={"why": why}), *others)
         self._taken_up = len(taken)
         return None

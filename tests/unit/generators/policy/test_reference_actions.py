@@ -3,8 +3,9 @@
 import pytest
 from support.browsers.reference_pages import AWAY, PAGE, SEEN, Reader, acted, node, scrolled, step
 
+from generators.policy.approach import MAX_SCROLLS
 from generators.policy.protocol import PolicyInput
-from generators.policy.reference import MAX_SCROLLS, ReferencePolicy
+from generators.policy.reference import ReferencePolicy
 from generators.policy.reference_actions import WAIT_MS, slide
 from schemas.episodes.action import (
     Action,

@@ -4,8 +4,9 @@ import pytest
 from support.browsers.reference_pages import AWAY, SEEN, Reader, node, scrolled, step
 
 from generators.browser.protocol import Node
+from generators.policy.approach import MAX_SCROLLS
 from generators.policy.protocol import PolicyInput
-from generators.policy.reference import MAX_SCROLLS, ReferencePolicy
+from generators.policy.reference import ReferencePolicy
 from schemas.episodes.action import Action, Answer, Click, Direction, Key, Scroll, TypeText
 from schemas.errors import RolloutFailure
 

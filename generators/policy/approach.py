@@ -1,0 +1,217 @@
+"""How a policy comes to the element of a step: by scrolls to where it was seen, or else through what was not seen yet.
+
+At most four fifths of what is in sight are scrolled at once. A part that is folded away is opened; what only partly is in
+sight, or is covered, is brought into sight whole. If the whole page was in sight and nothing is called so, the episode ends
+as a failure of the policy that names the element.
+"""
+
+from collections.abc import Sequence
+
+from generators.browser.protocol import Node
+from generators.policy.course import Course
+from generators.policy.element_names import is_button_or_link, words
+from generators.policy.memory import Memory, Place, Sheet
+from generators.policy.named_elements import Page
+from generators.policy.protocol import Decision
+from generators.policy.reference_actions import act_on, decide
+from generators.policy.window import Window, is_within
+from schemas.episodes.action import Direction, Hover, Key
+from schemas.episodes.observation import Box
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.tasks.reference import Do, ReferenceStep
+
+MAX_SCROLLS = 80
+"""Largest number of scrolls for one element, or through one list."""
+
+LOOKS = {Do.LOOK, Do.FIND}
+"""What is only looked at."""
+
+_UNSEEN = "What I need next is not in sight"
+_TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
+_UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
+
+
+class Approach:
+    """The way to the elements of a course's next step."""
+
+    def __init__(self, course: Course, memory: Memory) -> None:
+        self._course, self._memory = course, memory
+        self.scrolls = 0
+        """The scrolls for the next step so far."""
+        self.unfolded = set[str]()
+        """The names that folded parts have shown."""
+        self._came_to: tuple[str, Box] | None = None
+        self._moved_away = False
+
+    def begin(self) -> None:
+        """Begin with another step."""
+        self.scrolls, self._came_to, self._moved_away = 0, None, False
+
+    def find(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Node | None:
+        """Return the element of a step; None: none was seen.
+
+        One whose name has the step's words among others is meant only if all was in sight, and nothing is called just so.
+        """
+        exact = page.find(step, exactly=True)
+        return page.find(step) if exact is None and unseen_part(places) is None else exact
+
+    def ends(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> list[Node]:
+        """Return the elements of a step; a look has what its element is read with before it."""
+        found = [
+            one
+            for named in _steps_that_name(step)
+            if (one := self.find(named, page, places)) is not None
+        ]
+        return [*page.window.around(found[0]), *found] if step.do is Do.LOOK and found else found
+
+    def bring(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision | None:
+        """Return a decision by which more of a step's elements comes into sight; None: no more is needed or possible.
+
+        Raises:
+            RolloutFailure: all of the page was in sight, and nothing that is called so.
+        """
+        fold = self._fold_over(step, page)
+        if fold is not None:
+            return self._unfold(step, fold, page, places)
+        for one in _steps_that_name(step):
+            end = self.find(one, page, places)
+            if end is None or not is_in_window(end, page):
+                self.count(step)
+                back = None if end is None else self._go_back(step, end, page, places)
+                return back or self._look_on(step, one, places)
+        for end in self.ends(step, page, places):
+            scroll = self.show_whole(step, end, page.window)
+            if scroll is not None:
+                return scroll
+        return None
+
+    def _fold_over(self, step: ReferenceStep, page: Page) -> Node | None:
+        """Return the button behind which a click's element is, as far as is known; None: it is behind none.
+
+        A part that was never shown may hold it; of one that was, its names are remembered.
+        """
+        fold = page.fold() if step.do is Do.CLICK else None
+        found = None if fold is None else page.find(step, exactly=True)
+        if fold is None or (found is not None and is_button_or_link(found)):
+            return None
+        return fold if not self.unfolded or words(step.on or "") in self.unfolded else None
+
+    def _unfold(
+        self, step: ReferenceStep, fold: Node, page: Page, places: Sequence[Place]
+    ) -> Decision:
+        """Return the click that shows what is folded away, or what brings its button into sight."""
+        self.count(step)
+        said = words(fold.text)
+        why = step.why and _UNFOLDS.format(said)
+        press = ReferenceStep(do=Do.CLICK, on=said, why=why)
+        return self.bring(press, page, places) or _press(press, fold)
+
+    def _go_back(
+        self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
+    ) -> Decision | None:
+        """Return the way back to a thing that was in sight; None: there is none."""
+        holder = page.window.holder(thing)
+        for place in (one for one in places if one.holder is holder):
+            back = self._memory.recall(place, thing)
+            if back is None:
+                continue
+            direction, distance = back
+            if place.is_far_up(direction, distance) and not page.is_written_in:
+                return decide(Key(key="Home"), step.why and _TO_TOP)
+            where = "further up" if direction is Direction.UP else "further down"
+            why = step.why and f"{_UNSEEN}; I have seen it {where} on this page."
+            scroll = self._memory.scroll(place, direction, distance)
+            return decide(scroll, step.why if step.do is Do.LOOK else why)
+        return None
+
+    def _look_on(
+        self, step: ReferenceStep, named: ReferenceStep, places: Sequence[Place]
+    ) -> Decision:
+        """Return a scroll to what was not in sight yet.
+
+        Raises:
+            RolloutFailure: all was in sight.
+        """
+        on = unseen_part(places)
+        if on is not None:
+            where = "further down" if on[1] is Direction.DOWN else "further up"
+            why = step.why and f"{_UNSEEN}; it should be {where} on this page."
+            scroll = self._memory.scroll(*on)
+            return decide(scroll, step.why if step.do is Do.LOOK else why)
+        inside = f" within '{named.within}'" if named.within else ""
+        raise RolloutFailure(
+            FailureKind.POLICY,
+            f"step {self._course.number} of the reference: the page shows no '{named.on}'{inside}",
+        )
+
+    def show_whole(self, step: ReferenceStep, thing: Node, window: Window) -> Decision | None:
+        """Return a decision that brings the rest of an element into sight; None: no more is needed or possible.
+
+        It is a scroll, or, if scrolling does not help, a hover at the heading to close a menu that lies
+        over the element.
+
+        Raises:
+            RolloutFailure: no part of it comes into sight.
+        """
+        view, holder = window.view(thing), window.holder(thing)
+        if thing.point is not None and is_within(thing, view):
+            return None
+        _, top, _, height = thing.box
+        offset = top + height / 2 - view[1] - view[3] / 2
+        came_no_nearer = self._came_to == (thing.text, thing.box) or window.is_at_end(
+            holder, down=offset > 0
+        )
+        self._came_to = (thing.text, thing.box)
+        if came_no_nearer and (thing.point is not None or step.do in LOOKS):
+            return None
+        self.count(step)
+        if came_no_nearer and not self._moved_away and window.heading is not None:
+            self._moved_away = True
+            said, (x, y) = window.heading
+            why = f'Something lies over what I need next: I move the pointer to "{said}".'
+            return decide(Hover(x=x, y=y), step.why and why)
+        direction = Direction.DOWN if offset > 0 else Direction.UP
+        where = "further down" if offset > 0 else "further up"
+        how_much = "covered" if thing.point is None else "only partly in sight"
+        seen = step.why and f"What I need next is {how_much}; the rest of it is {where}."
+        over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)
+        place = Place(Sheet(), 0.0, view, holder, over)
+        return decide(
+            place.scroll(direction, abs(offset)), step.why if step.do is Do.LOOK else seen
+        )
+
+    def count(self, step: ReferenceStep) -> None:
+        """Count a scroll, or another action that brings a step's element nearer.
+
+        Raises:
+            RolloutFailure: there were too many.
+        """
+        self.scrolls += 1
+        if self.scrolls > MAX_SCROLLS:
+            raise RolloutFailure(
+                FailureKind.POLICY,
+                f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
+            )
+
+
+def _press(step: ReferenceStep, button: Node) -> Decision:
+    return decide(act_on(step, button.point or (0.0, 0.0), None, is_native=False), step.why)
+
+
+def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:
+    """Return the steps that name the elements of one: a drag has two."""
+    if step.do is not Do.DRAG:
+        return [step]
+    return [step, ReferenceStep(do=Do.CLICK, on=step.text)]
+
+
+def unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
+    """Return the first sheet that has something that was not in sight, and where; None: all was."""
+    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
+    return next(((one, way) for one, way in ways if way is not None), None)
+
+
+def is_in_window(thing: Node, page: Page) -> bool:
+    """Return whether a part of an element is where it can be in sight."""
+    (_, top, _, height), view = thing.box, page.window.view(thing)
+    return top < view[1] + view[3] and view[1] < top + max(height, 1.0)
