@@ -129,11 +129,9 @@ class SeenDocument:
             kept.children = [child for child in kept.children if self._is_in(child, key)]
             if id(kept) in inside:
                 continue
-            sheet = None if kept.sheet == now.key else kept.sheet
+            sheet = kept.sheet
             if sheet not in views:
-                holder = shown.get(sheet) if sheet is not None else None
-                is_away = sheet is not None and holder is None
-                views[sheet] = (0.0, 0.0, 0.0, 0.0) if is_away else window.view_of(holder)
+                views[sheet] = self._view(window, sheet, now, shown)
             if not _has_middle(views[sheet], _move(kept.part, self._origin(kept.sheet, origins))):
                 continue
             lost = self._outermost_lost(key, shown)
@@ -144,6 +142,14 @@ class SeenDocument:
                 del self._kept[key]
         there = set(_inner_first(self._kept, now.key))
         self._kept = {key: kept for key, kept in self._kept.items() if key in there}
+
+    def _view(self, window: Window, sheet: int | None, now: Node, shown: dict[int, Node]) -> Box:
+        """Return where what a sheet holds can be in sight; what stays in the window lies over all else."""
+        if sheet is None:
+            return self._window
+        if sheet == now.key:
+            return window.view_of(None)
+        return window.view_of(shown[sheet]) if sheet in shown else (0.0, 0.0, 0.0, 0.0)
 
     def _outermost_lost(self, key: int, shown: dict[int, Node]) -> _Kept:
         """Return the outermost of the elements around one that are no more in sight either, or the element."""

@@ -183,3 +183,19 @@ def test_what_is_shown_now_goes_before_what_was_remembered_of_the_same_thing() -
         shown.append(seen.text)
 
     assert shown == ["10", "1"]
+
+
+def test_a_window_over_the_page_forgets_what_it_showed_before() -> None:
+    def calendar(day: str, key: int) -> Node:
+        cell = _word(day, 40.0, key=key)
+        over = node("div", "", cell, at=(5.0, 45.0), top=20.0, key=5)
+        over.box, over.style = (0.0, 20.0, 200.0, 100.0), {"position": "fixed"}
+        return scrolled(node("body", "", over, key=9), height=400.0)
+
+    seen = SeenDocument()
+    first, second = calendar("November", 1), calendar("December", 2)
+    seen.look(first, _observed(_sights(*first.children[0].children)))
+    now = seen.look(second, _observed(_sights(*second.children[0].children)))
+
+    assert _named(now, "November") is None
+    assert _named(now, "December") is not None
