@@ -36,6 +36,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from bench.measuring.actions import Needs, judge_needs, needs, shares, taken_in
+from bench.measuring.offers import OFFERED
 from bench.measuring.process import alone, cpu_by_kind, cpu_since
 from bench.measuring.result import ROOT, report
 from bench.swap.attempts import attempt_with_twins, of_miniwob, of_worlds
@@ -74,17 +75,6 @@ USD_PER_HOUR = 0.10
 MIN_REWARDED, MIN_REPLAYED, MIN_EQUAL_PICTURES = 0.995, 0.995, 0.99
 MIN_STEPS, MIN_LONG_STEPS, MIN_LONGEST_STEPS = 9, 18, 40
 MAX_CLICKS_REWARDED, MAX_CPU_MS = 0.005, 25.0
-
-_OFFERED = """(() => {
-  const top = [...document.querySelectorAll("dialog[open]")].pop() || document;
-  const found = [...top.querySelectorAll("a[href],button,select,textarea,input,summary,[role],[contenteditable]")];
-  const words = document.body.innerText.split(/\\n+/).map(text => text.trim()).filter(text => text && text.length < 40);
-  return {words, boxes: found.map(one => [one.getBoundingClientRect(), one]).filter(([box]) => box.width > 2 &&
-      box.height > 2 && box.x >= 0 && box.y >= 0 && box.right <= innerWidth && box.bottom <= innerHeight)
-    .map(([box, one]) => [box.x + box.width / 2, box.y + box.height / 2, one.matches(
-      "textarea,[contenteditable],input:not([type=radio],[type=checkbox],[type=range])")])};
-})()"""
-"""What of a page can be acted on and is in sight, and the lines of its text."""
 
 
 def named(count: int) -> list[tuple[str, int]]:
@@ -266,7 +256,7 @@ async def _click_about(browsers: Browsers, task: Task) -> float:
 
 async def _draw(session: Session, random: Random) -> tuple[list[str], list[Action]]:
     """Return the lines of a page, and one thing to do there."""
-    page: Any = await session.evaluate(_OFFERED)
+    page: Any = await session.evaluate(OFFERED)
     words = page["words"] or ["0"]
     if not page["boxes"]:
         return words, [Key(key="Escape")]

@@ -64,7 +64,7 @@ class Approach:
         ]
         return [*page.window.around(found[0]), *found] if step.do is Do.LOOK and found else found
 
-    def bring(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision | None:
+    def reach(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision | None:
         """Return a decision by which more of a step's elements comes into sight; None: no more is needed or possible.
 
         Raises:
@@ -104,7 +104,7 @@ class Approach:
         said = words(fold.text)
         why = step.why and _UNFOLDS.format(said)
         press = ReferenceStep(do=Do.CLICK, on=said, why=why)
-        return self.bring(press, page, places) or _press(press, fold)
+        return self.reach(press, page, places) or _press(press, fold)
 
     def _go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]

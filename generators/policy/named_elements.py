@@ -79,7 +79,7 @@ class Page:
         """Return the button that shows a part of the page that is folded away, as a narrow window's navigation; None: there is none."""
         return next((node for node in self.front.walk() if _folds(node, opened=False)), None)
 
-    def unfolded(self) -> Iterator[str]:
+    def fold_names(self) -> Iterator[str]:
         """Yield the names in the parts that such buttons have shown."""
         opened = [node for node in self.front.walk() if _folds(node, opened=True)]
         parts = {node.attrs.get("id"): node for node in self.front.walk() if opened}

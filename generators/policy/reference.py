@@ -95,7 +95,7 @@ class ReferencePolicy:
         url = turn.observation.page.url
         page = await self._look(turn)
         places = self._memory.look(url, page.root, page.front, page.window)
-        self._approach.unfolded.update(page.unfolded())
+        self._approach.unfolded.update(page.fold_names())
         sight = Sight(page, places, self._memory, screen_of(page, url))
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
         if found is not None:
@@ -145,7 +145,7 @@ class ReferencePolicy:
             case Do.FIND | Do.READ:
                 return self._look_through(step, page, places)
             case _:
-                return self._approach.bring(step, page, places)
+                return self._approach.reach(step, page, places)
 
     async def _begin(self, turn: PolicyInput) -> None:
         """Note which page it is, and plan how an option is taken where a list was just opened."""
@@ -208,7 +208,7 @@ class ReferencePolicy:
                 f"step {self._course.number} of the reference: the list ends without '{step.on}'",
             )
         press = ReferenceStep(do=Do.CLICK, on=step.text, why=step.why and _TURNS.format(step.text))
-        scroll = self._approach.bring(press, page, places)
+        scroll = self._approach.reach(press, page, places)
         if scroll is not None:
             return scroll
         self._grows = True

@@ -160,14 +160,14 @@ def _window_in_the_way(sight: Sight, course: Course) -> Node | None:
     window = page.front
     if course.taken and course.taken[-1].screen == sight.screen:
         return None  # the last step was taken in it
-    if step is None or window is page.root or page.has_open_list or any(_scrolling(window, page)):
+    if step is None or window is page.root or page.has_open_list or any(_scrollers(window, page)):
         return None
     if step.on is None:
         return window if step.do in (Do.READ, Do.ANSWER) else None
     return window if page.find(step) is None else None
 
 
-def _scrolling(window: Node, page: Page) -> Iterator[Node]:
+def _scrollers(window: Node, page: Page) -> Iterator[Node]:
     """Yield the parts of a window that have more than they show."""
     return (one for one in window.walk() if page.window.scrolls(one))
 

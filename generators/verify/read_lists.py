@@ -23,7 +23,7 @@ def needs_of_list(
     whole = [
         narrowed
         for address in dict.fromkeys(addresses if unseen else ())
-        if (narrowed := _narrowed(address, read)) is not None
+        if (narrowed := _parameters(address, read)) is not None
         and _is_seen(narrowed, read, unseen, _of_address(address, shown, addresses))
     ]
     for row in read.rows:
@@ -32,7 +32,7 @@ def needs_of_list(
         yield Need(step, f"{quote(row.name)} of the list that its end follows from", basis)
 
 
-def _narrowed(address: str, read: ReadList) -> dict[str, str] | None:
+def _parameters(address: str, read: ReadList) -> dict[str, str] | None:
     """Return the parameters of a list's address; None: it is another page's."""
     parts = urlsplit(address)
     if read.path is not None and parts.path != read.path:

@@ -58,7 +58,7 @@ class TypingError(_Entry):
         aim, step = self._field(course, sight), course.next
         if aim is None or step is None:
             return None
-        spoilt = mistype(_typing(step, aim, step.text or ""), random)
+        spoilt = mistype(_type(step, aim, step.text or ""), random)
         if spoilt is None or not isinstance(spoilt.action, TypeText):
             return None
         self._wrong = spoilt.action.text
@@ -115,7 +115,7 @@ class RefusedEntry(_Refused):
             return None
         self._step, self._screen, self._wrong = step, sight.screen, wrong
         why = f"I type '{wrong}' into '{step.on}'."
-        decision = _typing(step.model_copy(update={"why": why}), aim, wrong)
+        decision = _type(step.model_copy(update={"why": why}), aim, wrong)
         course.take(sight.screen)
         return decision
 
@@ -163,7 +163,7 @@ class WrongField(_Entry):
             other.attrs.get("id", ""),
             other.value or "",
         )
-        return _typing(
+        return _type(
             step.model_copy(update={"why": f"I type '{step.text}'."}), other, step.text or ""
         )
 
@@ -177,7 +177,7 @@ class WrongField(_Entry):
         return decide(Key(key="Control+z"), why)
 
 
-def _typing(step: ReferenceStep, aim: Node, text: str) -> Decision:
+def _type(step: ReferenceStep, aim: Node, text: str) -> Decision:
     x, y = aim.point or (0.0, 0.0)
     return decide(TypeText(x=x, y=y, text=text, overwrite=True), step.why)
 

@@ -86,18 +86,14 @@ class Pages:
         self._styles = [*kit_styles(world.look.kit), *picker_styles]
         self._templates = _templates(kit_folder(world.look.kit))
         self._drawings = Drawings(world)
-        self._frame = Frame()
+        self.frame = Frame()
+        """The frame around their content."""
 
     def with_frame(self, frame: Frame) -> "Pages":
         """Return the same pages with another frame."""
         pages = Pages(self._world)
-        pages._frame = frame
+        pages.frame = frame
         return pages
-
-    @property
-    def frame(self) -> Frame:
-        """The frame around their content."""
-        return self._frame
 
     def style(self) -> str:
         """Return the stylesheet."""
@@ -383,7 +379,7 @@ class Pages:
             draw=self._drawings,
             heading=heading,
             at=at,
-            frame=self._frame,
+            frame=self.frame,
             styles=self._styles,
             tip=partial(tip_of, self._world),
             scripts=self._scripts,
