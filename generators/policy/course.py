@@ -69,6 +69,11 @@ class Course:
         step, is_planned = self._to_do.popleft()
         self.taken.append(Taken(step, is_planned, screen, sends, opens_menu))
 
+    def leave_out(self, count: int) -> None:
+        """Leave out the next steps, so many of them."""
+        for _ in range(count):
+            self._to_do.popleft()
+
     def put_in(self, *steps: ReferenceStep) -> None:
         """Put steps before the next one."""
         self._to_do.extendleft((step, False) for step in reversed(steps))

@@ -42,9 +42,12 @@ _LOOKS_THROUGH = {Do.FIND, Do.READ}
 _ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK}
 _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
-_FINDS_ON = "What I look for is not among the rows in sight; the list goes on further down."
-_READS_ON = "I have read the rows in sight; the list goes on further down."
+_FINDS_ON = "What I look for is not among the rows in sight, so I scroll on."
+_READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
+_SEARCH_STEPS = 5
+"""The most steps of a search and of what follows from it: the words, the button, a wait, and the row."""
+
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
@@ -121,6 +124,8 @@ class ReferencePolicy:
                 return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
                 return self._end(step, observation, places)
+            if self._is_found_already(step, page):
+                continue
             decision = self._before(step, page, places)
             if decision is not None:
                 return decision
@@ -146,6 +151,21 @@ class ReferencePolicy:
                 return self._look_through(step, page, places)
             case _:
                 return self._approach.reach(step, page, places)
+
+    def _is_found_already(self, step: ReferenceStep, page: Page) -> bool:
+        """Return whether a search is needless, because what it is for is in sight; its steps are left out then."""
+        if step.do not in (Do.TYPE, Do.ENTER):
+            return False
+        ahead = self._course.to_come[:_SEARCH_STEPS]
+        place = next((at for at, one in enumerate(ahead) if one.do is Do.FIND), None)
+        field = None if place is None else page.find(step)
+        if place is None or field is None or field.attrs.get("type") != "search":
+            return False
+        row = page.find_exactly(ahead[place].on or "")
+        if row is None or row.point is None or not is_in_window(row, page):
+            return False
+        self._course.leave_out(place)
+        return True
 
     async def _begin(self, turn: PolicyInput) -> None:
         """Note which page it is, and plan how an option is taken where a list was just opened."""

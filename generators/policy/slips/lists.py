@@ -89,7 +89,12 @@ class _WrongChoice:
         named = ReferenceStep(do=Do.SELECT, on=chosen.on, within=chosen.within, text=chosen.text)
         if aim is None or self._is_filter(named, sight) is not self._filters:
             return None
-        others = [one for one in sight.elements() if _is_other_option(one, aim)]
+        now = {words(one.selected) for one in sight.page.root.walk() if one.selected}
+        others = [
+            one
+            for one in sight.elements()
+            if _is_other_option(one, aim) and words(one.text) not in now
+        ]
         if not others:
             return None
         other = random.choice(others)

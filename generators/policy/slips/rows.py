@@ -142,11 +142,12 @@ def _opens(step: ReferenceStep, found: ReferenceStep) -> bool:
 
 
 def _alike(aim: Node, sight: Sight) -> Iterator[Node]:
-    """Yield the links in sight that stand in line with another and share a long word with it, but are not it."""
+    """Yield the links in sight that stand in line with another and share half of its long words, but are not it."""
     wanted = _long_words(aim.text)
     for one in sight.elements():
         in_line = one.tag == aim.tag == "a" and abs(one.box[0] - aim.box[0]) <= _SAME_LINE
-        if in_line and words(one.text) != words(aim.text) and wanted & _long_words(one.text):
+        shared = wanted & _long_words(one.text)
+        if in_line and words(one.text) != words(aim.text) and 2 * len(shared) >= len(wanted) > 0:
             yield one
 
 

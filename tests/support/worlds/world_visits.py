@@ -49,7 +49,9 @@ class Names(HTMLParser):
         match tag:
             case "a":
                 self.links[data] = attrs["href"]
-            case "button":
+            case "button" if (
+                "aria-controls" not in attrs
+            ):  # which shows a narrow window's navigation
                 self.buttons.append(data)
             case "label":
                 self.labels[data] = attrs["for"]

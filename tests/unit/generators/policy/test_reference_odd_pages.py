@@ -126,3 +126,13 @@ async def test_success_is_claimed_only_of_what_the_page_shows(shown: str, *, cla
     end = await policy.act(PolicyInput("Do it.", (), seen, Reader(page)))
     assert isinstance(end.action, Answer)
     assert (end.thought == saved) is claims
+
+
+@pytest.mark.parametrize("kind", ["search", "text"])
+async def test_what_is_in_sight_already_is_not_searched_for(kind: str) -> None:
+    searched = [step(do="type", on="Search", text="Lamp"), step(do="click", on="Apply")]
+    policy = ReferencePolicy([*searched, LAMP, OPEN, END])
+    field = node("input", "", at=(5.0, 6.0), placeholder="Search", type=kind)
+    root = scrolled(node("body", "", field, node("a", "Lamp", at=(9.0, 10.0))), height=400.0)
+    first = (await _act(policy, root)).action
+    assert first == Click(x=9, y=10) if kind == "search" else isinstance(first, TypeText)
