@@ -20,11 +20,16 @@ from generators.verify.changes import (
     loops,
 )
 from generators.verify.entries import Entries
+from generators.verify.expected_pages import (
+    is_about,
+    is_other_row,
+    needed_texts,
+)
+from generators.verify.page_notes import busy_lines, has_come, shows_same
 from generators.verify.sendings import Sendings
 from generators.verify.shifts import at_point, is_shift, shows_days, texts_of
-from generators.verify.shown import Words, split_words
+from generators.verify.shown import Words
 from generators.verify.step_mistakes import Faults
-from generators.verify.thoughts import quotes
 from generators.verify.views import Views
 from generators.verify.writes import Effect, Write, writes
 from schemas.episodes.action import (
@@ -34,17 +39,18 @@ from schemas.episodes.action import (
     KeyDown,
     KeyUp,
     NoAction,
+    Reload,
+    Scroll,
     Select,
     TypeText,
     Wait,
 )
 from schemas.episodes.episode import Episode, Step
+from schemas.episodes.state_delta import Delta
 from schemas.tasks.expectation import Expectation
 from schemas.verdicts.step_label import Label
 
 _TOO_EARLY = "the episode ended before it was of use"
-_MIN_SHARED = 2
-"""Words that a name has in common with one of the goal to be taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class Course:
         self._faults = Faults(episode, visible=self._visible, edits=self._edits)
         ruled = expect is not None and expect.probe is None
         self._writes: dict[int, Write] = writes(expect, self._steps) if expect and ruled else {}
-        self._views = Views(episode, needed=_needed(expect, episode))
+        self._views = Views(episode, needed=needed_texts(expect, episode))
         self._entries = Entries(
             self._steps,
             self._edits,
@@ -162,11 +168,20 @@ class Course:
         doubled = not self._succeeded and self._is_typed_twice(step) and bool(self._edits[number])
         if not self._succeeded and not self._edits[number]:
             fault = self._faults.of(step)
+        reloaded = isinstance(step.action, Reload) and self._views.brings_new(step)
+        early = fault is not None and self._faults.is_early(step)
+        again = early or bool(busy_lines(step))
+        again = again and isinstance(step.action, Click) and self._is_same_again(step)
         return _first(
-            (number in self._loops, Label.REDUNDANT, "the same again led back"),
+            (
+                number in self._loops - self._entries.ticks,
+                Label.REDUNDANT,
+                "the same again led back",
+            ),
             (doubled, Label.MISTAKE, "it typed the same again behind what was right"),
             (self._is_typed_twice(step), Label.REDUNDANT, "it typed the same again"),
             (wrong is not None, Label.MISTAKE, wrong or ""),
+            (number in self._entries.lost, Label.RECOVERY, "it entered again what was lost"),
             (number in self._entries.mending, Label.RECOVERY, "it mended what had been entered"),
             (
                 self._sendings.is_refused(step),
@@ -180,14 +195,21 @@ class Course:
                 "it sent again what had been refused",
             ),
             (self._views.clears_the_way(step), Label.RECOVERY, "it closed what stood in the way"),
+            (reloaded, Label.RECOVERY, "it loaded again a page that had not come as it should"),
+            (
+                self._sendings.mends_search(step),
+                Label.RECOVERY,
+                "it searched again without a mistake",
+            ),
+            (again and not self._edits[number], Label.REDUNDANT, "the same had been done"),
             *self._shift(step, after),
-            *self._waiting(step),
+            *self._waiting(step, after),
             (fault is not None, Label.MISTAKE, fault or ""),
             *self._opened(step, after),
             (number in self._left, Label.RECOVERY, "it left a page that was a mistake"),
             *self._focus_only(step),
             (
-                _shows_same(step, after) and not self._sendings.has_entered(step),
+                shows_same(step, after) and not self._sendings.has_entered(step),
                 Label.REDUNDANT,
                 "the page shows what it showed before",
             ),
@@ -200,16 +222,19 @@ class Course:
             return
         known = self._views.led_to_known(step)
         yield (known, Label.ON_PATH, "it led back to what had been seen")
+        moves = isinstance(step.action, Scroll) and self._views.moves_next(step)
+        yield (moves, Label.ON_PATH, "it moved what is used next, which was in sight")
         new = self._views.run_brings_new(step)
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
         kept = self._views.keeps_next(step)
         yield (kept, Label.ON_PATH, "it put into place what is used next")
         yield (True, Label.REDUNDANT, "nothing came into sight that had not been seen")
 
-    def _waiting(self, step: Step) -> Iterator[_Rule]:
+    def _waiting(self, step: Step, after: Step) -> Iterator[_Rule]:
         if not isinstance(step.action, LOOKING):
             return
         waits = self._waits_for(step) or self._views.shows_next(step)
+        waits = waits or (isinstance(step.action, Wait) and has_come(step, after))
         yield (waits, Label.ON_PATH, "it waited for what is used next")
         new = self._views.brings_new(step)
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
@@ -229,47 +254,38 @@ class Course:
             return
         new = self._views.brings_new(step)
         astray = not self._succeeded and moved and not self._views.is_related(step)
-        other = self._looks_like_another(step)
+        other = self._views.looks_like(step)
         if other is None and (astray or left is not None):
             other = self._views.names_other(step)
         if other is not None and (left is not None or (new and not self._succeeded)):
             if left is not None:
                 self._left[left.step] = step.step
             yield (True, Label.MISTAKE, f"the goal names {other!r} instead")
-        astray = astray and self._views.is_dead_end(step) and not self._is_about(after)
-        yield (astray, Label.EXPLORES, "nothing that the goal names is where it led")
+        astray = astray and self._views.is_dead_end(step) and not is_about(self._expect, after)
+        yield (astray, Label.MISTAKE, "nothing that the goal names is where it led")
+        saved = step.delta not in (None, Delta())
+        yield (saved and self._succeeded, Label.ON_PATH, "what it saved was a part of a success")
         if left is None or self._views.is_directed(step) or step.step in self._left:
             return
         turned = shows_days(step) and shows_days(after)
         yield (turned, Label.ON_PATH, "it turned a calendar")
+        if moved and self._is_only_other(step):
+            self._left[left.step] = step.step
+            yield (True, Label.MISTAKE, "it opened another row than the expected one")
+        named = moved and not self._succeeded and self._views.shows_named(step)
+        yield (named, Label.ON_PATH, "what the goal names came into sight")
+        new = new or (moved and self._views.shows_saved(step))
         yield (new, Label.EXPLORES, "it looked at what turned out not to be needed")
         yield (moved, Label.REDUNDANT, "it opened what was known and not needed")
 
-    def _is_about(self, step: Step) -> bool:
-        """Return whether the address of a page names a table that the task expects to change."""
-        if self._expect is None:
-            return False
-        rules = (*self._expect.added, *self._expect.changed, *self._expect.removed)
-        tables = [rule.table.rsplit("/", 1)[-1] for rule in rules]
-        parts = urlsplit(step.page.url).path.split("/")
-        return any(part.startswith(table) for table in tables for part in parts)
-
-    def _looks_like_another(self, step: Step) -> str | None:
-        """Return the name in the goal that what a step pointed at only looks like; None if there is none."""
-        goal = Words(None, [(self._goal, None)])
-        texts = [split_words(text) for text in at_point(step)]
-        if any(goal.find(words) is not None for words in texts if words):
-            return None
-        names = [set(split_words(name)) for name in quotes(self._goal)]
-        if any(wanted <= set(words) for wanted in names for words in texts if wanted):
-            return None
-        for name in quotes(self._goal):
-            wanted = set(split_words(name))
-            for words in texts:
-                shared = len(wanted & set(words))
-                if shared >= _MIN_SHARED and 2 * shared >= max(len(wanted), len(words)):
-                    return name
-        return None
+    def _is_only_other(self, step: Step) -> bool:
+        """Return whether a step opened the only row beside the expected one that was opened; more are a look through."""
+        opened = {
+            one.page.url
+            for one in self._steps[1:]
+            if is_other_row(self._expect, one) and not self._views.is_directed(step)
+        }
+        return opened == {self._steps[step.step + 1].page.url}
 
     def _of_unseen(self, step: Step) -> Found:
         """Return the label of a step without a visible effect."""
@@ -368,27 +384,6 @@ class Course:
             return
         yield (self._ends_after(step), Label.ON_PATH, _TOO_EARLY)
         yield (True, Label.REDUNDANT, "it put the focus where nothing was done")
-
-
-def _needed(expect: Expectation | None, episode: Episode) -> list[str]:
-    """Return the texts that the expected answer follows from, or that it consists of."""
-    if expect is None:
-        return []
-    answers = [episode.answer] if expect.answer is not None and episode.answer else []
-    return [*expect.facts, *expect.looked, *answers]
-
-
-def _shows_same(step: Step, after: Step) -> bool:
-    """Return whether a page shows the same words and values after a step, as after the same search again."""
-    here, there = urlsplit(step.page.url), urlsplit(after.page.url)
-    return (
-        isinstance(step.action, Click | Key)
-        and step.page.url != after.page.url
-        and (here.netloc, here.path) == (there.netloc, there.path)
-        and bool(texts_of(step))
-        and texts_of(step) == texts_of(after)
-        and [one.value for one in step.elements] == [one.value for one in after.elements]
-    )
 
 
 def _first(*rules: _Rule) -> Found:

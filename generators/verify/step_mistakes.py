@@ -19,9 +19,10 @@ from generators.verify.changes import (
     marks_text,
 )
 from generators.verify.seen import find_text
+from generators.verify.shifts import texts_of
 from generators.verify.shown import Picture, Shown, Words, split_words
 from generators.verify.thoughts import quotes
-from schemas.episodes.action import Click, Drag, TypeText, target_point
+from schemas.episodes.action import Button, Click, Drag, TypeText, target_point
 from schemas.episodes.episode import Episode, Step
 from schemas.episodes.observation import Element, Sight
 
@@ -62,6 +63,9 @@ class Faults:
         """Return the mistake in a step of a failed episode, as a sentence; None if there is no sign of one."""
         after, clicked = self._steps[step.step + 1], isinstance(step.action, Click)
         pointed = isinstance(step.action, Click | Drag)
+        button = getattr(step.action, "button", Button.LEFT)
+        if button is Button.RIGHT and texts_of(after) - texts_of(step):  # a menu opened
+            clicked = pointed = False
         marked = isinstance(step.action, Drag) and marks_text(step, after)
         marked = marked and not any(self._goal.find([word]) for word in _MARKING)
         faults = (
@@ -80,6 +84,10 @@ class Faults:
     def is_named(self, aim: Element) -> bool:
         """Return whether the goal names an element."""
         return _is_named(self._goal, aim)
+
+    def names(self, value: str) -> bool:
+        """Return whether the goal has a value."""
+        return bool(split_words(value)) and self._goal.find(split_words(value)) is not None
 
     def is_invented(self, step: Step) -> bool:
         """Return whether a typed text has no basis in what the policy had seen."""

@@ -6,6 +6,7 @@ without having done anything there, for something that it could have reached fro
 something was in sight there for the first time that the goal, the expected answer or a later entry needs.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from urllib.parse import urlsplit
@@ -34,6 +35,9 @@ _MIN_STEM = 4
 
 _LINE_PX = 4.0
 """How far things may be from a line to stand in it, CSS px."""
+
+_MIN_SHARED = 2
+"""Words that a name has in common with one of the goal to be taken for it."""
 
 _NEAR_PX = 40.0
 """How far a thing may have moved to count as in its place, CSS px."""
@@ -88,12 +92,37 @@ class Views:
         use = self.next_use(step)
         if use is None or isinstance(use.action, Answer):
             return False
-        words = at_point(use)
-        page = _path(step)
-        if not words or _path(use) != page:
+        if not at_point(use) or _path(use) != _path(step) or self._turns_round(step, use):
             return False
-        before = [one for one in self._steps[: step.step] if _path(one) == page]
+        before = self._steps[self._begin(step) : step.step]
         return any(self._has(one, use) for one in before) and not self._has(step, use)
+
+    def _begin(self, step: Step) -> int:
+        """Return the step from which on the page of a step has been open."""
+        begun = step.step
+        while begun and _path(self._steps[begun - 1]) == _path(step):
+            begun -= 1
+        return begun
+
+    def _turns_round(self, step: Step, use: Step) -> bool:
+        """Return whether the page is scrolled back later, before what is used next: the step led away from it."""
+        action = step.action
+        return isinstance(action, Scroll) and any(
+            isinstance(one.action, Scroll) and one.action.direction is not action.direction
+            for one in self._steps[step.step + 1 : use.step]
+        )
+
+    def moves_next(self, step: Step) -> bool:
+        """Return whether what is used next, which the goal names, was in sight, and has only moved with its page."""
+        use = self.next_use(step)
+        own = None if use is None else aimed_at(use)
+        if use is None or own is None or not self.is_directed(use):
+            return False
+        here, there = (
+            [one for one in look.elements if _is_same(own, one)]
+            for look in (step, self._steps[step.step + 1])
+        )
+        return len(here) == len(there) == 1 and not _is_near(here[0], there[0])
 
     def _has(self, step: Step, use: Step) -> bool:
         """Return whether a picture shows what another step pointed at."""
@@ -234,8 +263,46 @@ class Views:
             if len("".join(words)) > 1
         ) or any(name in text for name in quotes(self._instruction) for text in at_point(step))
 
+    def looks_like(self, step: Step) -> str | None:
+        """Return the name in the goal that what a step pointed at only looks like; None if there is none."""
+        texts = [split_words(text) for text in at_point(step)]
+        if any(self._goal.find(words) is not None for words in texts if words):
+            return None
+        names = [set(split_words(name)) for name in quotes(self._instruction)]
+        if any(wanted <= set(words) for wanted in names for words in texts if wanted):
+            return None
+        for name in quotes(self._instruction):
+            wanted = set(split_words(name))
+            for words in texts:
+                shared = len(wanted & set(words))
+                if shared >= _MIN_SHARED and 2 * shared >= max(len(wanted), len(words)):
+                    return name
+        return None
+
+    def shows_named(self, step: Step) -> bool:
+        """Return whether a step brought a whole line into sight for the first time that stands in the goal."""
+        new = self._texts[step.step + 1] - self._seen[step.step]
+        return any(
+            len(text) >= _MIN_STEM
+            and text[:1].isupper()
+            and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self._instruction) is not None
+            for text in new
+        )
+
+    def shows_saved(self, step: Step) -> bool:
+        """Return whether a step led to a page that had not been looked at since the server's state changed."""
+        page = _path(self._steps[step.step + 1])
+        for one in reversed(self._steps[: step.step + 1]):
+            if _path(one).split(" ", 1)[1] == page.split(" ", 1)[1]:
+                return False
+            if self._saved(one.step):
+                return True
+        return False
+
     def clears_the_way(self, step: Step) -> bool:
         """Return whether a step closed something that had come over the page by itself, or filled in what it asked."""
+        if isinstance(step.action, Click) and aimed_at(step) is None:
+            return False
         for one in self._steps[step.step : -1]:
             if not _is_covered(one):
                 return False

@@ -262,11 +262,12 @@ async def test_an_episode_without_actions_is_not_examined() -> None:
 
 @pytest.mark.parametrize("won", [True, False])
 async def test_the_same_again_that_leads_back_to_where_it_was_is_redundant(*, won: bool) -> None:
-    named = {"instruction": "Check Blue."}
     thrice = episode_of([TICK, TICK, TICK, TICK], [OFF, ON, OFF, ON, ON], won=won)
-    told = await labels(thrice.model_copy(update=named))
+    other = await labels(thrice.model_copy(update={"instruction": "Look at it."}))
+    named = await labels(thrice.model_copy(update={"instruction": "Check Blue."}))
 
-    assert [label for label, _ in told[:3]] == ["on_path", "redundant", "redundant"]
+    assert [label for label, _ in other[1:3]] == ["redundant", "redundant"]
+    assert [label for label, _ in named[:3]] == ["on_path", "mistake", "recovery"]  # it took a tick
 
 
 @pytest.mark.parametrize(
