@@ -132,7 +132,7 @@ class Sendings:
                 return False
             if self._searches(one):
                 then = self._steps[one.step + 1]
-                return (mended and self.sends_wrong(one, then)) or self._missed(one, step)
+                return (mended and self.sends_wrong(one, then)) or self._misses(one, step)
             mended |= one.step in self._entries.mending
         return False
 
@@ -144,7 +144,7 @@ class Sendings:
         )
         return pressed and step.page.url != after.page.url and _path(step) == _path(after)
 
-    def _missed(self, first: Step, again: Step) -> bool:
+    def _misses(self, first: Step, again: Step) -> bool:
         """Return whether an option was clicked in vain before a press where the goal names one that was chosen later."""
         chosen = any(
             edit.element.tag == "select" and edit.before == "" and edit.after

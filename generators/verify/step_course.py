@@ -203,9 +203,9 @@ class Course:
             ),
             (again and not self._edits[number], Label.REDUNDANT, "the same had been done"),
             *self._shift(step, after),
-            *self._waiting(step, after),
+            *self._rules_of_waits(step, after),
             (fault is not None, Label.MISTAKE, fault or ""),
-            *self._opened(step, after),
+            *self._rules_of_openings(step, after),
             (number in self._left, Label.RECOVERY, "it left a page that was a mistake"),
             *self._focus_only(step),
             (
@@ -230,7 +230,7 @@ class Course:
         yield (kept, Label.ON_PATH, "it put into place what is used next")
         yield (True, Label.REDUNDANT, "nothing came into sight that had not been seen")
 
-    def _waiting(self, step: Step, after: Step) -> Iterator[_Rule]:
+    def _rules_of_waits(self, step: Step, after: Step) -> Iterator[_Rule]:
         if not isinstance(step.action, LOOKING):
             return
         waits = self._waits_for(step) or self._views.shows_next(step)
@@ -240,7 +240,7 @@ class Course:
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
         yield (True, Label.REDUNDANT, "nothing came of it")
 
-    def _opened(self, step: Step, after: Step) -> Iterator[_Rule]:
+    def _rules_of_openings(self, step: Step, after: Step) -> Iterator[_Rule]:
         """Yield the labels of a step that opened something that was left unused, or that looks like the right thing."""
         if self._edits[step.step] or not isinstance(step.action, Click | Key):
             return

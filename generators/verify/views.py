@@ -151,7 +151,7 @@ class Views:
         while (
             begun
             and self._steps[begun - 1].page.url == step.page.url
-            and not self._saved(begun - 1)
+            and not self._has_saved(begun - 1)
         ):
             begun -= 1
         seen = frozenset[str]().union(*self._texts[begun : step.step + 1])
@@ -162,7 +162,7 @@ class Views:
                 return True
         return False
 
-    def _saved(self, number: int) -> bool:
+    def _has_saved(self, number: int) -> bool:
         """Return whether a step changed the server's state, so that its page may be another one since."""
         return self._steps[number].delta not in (None, Delta())
 
@@ -295,7 +295,7 @@ class Views:
         for one in reversed(self._steps[: step.step + 1]):
             if _path(one).split(" ", 1)[1] == page.split(" ", 1)[1]:
                 return False
-            if self._saved(one.step):
+            if self._has_saved(one.step):
                 return True
         return False
 

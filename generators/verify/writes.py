@@ -157,7 +157,7 @@ def _of_added(expect: Expectation, row: _Row, left: list[int]) -> tuple[dict[str
 
 def _of_changed(expect: Expectation, row: _Row) -> tuple[dict[str, str], int]:
     """Return the members of a changed row that are neither as before nor as a rule wants them."""
-    differ = dict(_differing(row.first, row.now))
+    differ = dict(_differences(row.first, row.now))
     wants = {
         name: matcher
         for rule in _rules(expect.changed, row)
@@ -171,7 +171,7 @@ def _of_changed(expect: Expectation, row: _Row) -> tuple[dict[str, str], int]:
     return wrong, len(good)
 
 
-def _differing(first: JsonValue, now: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+def _differences(first: JsonValue, now: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     if not isinstance(first, dict) or not isinstance(now, dict):
         yield WHOLE, now
         return
