@@ -124,7 +124,7 @@ class ReferencePolicy:
                 return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
                 return self._end(step, observation, places)
-            if self._is_found_already(step, page):
+            if self._is_found_already(step, page) or self._is_here(step, page):
                 continue
             decision = self._before(step, page, places)
             if decision is not None:
@@ -165,6 +165,18 @@ class ReferencePolicy:
         if row is None or row.point is None or not is_in_window(row, page):
             return False
         self._course.leave_out(place)
+        return True
+
+    def _is_here(self, step: ReferenceStep, page: Page) -> bool:
+        """Return whether a link leads to the page that is shown, and what follows it is in sight; it is left out then."""
+        later = self._course.to_come[1:2]
+        if step.do is not Do.CLICK or not later or later[0].do is not Do.CLICK:
+            return False
+        link, then = page.find(step, exactly=True), page.find(later[0], exactly=True)
+        is_here = link is not None and link.attrs.get("aria-current") == "page"
+        if not is_here or then is None or then.point is None or not is_in_window(then, page):
+            return False
+        self._course.leave_out(1)
         return True
 
     async def _begin(self, turn: PolicyInput) -> None:

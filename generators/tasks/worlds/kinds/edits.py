@@ -300,7 +300,7 @@ def move(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, (row, {field.name: after})),
             (
-                *to_row(setting, view, entity, row, reads=()),
+                *to_row(setting, view, entity, row, reads=(field,)),
                 *take_steps(setting, *way),
                 answer(),
             ),

@@ -136,3 +136,14 @@ async def test_what_is_in_sight_already_is_not_searched_for(kind: str) -> None:
     root = scrolled(node("body", "", field, node("a", "Lamp", at=(9.0, 10.0))), height=400.0)
     first = (await _act(policy, root)).action
     assert first == Click(x=9, y=10) if kind == "search" else isinstance(first, TypeText)
+
+
+@pytest.mark.parametrize("current", ["page", "false"])
+async def test_a_link_to_the_page_that_is_shown_is_not_clicked_where_what_follows_is_there(
+    current: str,
+) -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamps"), step(do="click", on="Add"), END])
+    link = node("a", "Lamps", at=(5.0, 6.0), aria_current=current)
+    root = scrolled(node("body", "", link, node("button", "Add", at=(9.0, 10.0))), height=400.0)
+    first = (await _act(policy, root)).action
+    assert first == (Click(x=9, y=10) if current == "page" else Click(x=5, y=6))
