@@ -277,6 +277,15 @@ def _republish() -> Iterator[str]:
         yield line(what, show(result[key]["new"], "%"), f"≤ {show(result[key]['max'], '%')}")
 
 
+def _labels() -> Iterator[str]:
+    result = read_result("labels")
+    yield f"Of {result['steps']} steps two readers agree on {result['agreed']}, κ {result['kappa']:.2f}; of these:"
+    yield from ("", "| label | steps | precision | recall | |", "|---|---|---|---|---|")
+    for name, one in result["labels"].items():
+        shares = (show(one[key], "%") for key in ("precision", "recall"))
+        yield line(f"`{name}`", show(one["steps"]), *shares, "≥ 95 %")
+
+
 def _origins() -> Iterator[str]:
     yield from ("| result | commit | date | machine | limits |", "|---|---|---|---|---|")
     for path in sorted(RESULTS.glob("*.json")):
@@ -298,6 +307,7 @@ PARTS: Parts = {
     "reading": _reading,
     "republish": _republish,
     "learning": _learning,
+    "labels": _labels,
     "transfer": _transfer,
     "worlds": _worlds,
     "references": _references,
