@@ -73,10 +73,7 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
     reads = _READS_STRUCTURE.get(episode.policy_kind)
     if None not in (reads, episode.privileged) and episode.privileged is not reads:
         yield f"privileged is {episode.privileged}, a {episode.policy_kind.value} is {reads}"
-    if task.task_id not in _task_ids(task):
-        yield "the task's id is not the hash of its content"
-    if task.split not in ("", *SPLITS):
-        yield f"the task asks for the split '{task.split}', which does not exist"
+    yield from _task_defects(task)
     if episode.steps and not episode.instruction:
         yield "a page was opened, but there is no instruction"
     if episode.steps and not episode.browser_version:
@@ -88,6 +85,15 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
         and episode.instruction != task.instruction
     ):
         yield "the instruction is not the task's"
+
+
+def _task_defects(task: Task) -> Iterator[str]:
+    if task.task_id not in _task_ids(task):
+        yield "the task's id is not the hash of its content"
+    if task.fault != task.parameters.get("fault"):
+        yield f"the task's fault is {task.fault}, and its parameters have another"
+    if task.split not in ("", *SPLITS):
+        yield f"the task asks for the split '{task.split}', which does not exist"
 
 
 def _task_ids(task: Task) -> list[str]:

@@ -48,6 +48,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "files",
             "page",
             "user",
+            "fault",
         ]
     ),
     "episodes": frozenset(

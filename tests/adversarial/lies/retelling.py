@@ -47,6 +47,12 @@ class Truth(Told):
         """The steps with an action."""
         return [step for step in self.episode.steps if not isinstance(step.action, NoAction)]
 
+    @property
+    def acted(self) -> list[Step]:
+        """Those of them up to the end that the site reported; an answer may follow it."""
+        over = next((step.step for step in self.taken if step.terminated), len(self.taken))
+        return self.taken[: over + 1]
+
     def choose(self, holds: Callable[[Step], object], among: Iterable[Step] = ()) -> int | None:
         """Return the number of some step for which it holds; None if there is none."""
         found = [step.step for step in among or self.taken if holds(step)]

@@ -39,7 +39,8 @@ def step_dropped(truth: Truth) -> Episode | None:
 
 @lie("replay")
 def last_step_dropped_and_the_one_before_paid(truth: Truth) -> Episode | None:
-    *before, last, final = truth.episode.steps
+    *before, last = truth.acted
+    final = truth.episode.steps[-1]
     if not before:
         return None
     before[-1] = before[-1].model_copy(update={"reward": last.reward, "terminated": True})
@@ -48,7 +49,7 @@ def last_step_dropped_and_the_one_before_paid(truth: Truth) -> Episode | None:
 
 @lie("replay")
 def stopped_early_and_paid(truth: Truth) -> Episode | None:
-    *before, last, _ = truth.episode.steps
+    *before, last = truth.acted
     if not before:
         return None
     final = looking(last)
@@ -65,7 +66,7 @@ def step_doubled(truth: Truth) -> Episode | None:
 
 @lie("replay", true_at_times=True)
 def steps_swapped(truth: Truth) -> Episode | None:
-    pairs = [p for p in neighbours(truth.taken[:-1]) if p[0].action != p[1].action]
+    pairs = [p for p in neighbours(truth.acted[:-1]) if p[0].action != p[1].action]
     if not pairs:
         return None
     first, second = truth.random.choice(pairs)
@@ -76,7 +77,7 @@ def steps_swapped(truth: Truth) -> Episode | None:
 
 @lie("replay", true_at_times=True)
 def actions_swapped(truth: Truth) -> Episode | None:
-    pairs = [p for p in neighbours(truth.taken[:-1]) if p[0].action != p[1].action]
+    pairs = [p for p in neighbours(truth.acted[:-1]) if p[0].action != p[1].action]
     if not pairs:
         return None
     first, second = truth.random.choice(pairs)
@@ -90,14 +91,14 @@ def actions_swapped(truth: Truth) -> Episode | None:
 def step_of_another_episode_inserted(truth: Truth) -> Episode | None:
     other = truth.stranger.episode.steps[0]
     inserted = other.model_copy(update={"reward": 0.0, "terminated": False})
-    at = truth.random.randrange(len(truth.taken))
+    at = truth.random.randrange(len(truth.acted))
     steps = truth.episode.steps
     return retell(truth.episode, (*steps[:at], inserted, *steps[at:]))
 
 
 @lie("replay", true_at_times=True)
 def click_on_an_element_inserted(truth: Truth) -> Episode | None:
-    at = truth.random.randrange(len(truth.taken))
+    at = truth.random.randrange(len(truth.acted))
     steps = truth.episode.steps
     found = hit(steps[at], lambda one: one.interactive)
     if not found:

@@ -69,7 +69,10 @@ def end_dropped_from_the_step(truth: Truth) -> Episode:
 
 @lie("replay")
 def reward_told_as_more(truth: Truth) -> Episode:
-    return restep(truth.episode, _last(truth), reward=7.0)
+    told = truth.episode
+    for step in truth.taken[len(truth.acted) - 1 :]:
+        told = restep(told, step.step, reward=7.0)
+    return told
 
 
 @lie("replay")
@@ -84,16 +87,16 @@ def reward_before_dropped(truth: Truth) -> Episode:
 
 @lie("replay")
 def paid_one_step_early(truth: Truth) -> Episode | None:
-    if len(truth.taken) < 2:
+    if len(truth.acted) < 2:
         return None
-    return amend(truth.episode, _last(truth) - 1, reward=1.0)
+    return amend(truth.episode, truth.acted[-2].step, reward=1.0)
 
 
 @lie("structure")
 def ended_one_step_early(truth: Truth) -> Episode | None:
-    if len(truth.taken) < 2:
+    if len(truth.acted) < 2:
         return None
-    return amend(truth.episode, _last(truth) - 1, reward=1.0, terminated=True)
+    return amend(truth.episode, truth.acted[-2].step, reward=1.0, terminated=True)
 
 
 # Ends.
@@ -136,7 +139,7 @@ def told_as_not_trainable(truth: Truth) -> Episode:
 @lie("replay")
 def broken_off_and_told_as_won(truth: Truth) -> Episode | None:
     """The browser broke after the first action; the recorder makes up how it went on."""
-    if len(truth.taken) < 2:
+    if len(truth.acted) < 2:
         return None
     first, second = truth.episode.steps[:2]
     first = first.model_copy(update={"reward": 1.0, "terminated": True})

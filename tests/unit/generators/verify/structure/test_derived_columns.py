@@ -225,6 +225,7 @@ async def test_an_end_that_the_steps_do_not_show_is_named(
     [
         ("2 actions, but the task allows 1", {"max_steps": 1}),
         ("the split 'dev', which does not exist", {"split": "dev"}),
+        ("the task's fault is dialog", {"fault": "dialog"}),
         ("not the hash of its content", {"template_id": "others"}),
         ("not the hash of its content", {"parameters": {"a": 1}}),
     ],

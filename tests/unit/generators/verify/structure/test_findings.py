@@ -29,6 +29,7 @@ ELSEWHERE = {
     "the row says .*×.*, the viewport is .*×.*": "row's size, beside the picture's",
     "the task asks for the split '.*', which does not exist": "a test of the task",
     "the task's id is not the hash of its content": "a test of the task",
+    "the task's fault is .*, and its parameters have another": "a test of the task",
     ".* actions, but the task allows .*": "a test of the task",
     "the answer after the site's end has another outcome": "a test of the rollout",
     "the instruction is not the task's": "a test of a task that states its goal",
