@@ -52,8 +52,10 @@ class Approach:
 
         One whose name has the step's words among others is meant only if all was in sight, and nothing is called just so.
         """
-        exact = page.find(step, exactly=True)
-        return page.find(step) if exact is None and unseen_part(places) is None else exact
+        exact, goes_on = page.find(step, exactly=True), unseen_part(places) is not None
+        if goes_on and exact is not None and page.is_cut_before(step, exact):
+            return None
+        return page.find(step) if exact is None and not goes_on else exact
 
     def ends(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> list[Node]:
         """Return the elements of a step; a look has what its element is read with before it."""

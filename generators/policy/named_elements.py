@@ -67,6 +67,16 @@ class Page:
             self._found[step, exactly] = named
         return self._found[step, exactly]
 
+    def is_cut_before(self, step: ReferenceStep, thing: Node) -> bool:
+        """Return whether a part around the words of `within` goes on below the window, and an element is outside of it."""
+        for scope in _scopes(self.front, step.within) if step.within else []:
+            if any(node is thing for node in scope.walk()):
+                return False
+            (_, top, _, height), view = scope.box, self.window.view(scope)
+            if top + height > view[1] + view[3] + 1:
+                return True
+        return False
+
     def find_exactly(self, name: str) -> Node | None:
         """Return the element with exactly this name, in whatever case; None if the page does not show it."""
         wanted = words(name)

@@ -25,7 +25,7 @@ MAX_ANSWERS = 12
 WAIT_MS = 1_000
 """The time for which a page is waited for at once, ms."""
 
-_LOADS = re.compile(r"(loading|please wait|one moment)\b.{0,40}", re.IGNORECASE)
+_LOADS = re.compile(r"loading\b.{0,40}", re.IGNORECASE)
 _FAILED = {
     *("internal server error", "bad gateway", "service unavailable", "gateway timeout"),
     *("something went wrong",),

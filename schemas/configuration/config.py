@@ -287,6 +287,8 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     out["tasks.seeds"] = list(seed_range(config.tasks))
     out["policies"] = [_policy_identity(section) for section in config.mix]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
+    if config.tasks.faults == 0:  # as in runs of earlier versions, which had none
+        out.pop("tasks.faults", None)
     if config.engine.revision is not None:  # runs of earlier versions have none
         out["engine.revision"] = config.engine.revision
     out |= {f"browser.{key}": value for key, value in _picture_identity(config).items()}

@@ -146,7 +146,7 @@ def test_a_teacher_s_run_becomes_every_format(run_library: RunLibrary, tmp_path:
     assert said[FormatName.PREFERENCE].answer["counts"] == {"groups_of_one_attempt": 6}
     for name in (FormatName.KTO, FormatName.SFT, FormatName.STEP_LABELS):
         assert said[name].answer["counts"] == {"rows": taken}
-    assert said[FormatName.CHAT].answer["counts"] == {"lines": 6, "replies": taken}
+    assert said[FormatName.CHAT].answer["counts"] == {"lines": 8, "replies": taken}
     documents = list((tmp_path / "atif").rglob("trajectory.json"))
     assert len(documents) == 6
     for path in documents:

@@ -72,7 +72,8 @@ def test_check_counts_yield_and_reproduction_by_family(
     assert report["families"] == 2
     assert report["mastered"] == 1
     assert by_family[0]["problems"][0].startswith("seed 0: outcome: failed: not done")
-    assert by_family[1]["states"] == 8, "each episode has two clicks, a text and a last look"
+    states = "each episode has two clicks, a text, an answer and a last look"
+    assert by_family[1]["states"] == 10, states
 
 
 def test_a_check_in_which_nothing_passes_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:

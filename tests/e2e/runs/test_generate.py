@@ -203,7 +203,7 @@ def test_a_run_shows_its_yield_by_family_and_policy(made: Made) -> None:
 
     assert shown.code == 0, shown.err
     assert "6 accepted" in shown.out
-    assert ["click-test", "teacher", "2", "2", "100", "%", "2"] in [
+    assert ["click-test", "teacher", "2", "2", "100", "%", "4"] in [
         line.split() for line in shown.out.splitlines()
     ]
 

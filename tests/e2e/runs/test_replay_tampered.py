@@ -256,7 +256,7 @@ DAMAGES: dict[str, tuple[int, str, Damage]] = {
     "a picture of another episode": (0, "picture", picture_of(0, lambda _, other: other.steps[0])),
     "an action moved": (0, "target", action_with(0, moved)),
     "another text typed": (2, "form_sha256", action_with(1, misspelt)),
-    "an action renamed": (-2, "reward", action_with(-2, hovered)),
+    "an action renamed": (-3, "reward", action_with(-3, hovered)),
     "no final row": (-2, "final row", rows(lambda steps: [*steps[:-1]])),
     "the first step dropped": (0, "focus", rows(lambda steps: [*steps[1:]])),
     "a step doubled": (2, "form_sha256", rows(lambda s: [*s[:2], *s[1:]])),
