@@ -25,6 +25,7 @@ from schemas.configuration.sections import (
     PolicyName,
     PolicySection,
     RoleSection,
+    TasksSection,
 )
 from storage.publish.card.columns import kind_in
 
@@ -223,7 +224,8 @@ def _identity() -> frozenset[str]:
         BrowserSection(viewport=VIEWPORT),
         BrowserSection(viewports=(VIEWPORT,)),
     )
-    found = [identity(RunConfig(policy=roles, browser=size)) for size in sizes]
+    faulty = TasksSection(faults=1.0)
+    found = [identity(RunConfig(policy=roles, browser=size, tasks=faulty)) for size in sizes]
     keys = {key for one in found for key in leaves(one)}
     # Without any, as in the runs of earlier versions, they are left out.
     return frozenset({"policies", "policy.options", "sites", *keys})
