@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from generators.browser.protocol import Node
 from generators.policy.course import Course
 from generators.policy.element_names import is_button_or_link, words
-from generators.policy.memory import Memory, Place, Sheet
+from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import act_on, decide
@@ -205,12 +205,6 @@ def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:
     if step.do is not Do.DRAG:
         return [step]
     return [step, ReferenceStep(do=Do.CLICK, on=step.text)]
-
-
-def unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
-    """Return the first sheet that has something that was not in sight, and where; None: all was."""
-    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
-    return next(((one, way) for one, way in ways if way is not None), None)
 
 
 def is_in_window(thing: Node, page: Page) -> bool:

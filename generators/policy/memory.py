@@ -194,6 +194,12 @@ class Memory:
         return self._sheets.setdefault(key, Sheet())
 
 
+def unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
+    """Return the first sheet that has something that was not in sight, and where; None: all was."""
+    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
+    return next(((one, way) for one, way in ways if way is not None), None)
+
+
 def _stop(place: Place, direction: Direction) -> None:
     """Note that a sheet did not move although it was scrolled."""
     if direction is Direction.DOWN:

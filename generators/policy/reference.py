@@ -8,10 +8,10 @@ policy's own mistakes too (`slips/`).
 from collections.abc import Sequence
 
 from generators.browser.protocol import Node
-from generators.policy.approach import Approach, is_in_window, unseen_part
+from generators.policy.approach import Approach, is_in_window
 from generators.policy.course import Course, Screen, screen_of
 from generators.policy.element_names import is_active, words
-from generators.policy.memory import Memory, Place
+from generators.policy.memory import Memory, Place, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.reference_actions import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from generators.browser.protocol import Node
 from generators.policy.course import Screen
 from generators.policy.element_names import words
-from generators.policy.memory import Memory, Place
+from generators.policy.memory import Memory, Place, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import decide
@@ -42,8 +42,5 @@ class Sight:
 
     def look_on(self, why: str) -> Decision | None:
         """Return a scroll to what was not in sight yet, with its thought; None: all was."""
-        for place in self.places:
-            way = place.sheet.next_way(place.top, place.bottom)
-            if way is not None:
-                return decide(self.memory.scroll(place, way), why)
-        return None
+        on = unseen_part(self.places)
+        return None if on is None else decide(self.memory.scroll(*on), why)
