@@ -70,10 +70,17 @@ class Sheet:
         self.shown.add(top, bottom)
         self.known.add(top, bottom)
 
-    def next_way(self, top: float, bottom: float) -> Direction | None:
-        """Return where there is something that was not in sight, seen from a stretch: first down, then up; None: nowhere."""
+    def next_way(self, top: float, bottom: float, end: float | None = None) -> Direction | None:
+        """Return where there is something that was not in sight, seen from a stretch: first down, then up; None: nowhere.
+
+        Below `end`, px from the sheet's top, nothing is looked for, once that was in sight; None: to the sheet's end.
+        """
         first, last = self.shown.around(top, bottom) or (top, bottom)
-        if not self.is_ended or last < self.shown.all[-1][1]:
+        if end is not None and self.shown.around(end, end) is not None:
+            goes_on = last < end
+        else:
+            goes_on = not self.is_ended or last < self.shown.all[-1][1]
+        if goes_on:
             return Direction.DOWN
         return Direction.UP if first > _SLACK else None
 
@@ -194,10 +201,24 @@ class Memory:
         return self._sheets.setdefault(key, Sheet())
 
 
-def unseen_part(places: Sequence[Place]) -> tuple[Place, Direction] | None:
-    """Return the first sheet that has something that was not in sight, and where; None: all was."""
-    ways = ((one, one.sheet.next_way(one.top, one.bottom)) for one in places)
+def unseen_part(
+    places: Sequence[Place], end: tuple[Node, Node | None] | None = None
+) -> tuple[Place, Direction] | None:
+    """Return the first sheet that has something that was not in sight, and where; None: all was.
+
+    `end` is what a list ends with, as the button to its next rows, and the part that scrolls it: once it was in sight,
+    nothing is looked for below it in its sheet. None: all sheets are looked through to their ends.
+    """
+    ways = ((one, one.sheet.next_way(one.top, one.bottom, _end_in(one, end))) for one in places)
     return next(((one, way) for one, way in ways if way is not None), None)
+
+
+def _end_in(place: Place, end: tuple[Node, Node | None] | None) -> float | None:
+    """Return how far down in a sheet a list ends, px; None: not in this sheet, as far as is known."""
+    if end is None or end[1] is not place.holder:
+        return None
+    (_, top, _, height) = end[0].box
+    return top + height - place.view[1] + place.top
 
 
 def _stop(place: Place, direction: Direction) -> None:

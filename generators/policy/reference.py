@@ -226,12 +226,12 @@ class ReferencePolicy:
             shown = (self._approach.show_whole(step, one, page.window) for one in whole)
             return next((one for one in shown if one is not None), None)
         self._approach.count(step)
-        on = unseen_part(places)
+        button = None if step.text is None else page.find_exactly(step.text)
+        on = unseen_part(places, None if button is None else (button, page.window.holder(button)))
         if on is not None:
             down = _READS_ON if step.do is Do.READ else _FINDS_ON
             why = _READS_UP if on[1] is Direction.UP else down
             return decide(self._memory.scroll(*on), step.why and why)
-        button = None if step.text is None else page.find_exactly(step.text)
         if step.text is None or button is None or is_disabled(button):
             if step.do is Do.READ:
                 return None

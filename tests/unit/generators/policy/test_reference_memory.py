@@ -111,6 +111,62 @@ async def test_a_list_is_read_to_its_end_and_rows_that_it_gains_below_alone() ->
     assert taken[2] == Scroll(direction=Direction.DOWN, amount=300)
 
 
+def _with_footer(*names: str, top: float, height: float = 900.0) -> Node:
+    """Return a page of a list whose button to more stands at 300 px, with a footer far below it."""
+    at = 300.0 - top
+    point = (1.0, at) if 0 <= at < 400 else AWAY
+    rows = [node("a", name) for name in names]
+    more = node("button", "Next", at=point, top=at, key=1)
+    return scrolled(node("body", "", *rows, more), top, height=height)
+
+
+@pytest.mark.parametrize("do", ["find", "read"])
+async def test_a_list_ends_where_its_pager_is_in_sight_whatever_stands_below_it(do: str) -> None:
+    looks = step(do=do, on="Lamp" if do == "find" else None, text="Next")
+
+    first = await _decide(ReferencePolicy([looks]), _with_footer("Chair", top=0.0))
+
+    assert first == Click(x=1.0, y=300.0)
+
+
+async def test_a_list_that_was_read_to_a_pager_without_a_next_page_is_at_its_end() -> None:
+    root = _with_footer("Chair", top=0.0)
+    more = next(one for one in root.walk() if one.text == "Next" and one.tag == "button")
+    more.attrs["aria-disabled"] = "true"
+
+    reads = ReferencePolicy([step(do="read", text="Next"), step(do="answer", text="1")])
+    assert isinstance(await _decide(reads, root), Answer)
+    with pytest.raises(RolloutFailure, match="the list ends without 'Lamp'"):
+        await _decide(ReferencePolicy([step(do="find", on="Lamp", text="Next")]), root)
+
+
+async def test_the_beginning_of_a_list_is_looked_at_before_its_pager_is_used() -> None:
+    policy = ReferencePolicy([step(do="read", text="Next")])
+    taken = [
+        await _decide(policy, _with_footer("Table", top=200.0)),
+        await _decide(policy, _with_footer("Chair", top=0.0)),
+    ]
+
+    assert taken == [Scroll(direction=Direction.UP, amount=300), Click(x=1.0, y=300.0)]
+
+
+async def test_a_pager_in_a_part_that_scrolls_by_itself_does_not_end_the_page() -> None:
+    rows = node("div", "", node("button", "Next", at=(150.0, 200.0), top=190.0, key=1), top=100.0)
+    rows.box, rows.inner, rows.scroll = (
+        (100.0, 100.0, 300.0, 200.0),
+        (300.0, 200.0),
+        (0, 0, 300, 600),
+    )
+    rows.style = {"overflow-y": "auto"}
+    root = scrolled(node("body", "", rows), 0.0, height=900.0)
+
+    first = await _decide(ReferencePolicy([step(do="read", text="Next")]), root)
+
+    assert isinstance(first, Scroll)
+    assert first.x is not None
+    assert not 100 <= first.x <= 400, "the page is scrolled, and not the part"
+
+
 async def test_a_list_that_never_ends_is_given_up() -> None:
     policy = ReferencePolicy([step(do="read")])
 
