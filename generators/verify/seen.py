@@ -13,6 +13,8 @@ It reads stored rows alone. It checks
   instead: a picture must have shown one of those;
 * an end that follows from a whole list, as that something is not there, a count, or "all that": every row must have
   been in sight, or left out by a search or filter whose result was (`generators/verify/read_lists.py`);
+* an end of a task whose expectation names what pages show once its change was made: each text must have been in a
+  picture after that change (`generators/verify/seen_results.py`);
 * an answer to a task that asks only for a change: the names and numbers in it must be in sight or expected
   by the task, and it must not report a success as a failure. Its other words are free;
 * a typed address: its values and the numbers of its path must be in sight or in an earlier address;
@@ -37,6 +39,7 @@ from pydantic import JsonValue
 
 from generators.sites.judging.answers import answer_matches
 from generators.verify.read_lists import needs_of_list
+from generators.verify.seen_results import needs_of_results
 from generators.verify.shown import Basis, Need, Picture, Shown, Words, split_words
 from generators.verify.thoughts import (
     MAX_OPERANDS,
@@ -109,9 +112,7 @@ class Seen:
                     expectation=task.expect,
                     is_replaced=step.step in replaced,
                 ),
-                *_needs_of_pages(
-                    step, shown, [one.page.url for one in episode.steps[: step.step + 1]], task
-                ),
+                *_needs_of_pages(step, shown, episode.steps[: step.step + 1], task),
             )
         ]
         missing = [need for need in found if need.basis is None]
@@ -132,14 +133,16 @@ class Seen:
         )
 
 
-def _needs_of_pages(
-    step: Step, shown: Shown, addresses: Sequence[str], task: Task
-) -> Iterator[Need]:
-    """Yield the needs of an action that depend on the addresses of the pages so far."""
+def _needs_of_pages(step: Step, shown: Shown, so_far: Sequence[Step], task: Task) -> Iterator[Need]:
+    """Yield the needs of an action that depend on the steps so far, itself the last of them."""
+    addresses = [one.page.url for one in so_far]
     yield from needs_of_address(step, shown, addresses)
     expected = task.expect
-    if isinstance(step.action, Answer) and expected is not None and expected.read is not None:
+    if not isinstance(step.action, Answer) or expected is None:
+        return
+    if expected.read is not None:
         yield from needs_of_list(step.step, expected.read, shown, addresses)
+    yield from needs_of_results(step.step, expected.shown, shown, so_far[:-1])
 
 
 def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, Step]]:

@@ -260,6 +260,12 @@ class Expectation(Record):
     """For what follows from a whole list (that something is not there, a count, a sum, "all that"): the list. At the
     end the policy must have had each of its rows in a picture, or have left it out by a search or filter whose words
     and whole result were in pictures. None: it follows from no list."""
+    shown: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(), max_length=MAX_FACTS, exclude_if=lambda shown: not shown
+    )
+    """For a change: the texts by which pages show that it was made, as displayed: new values, the name of a new row or of
+    one that is gone. A policy that ends by itself must have had each in a picture after the change that followed its
+    entry. Empty: nothing has to be."""
     probe: str | None = Field(default=None, min_length=1)
     """The name of the probe that judges, with only `options` beside it; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)
@@ -304,6 +310,8 @@ def _check_basis(told: Expectation) -> None:
     for texts, what in ((told.facts, "facts are what"), (told.looked, "looked is where")):
         if texts and told.answer is None:
             raise ValueError(f"{what} an answer follows from: state the answer, or leave them out")
+    if told.shown and not (told.added or told.changed or told.removed or told.values):
+        raise ValueError("shown is what a change looks like: state the change, or leave it out")
 
 
 def _check_answer(matcher: Matcher | None) -> None:

@@ -100,7 +100,7 @@ class Told(StrEnum):
     """How a page confirms a change."""
 
     NOTHING = "nothing"
-    """Without a message: the page shows the changed row."""
+    """Without a message: the page shows the changed row. Only what was deleted or sent is named, because no page need show it."""
     MESSAGE = "message"
     """By a message above the page's content."""
     TOAST = "toast"

@@ -10,6 +10,7 @@ from random import Random
 
 from generators.sites.gates import leak_gates
 from generators.tasks.worlds.faults import with_fault
+from generators.tasks.worlds.ground.results import with_results
 from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.wording import word
@@ -152,7 +153,7 @@ def _word_task(
         kind=kind.name,
         seed=seed,
         instruction=instruction,
-        expect=draft.expect,
+        expect=with_results(setting, draft.expect, draft.reference),
         reference=think(
             open_untold_lists(way, instruction), instruction, draft.answer_kind, random
         ),

@@ -4,7 +4,7 @@ A visit remembers opened views and dismissed distractions. A distraction appears
 the confirmation of a change appears once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import NamedTuple
@@ -38,8 +38,8 @@ class Memory:
     """The distractions that were answered."""
     refused: bool = False
     """Whether the last name entered was wrong."""
-    changed: bool = False
-    """Whether a change was made that no page has confirmed yet."""
+    told: str = ""
+    """The sentence that confirms a change and that no page has shown yet; empty: there is none."""
     is_signed_out: bool = False
     """Whether the session has ended, until the user's name is entered."""
     hint_after: int | None = None
@@ -51,8 +51,8 @@ class Frame(NamedTuple):
 
     bare: bool = False
     """Whether the page is an empty shell that our script fills."""
-    told: bool = False
-    """Whether it confirms a change."""
+    told: str = ""
+    """The sentence that confirms a change; empty: it confirms none."""
     covers: tuple[str, ...] = ()
     """Its distractions, by the names above."""
     refused: bool = False
@@ -80,7 +80,7 @@ def frame_of(world: World, memory: Memory, request: Request) -> Frame:
     if is_part(request) or path.startswith("/_/"):
         return Frame()
     memory.opened.add(path.removeprefix("/"))
-    told, memory.changed = memory.changed and behaviour.told is not Told.NOTHING, False
+    told, memory.told = memory.told, ""
     query = f"?{request.url.query}" if request.url.query else ""
     return Frame(
         told=told,
@@ -111,7 +111,13 @@ def remember(memory: Memory, behaviour: Behaviour, request: Request, status: int
     """Record a change, if the request made one."""
     made = request.method == "POST" and status == HTTPStatus.SEE_OTHER
     if made and not request.url.path.startswith("/_/") and behaviour.told is not Told.NOTHING:
-        memory.changed = True
+        memory.told = memory.told or behaviour.saved
+
+
+def tell(memory: Memory, what: str, titles: Iterable[str]) -> None:
+    """Let the next page say what was done to rows that it may not show: `what`, as "Deleted", and their titles."""
+    names = ", ".join(f"“{title}”" for title in titles)
+    memory.told = f"{what}: {names}."
 
 
 def take_answer(world: World, memory: Memory, name: str, given: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from generators.worlds.rendering.overlays import tell
 from generators.worlds.rendering.row_fields import facts_of
 from generators.worlds.serving.cart import show_cart
 from generators.worlds.serving.seat_map import show_map
@@ -263,6 +264,8 @@ def _do_to_rows(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[R
             delete_row(visit.database, entity, int(row["id"] or 0))
         else:
             change_row(visit.database, entity, int(row["id"] or 0), values)
+    if what == "delete":
+        tell(visit.memory, "Deleted", [str(row[entity.title.name]) for row in rows])
     return ""
 
 

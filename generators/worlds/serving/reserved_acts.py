@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from generators.worlds.rendering.overlays import tell
 from generators.worlds.serving.visit import answer, find, go_to, show_row, visit_of
 from generators.worlds.state.database import Row, add_row, next_id
 from generators.worlds.state.permissions import Withheld, new_request
@@ -35,4 +36,5 @@ async def ask(request: Request) -> Response:
     made = next_id(visit.database, asked)
     added = new_request(visit.world, permissions.requests, number, made, held.label)
     add_row(visit.database, asked, added)
+    tell(visit.memory, "Sent", [str(added[asked.title.name])])
     return go_to(f"/{entity.name}/{number}")

@@ -24,6 +24,7 @@ from generators.worlds.rendering.overlays import (
     is_part,
     remember,
     take_answer,
+    tell,
     way_back,
 )
 from generators.worlds.rendering.pages import Pages
@@ -320,6 +321,7 @@ async def _delete(request: Request) -> Response:
         page = visit.pages.delete(entity, row, message=NOT_DONE)
         return answer(page, HTTPStatus.SERVICE_UNAVAILABLE)
     delete_row(visit.database, entity, int(row["id"] or 0))
+    tell(visit.memory, "Deleted", [str(row[entity.title.name])])
     return go_to(visit.pages.list_address(entity))
 
 

@@ -184,14 +184,17 @@ async def test_a_row_is_deleted_once_it_is_confirmed() -> None:
     async with visiting() as hands:
         asking = await hands.names("/customer/8/delete")
         assert len(hands.table("customer")) == 8
+        gone = hands.table("customer")[-1]["name"]
         answer = await hands.send("/customer/8/delete")
         left = [row["id"] for row in hands.table("customer")]
+        told, untold = [await hands.see("/customers") for _ in range(2)]
         await hands.see("/customer/8", 404)
 
     assert asking.buttons == ["Yes, delete"]
     assert asking.links["Cancel"] == "/customer/8"
     assert (answer.status_code, answer.headers["location"]) == (303, "/customers")
     assert left == [1, 2, 3, 4, 5, 6, 7]
+    assert [f"Deleted: “{gone}”." in page for page in (told, untold)] == [True, False]
 
 
 async def test_a_row_that_others_link_to_is_not_deleted() -> None:
@@ -201,6 +204,7 @@ async def test_a_row_that_others_link_to_is_not_deleted() -> None:
 
         assert answer.status_code == 409
         assert "because others refer to it: Orders." in answer.text
+        assert "Deleted:" not in await hands.see("/customers")
         assert hands.server.state("one") == before
 
 
