@@ -1,8 +1,8 @@
 """Claude: the input of its `computer` tool, in pixels of the declared display.
 
 Source: Anthropic's `computer_20250124`. The declared display has the size of the picture as sent. A
-reply is text, then the tool's input as JSON; a reply without a call is the final answer. A scroll is
-counted in clicks of the wheel, so an amount is said as the nearest number of them.
+reply is text, then the tool's input as JSON; a reply without a call is the final answer, and "Done." is one that
+answers nothing. A scroll is counted in clicks of the wheel, so an amount is said as the nearest number of them.
 """
 
 from typing import ClassVar
@@ -55,6 +55,9 @@ from schemas.episodes.action import (
 NOTCH = 100
 """Px of the declared display by which one click of the wheel scrolls."""
 
+DONE = "Done."
+"""The reply that ends a task which asks for no answer."""
+
 _MAX_KEYS = 5
 _MAX_NOTCHES = 1_000
 _XDOTOOL = {
@@ -81,7 +84,7 @@ class Claude(TextDialect):
     """Text, then the input of one call of the `computer` tool; its chat template is not published."""
 
     name = "claude"
-    version = "2"
+    version = "3"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Bounded()
     prompt: ClassVar[str] = (
@@ -95,8 +98,9 @@ class Claude(TextDialect):
         scale = self._scale(frame)
         if "{" not in text:
             answer = replace_control_chars(text)
+            told = "" if answer == DONE else answer
             return ParsedAction(
-                action=build_action({"type": "answer", "text": answer}), canonical_reply=answer
+                action=build_action({"type": "answer", "text": told}), canonical_reply=answer
             )
         given = find_json_object(text, with_key="action")
         thought = plain_thought(text.partition("{")[0])
@@ -110,7 +114,15 @@ class Claude(TextDialect):
         scale = self._scale(frame)
         if isinstance(action, Answer):
             text = str(Text().from_action(action.text, scale))
-            if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
+            if not text:
+                return DONE
+            if (
+                text == DONE
+                or not text.strip()
+                or text != text.strip()
+                or "{" in text
+                or "</think>" in text
+            ):
                 raise InexpressibleAction("claude cannot give this text as its answer")
             return text
         return _format(plain_thought(rationale.thought), _input(as_keys(action), scale))

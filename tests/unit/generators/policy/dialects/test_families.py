@@ -235,6 +235,9 @@ def test_claude_is_the_input_of_its_tool() -> None:
     drag = '{"action": "left_click_drag", "start_coordinate": [1, 2], "coordinate": [3, 4]}'
     assert dialect.parse(drag, frame).action == Drag(x=1, y=2, to_x=3, to_y=4)
     assert dialect.parse("It is 42.", frame).action == Answer(text="It is 42.")
+    assert dialect.parse(dialect.format_action(Answer(), frame), frame).action == Answer()
+    with pytest.raises(InexpressibleAction):
+        dialect.format_action(Answer(text="Done."), frame)
 
 
 def test_conventions_are_those_that_were_published() -> None:
