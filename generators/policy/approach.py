@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 from generators.policy.course import Course
-from generators.policy.element_names import is_button_or_link, words
+from generators.policy.element_names import is_active, words
 from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
@@ -79,7 +79,7 @@ class Approach:
             end = self.find(one, page, places)
             if end is None or not is_in_window(end, page):
                 self.count(step)
-                back = None if end is None else self._go_back(step, end, page, places)
+                back = None if end is None else self.go_back(step, end, page, places)
                 return back or self._look_on(step, one, places)
         for end in self.ends(step, page, places):
             scroll = self.show_whole(step, end, page.window)
@@ -92,9 +92,10 @@ class Approach:
 
         A part that was never shown may hold it; of one that was, its names are remembered.
         """
-        fold = page.fold() if step.do is Do.CLICK else None
+        is_in_part = step.within is not None
+        fold = page.fold() if step.do is Do.CLICK and not is_in_part else None
         found = None if fold is None else page.find(step, exactly=True)
-        if fold is None or (found is not None and is_button_or_link(found)):
+        if fold is None or (found is not None and is_active(found)):
             return None
         return fold if not self.unfolded or words(step.on or "") in self.unfolded else None
 
@@ -108,7 +109,7 @@ class Approach:
         press = ReferenceStep(do=Do.CLICK, on=said, why=why)
         return self.reach(press, page, places) or _press(press, fold)
 
-    def _go_back(
+    def go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
     ) -> Decision | None:
         """Return the way back to a thing that was in sight; None: there is none."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.policy.named_elements import Page
+from schemas.episodes.observation import PageState
 from schemas.tasks.reference import ReferenceStep
 
 _HEADINGS = {"h1", "h2"}
@@ -21,6 +22,8 @@ class Screen:
     """Its address."""
     heading: str
     """The first heading of what lies in front; empty if there is none."""
+    tabs: int = 1
+    """The number of tabs that are open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,8 @@ class Course:
         return pressed
 
 
-def screen_of(page: Page, url: str) -> Screen:
-    """Return where a policy is, by what a page shows."""
+def screen_of(page: Page, state: PageState) -> Screen:
+    """Return where a policy is, by what a page shows and by its browser's tabs."""
     headings = (one for one in page.modal.walk() if one.tag in _HEADINGS and one.shown and one.text)
-    return Screen(url, next((one.text for one in headings), ""))
+    heading = next((one.text for one in headings), "")
+    return Screen(state.url, heading, max(1, len(state.tabs or ())))

@@ -6,6 +6,7 @@ policy's own mistakes too (`slips/`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from generators.browser.protocol import Node
 from generators.policy.approach import Approach, is_in_window
@@ -29,7 +30,18 @@ from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.troubles import Troubles
-from schemas.episodes.action import Answer, Back, Click, Direction, Key, TypeText, Wait
+from generators.policy.ways import Ways
+from schemas.episodes.action import (
+    Answer,
+    Back,
+    Click,
+    Direction,
+    Key,
+    Tab,
+    TabOperation,
+    TypeText,
+    Wait,
+)
 from schemas.episodes.episode import PolicyKind
 from schemas.episodes.observation import Observation, PageState
 from schemas.errors import FailureKind, RolloutFailure
@@ -39,10 +51,11 @@ _FIRST_PART = 18
 """Distance from the edge of a native date field to its first part, px. That part is typed first."""
 
 _LOOKS_THROUGH = {Do.FIND, Do.READ}
-_ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK}
+_ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK, Do.TAB}
 _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
 _FINDS_ON = "What I look for is not among the rows in sight, so I scroll on."
+_FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
 _READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
 _SEARCH_STEPS = 5
@@ -64,9 +77,11 @@ class ReferencePolicy:
         self._troubles = Troubles(self._course)
         self._memory = Memory()
         self._approach = Approach(self._course, self._memory)
+        self._ways = Ways(self._course)
         self._seen = SeenDocument()
         self._grows = False
-        self._url = ""
+        self._url = self._goal = ""
+        self._headings: dict[str, str] = {}
         self._set: dict[str, str] = {}
         self._saved: dict[str, str] = {}
         self._opened: ReferenceStep | None = None
@@ -90,20 +105,31 @@ class ReferencePolicy:
         return self._slips.mark(self._course, decision)
 
     async def _decide(self, turn: PolicyInput) -> Decision:
+        self._goal = turn.instruction
         await self._begin(turn)
         if self._keys:
             return self._keys.pop(0)
         if turn.observation.page.dialog is not None:
             return self._answer_dialog(turn.observation.page)
         url = turn.observation.page.url
+        self._saved = _unseen(self._saved, turn.observation)
         page = await self._look(turn)
         places = self._memory.look(url, page.root, page.front, page.window)
         self._approach.unfolded.update(page.fold_names())
-        sight = Sight(page, places, self._memory, screen_of(page, url))
+        sight = Sight(page, places, self._memory, self._screen(page, turn.observation.page))
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
         if found is not None:
             return found
         return self._go_on(turn.observation, sight)
+
+    def _screen(self, page: Page, state: PageState) -> Screen:
+        """Return which form or list is shown; a heading that was scrolled away is remembered by its address."""
+        screen = screen_of(page, state)
+        if page.modal is not page.root:
+            return screen
+        heading = screen.heading or self._headings.get(screen.url, "")
+        self._headings[screen.url] = heading
+        return replace(screen, heading=heading)
 
     def _answer_dialog(self, page: PageState) -> Decision:
         """Return the next step's answer to what the page asks."""
@@ -124,29 +150,31 @@ class ReferencePolicy:
                 return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
                 return self._end(step, observation, places)
-            if self._is_found_already(step, page) or self._is_here(step, page):
+            if self._is_found_already(step, page) or self._ways.shorten(sight, self._goal):
                 continue
-            decision = self._before(step, page, places)
+            decision = self._before(step, sight)
             if decision is not None:
                 return decision
             if step.do in _ACTS_ON_NOTHING:
                 self._take(None, sight.screen)
                 continue
-            slip = self._slips.make(self._course, sight)
+            slip = self._slips.make(self._course, sight) or self._ways.try_menu(sight)
             if slip is not None:
+                self._ways.note(slip, sight)
                 return slip
             if self._course.next is step:
                 self._take(self._approach.find(step, page, places), sight.screen)
                 return self._act(step, page, places)
         return Decision(action=Answer())
 
-    def _before(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision | None:
+    def _before(self, step: ReferenceStep, sight: Sight) -> Decision | None:
         """Return what is done before a step, or until it is done; None: nothing more."""
+        page, places = sight.page, sight.places
         match step.do:
             case Do.WAIT:
                 return self._wait(step, page)
-            case Do.BACK:
-                return self._leave(step, page)
+            case Do.BACK | Do.TAB:
+                return self._leave(step, sight)
             case Do.FIND | Do.READ:
                 return self._look_through(step, page, places)
             case _:
@@ -165,18 +193,6 @@ class ReferencePolicy:
         if row is None or row.point is None or not is_in_window(row, page):
             return False
         self._course.leave_out(place)
-        return True
-
-    def _is_here(self, step: ReferenceStep, page: Page) -> bool:
-        """Return whether a link leads to the page that is shown, and what follows it is in sight; it is left out then."""
-        later = self._course.to_come[1:2]
-        if step.do is not Do.CLICK or not later or later[0].do is not Do.CLICK:
-            return False
-        link, then = page.find(step, exactly=True), page.find(later[0], exactly=True)
-        is_here = link is not None and link.attrs.get("aria-current") == "page"
-        if not is_here or then is None or then.point is None or not is_in_window(then, page):
-            return False
-        self._course.leave_out(1)
         return True
 
     async def _begin(self, turn: PolicyInput) -> None:
@@ -202,14 +218,12 @@ class ReferencePolicy:
         self, step: ReferenceStep, observation: Observation, places: Sequence[Place]
     ) -> Decision:
         """Return the end of a task that changes something, or a scroll to see the change first."""
-        shown = " ".join(sight.text for sight in observation.sights or ()).casefold()
-        unseen = [text for text in self._saved.values() if words(text).casefold() not in shown]
-        on = unseen_part(places) if unseen else None
+        on = unseen_part(places) if self._saved else None
         if on is not None:
             self._approach.count(step)
             return decide(self._memory.scroll(*on), step.why and _CHECKS)
         self._take()
-        why = step.why if not unseen else step.why and _ENDS
+        why = step.why if not self._saved else step.why and _ENDS
         return decide(act_on_nothing(step, observation.page.url), why)
 
     def _look_through(
@@ -226,10 +240,13 @@ class ReferencePolicy:
             shown = (self._approach.show_whole(step, one, page.window) for one in whole)
             return next((one for one in shown if one is not None), None)
         self._approach.count(step)
+        back = None if end is None else self._approach.go_back(step, end, page, places)
+        if back is not None:
+            return back
         button = None if step.text is None else page.find_exactly(step.text)
         on = unseen_part(places, None if button is None else (button, page.window.holder(button)))
         if on is not None:
-            down = _READS_ON if step.do is Do.READ else _FINDS_ON
+            down = _READS_ON if step.do is Do.READ else self._finds_on(step)
             why = _READS_UP if on[1] is Direction.UP else down
             return decide(self._memory.scroll(*on), step.why and why)
         if step.text is None or button is None or is_disabled(button):
@@ -246,6 +263,13 @@ class ReferencePolicy:
         self._grows = True
         return self._act(press, page, places)
 
+    def _finds_on(self, step: ReferenceStep) -> str:
+        """Return why a list is looked through further: what is looked for is named where its name is known."""
+        name = step.on or ""
+        if name in self._goal or any(one.step.on == name for one in self._course.taken):
+            return _FINDS_NAMED.format(name)
+        return _FINDS_ON
+
     def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a wait while the page says that something is not done yet; None: it does not say so."""
         sign = page.find_exactly(step.on or "")
@@ -255,13 +279,20 @@ class ReferencePolicy:
         self._approach.count(step)
         return decide(Wait(ms=WAIT_MS), waits_on or step.why)
 
-    def _leave(self, step: ReferenceStep, page: Page) -> Decision | None:
-        """Return a step back while what is to be used is not in sight; None: it is. Words alone are of no use."""
-        wanted = page.find_exactly(step.on or "")
+    def _leave(self, step: ReferenceStep, sight: Sight) -> Decision | None:
+        """Return a step out of a page while what is to be used is not in sight; None: it is, or this is its own page.
+
+        Words alone are of no use; behind a button that shows the navigation they may be.
+        """
+        page, name = sight.page, words(step.on or "")
+        wanted = page.find_exactly(name)
         if wanted is not None and is_active(wanted) and is_in_window(wanted, page):
             return None
+        if words(sight.screen.heading) == name or page.fold() is not None:
+            return None
         self._approach.count(step)
-        return decide(Back(), step.why)
+        closes = step.do is Do.TAB and sight.screen.tabs > 1
+        return decide(Tab(operation=TabOperation.CLOSE) if closes else Back(), step.why)
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
         """Check that a step answers what the page asks, if and only if it asks.
@@ -282,9 +313,11 @@ class ReferencePolicy:
         """Note that the next step is taken, on an element that a screen shows, or on none."""
         step = self._course.next
         pressed = thing if step is not None and step.do is Do.CLICK else None
+        sends = pressed is not None and sends_form(pressed)
+        self._saved = {**self._set} if sends else self._saved
         self._course.take(
             screen,
-            sends=pressed is not None and sends_form(pressed),
+            sends=sends,
             opens_menu=(pressed is not None and pressed.tag == "summary")
             or (step is not None and step.do in (Do.HOVER, Do.RIGHT_CLICK)),
         )
@@ -322,3 +355,9 @@ class ReferencePolicy:
         marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
         name = TypeText(text=step.text or "")
         self._keys = [decide(name, led), decide(Key(key="Enter"), marked)]
+
+
+def _unseen(saved: dict[str, str], observation: Observation) -> dict[str, str]:
+    """Return the texts that a picture does not show, by the names of their fields."""
+    shown = " ".join(sight.text for sight in observation.sights or ()).casefold()
+    return {name: text for name, text in saved.items() if words(text).casefold() not in shown}

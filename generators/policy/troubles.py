@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from generators.browser.protocol import Node
 from generators.policy.course import Course
-from generators.policy.element_names import is_button_or_link, is_field
+from generators.policy.element_names import is_button_or_link, is_field, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import decide
@@ -74,7 +74,11 @@ class Troubles:
 
     def _answer_page(self, sight: Sight) -> Decision | None:
         seen = [one for one in sight.elements() if one.text]
-        loads = next((one.text for one in seen if _LOADS.fullmatch(one.text)), None)
+        signs = self._signs()
+        loads = next(
+            (one.text for one in seen if _LOADS.fullmatch(one.text) or words(one.text) in signs),
+            None,
+        )
         if loads is not None:
             self._note(loads)
             return decide(Wait(ms=WAIT_MS), f'"{loads}" stands where more should be, so I wait.')
@@ -84,6 +88,14 @@ class Troubles:
             self._note(heading)
             return decide(Reload(), f'The page says "{heading}", so I load it again.')
         return self._take_up_alert(seen, sight)
+
+    def _signs(self) -> set[str]:
+        """Return the words for which the site was waited before, unless the next step waits for them by itself."""
+        step = self._course.next
+        if step is not None and step.do is Do.WAIT:
+            return set()
+        taken = (one.step for one in self._course.taken)
+        return {words(one.on or "") for one in taken if one.do is Do.WAIT}
 
     def _take_up_alert(self, seen: list[Node], sight: Sight) -> Decision | None:
         """Put in what a page's alert asks for, where it says that what was just sent was not saved.

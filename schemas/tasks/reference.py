@@ -39,7 +39,8 @@ class Do(StrEnum):
     BACK = "back"
     """Go one page back in the tab's history, or, with `on`, as many as are needed until that can be clicked in sight."""
     TAB = "tab"
-    """Close the tab in sight, where `text` is `close`, or show the tab of the number `text`, from 0."""
+    """Close the tab in sight, where `text` is `close`, or show the tab of the number `text`, from 0. With `on`, close as
+    many, or go as many pages back in the last one, as are needed until that can be clicked in sight."""
     WAIT = "wait"
     """Let the page's time pass for as long as `on` is in sight; does nothing if it is not."""
     PRESS = "press"
@@ -194,9 +195,9 @@ POINTS = frozenset({Do.CLICK, Do.HOVER, Do.DOUBLE_CLICK, Do.RIGHT_CLICK})
 _NAMES_A_THING = {
     *POINTS,
     *(Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.DRAG, Do.DROP, Do.SLIDE),
-    *(Do.LOOK, Do.FIND, Do.WAIT, Do.BACK),
+    *(Do.LOOK, Do.FIND, Do.WAIT, Do.BACK, Do.TAB),
 }
-_MAY_NAME_NOTHING = {Do.TYPE, Do.ENTER, Do.BACK}
+_MAY_NAME_NOTHING = {Do.TYPE, Do.ENTER, Do.BACK, Do.TAB}
 _HAS_NO_TEXT = {*POINTS, Do.LOOK, Do.DISMISS, Do.BACK, Do.WAIT}
 _MAY_HAVE_TEXT = {Do.ACCEPT, Do.FIND, Do.READ}
 
@@ -232,6 +233,8 @@ class ReferenceStep(Record):
             raise ValueError(
                 f"'{self.do.value}' " + ("needs 'text'" if self.text is None else "has no 'text'")
             )
+        if self.do is Do.TAB and self.on is not None and self.text != CLOSE:
+            raise ValueError("'tab' is on nothing, other than one that closes")
         if self.within is not None and self.on is None:
             raise ValueError(f"'{self.do.value}' is within nothing")
         if self.do is Do.TAB and self.text != CLOSE and not _TAB.fullmatch(self.text or ""):

@@ -53,13 +53,20 @@ class EmptySearch:
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Search again once the list has answered."""
         step = course.next
-        if step is None or step.do not in (Do.FIND, Do.READ):
+        if step is None or not _has_answered(step, sight):
             return False
         right = course.taken[self._count].step.text
         found = next((one for one in _NOTHING if sight.shows(one)), None)
         seen = f"'{found}' stands there, because" if found is not None else "I see that"
         course.go_back(self._count, f"{seen} I typed '{self._wrong}': I search for '{right}'.")
         return True
+
+
+def _has_answered(step: ReferenceStep, sight: Sight) -> bool:
+    """Return whether a list is looked through next, and is no longer waited for."""
+    if step.do is Do.WAIT:
+        return not sight.shows(step.on or "")
+    return step.do in (Do.FIND, Do.READ)
 
 
 class _WrongChoice:

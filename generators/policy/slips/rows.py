@@ -28,6 +28,7 @@ class LookAlike:
 
     def __init__(self) -> None:
         self._other = self._title = self._url = ""
+        self._tabs = 1
 
     def may_come(self, to_come: Sequence[ReferenceStep]) -> bool:
         """Return whether a row is looked for, and then opened."""
@@ -45,6 +46,7 @@ class LookAlike:
             return None
         other = random.choice(alike)
         self._other, self._title, self._url = other.text, step.on or "", sight.screen.url
+        self._tabs = sight.screen.tabs
         course.go_back(len(course.taken) - 1)
         x, y = other.point or (0.0, 0.0)
         return decide(self._open(x, y), self._belief(other.text))
@@ -65,13 +67,12 @@ class LookAlike:
         what = f"This is '{self._other}'" if is_named else "This is another one"
         seen = f"{what}, and I need '{self._title}'"
         self._url = ""
+        if sight.screen.tabs > self._tabs:
+            return decide(Tab(operation=TabOperation.CLOSE), f"{seen}: I close its tab.")
         if is_elsewhere:
-            return decide(self._leave(), f"{seen}: I go back to the list.")
+            return decide(Back(), f"{seen}: I go back to the list.")
         course.reword(f"{seen}.", ahead=1)
         return True
-
-    def _leave(self) -> Action:
-        return Back()
 
     def _is_named(self, sight: Sight) -> bool:
         """Return whether something other than a link says which row it is."""
@@ -91,9 +92,6 @@ class OtherTab(LookAlike):
         return (
             f"'{title}' may be it: I look at it in a new tab, so that the list stays where it is."
         )
-
-    def _leave(self) -> Action:
-        return Tab(operation=TabOperation.CLOSE)
 
 
 class WrongView:

@@ -33,6 +33,7 @@ from generators.tasks.worlds.references.steps import (
     find_listed,
     look,
     read,
+    read_row,
     to_list,
     to_row,
 )
@@ -87,7 +88,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {**setting.names(view, entity, row), "field": name_field(field)},
             Expectation(answer=_matcher(field, row, reply)),
-            (*to_row(setting, view, entity, row, reads=(field,)), answer(reply)),
+            (*read_row(setting, view, entity, row, (field,)), answer(reply)),
             "verbatim",
         )
     return None
@@ -208,8 +209,11 @@ def compare(setting: Setting, random: Random) -> Draft | None:
                 facts=tuple(setting.fact(entity, field, row) for row in (one, other)),
             ),
             (
-                *to_row(setting, view, entity, one, reads=(field,)),
-                *to_row(setting, view, entity, other, reads=(field,)),
+                *(
+                    step
+                    for row in sorted((one, other), key=lambda row: int(row["id"] or 0))
+                    for step in read_row(setting, view, entity, row, (field,))
+                ),
                 answer(reply, why),
             ),
             "computed",

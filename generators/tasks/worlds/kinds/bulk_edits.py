@@ -37,6 +37,7 @@ from generators.tasks.worlds.ground.world_rows import (
 from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     answer,
+    read_row,
     remove,
     take_steps,
     to_form,
@@ -161,7 +162,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
                 *to_part(setting, part),
                 *(
                     step
-                    for row in reversed(part.rows)  # the remaining rows keep their pages
+                    for row in part.rows
                     for step in (
                         *to_row(setting, view, entity, row, reads=()),
                         *remove(setting),
@@ -321,7 +322,7 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, *((row, values) for row in two)),
             (
-                *to_row(setting, view, entity, like, reads=(field,)),
+                *read_row(setting, view, entity, like, (field,)),
                 *(
                     step
                     for row in two
@@ -385,7 +386,7 @@ def swap(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, *pairs),
             (
-                *to_row(setting, view, entity, one, reads=(field,)),
+                *read_row(setting, view, entity, one, (field,)),
                 *to_row(setting, view, entity, other, reads=(field,)),
                 *save_change(setting, entity, *pairs[1]),
                 *to_row(setting, view, entity, one, reads=()),

@@ -26,6 +26,8 @@ from generators.tasks.worlds.references.steps import (
     answer,
     because,
     in_words_of,
+    is_listed,
+    read_row,
     remove,
     take_steps,
     to_form,
@@ -117,7 +119,7 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
             },
             adds(setting, entity, values),
             (
-                *to_row(setting, view, entity, like, reads=(field,)),
+                *read_row(setting, view, entity, like, (field,)),
                 *to_form(setting, view, entity),
                 *fill_form(setting, entity, values),
                 answer(),
@@ -252,7 +254,9 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, (row, values)),
             (
-                *to_row(setting, view, entity, row, reads=(fact,)),
+                *to_row(
+                    setting, view, entity, row, reads=() if is_listed(view, [fact]) else (fact,)
+                ),
                 *because(why, edits),
                 answer(),
             ),

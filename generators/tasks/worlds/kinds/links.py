@@ -27,6 +27,7 @@ from generators.tasks.worlds.kinds.answers import find, join
 from generators.tasks.worlds.kinds.edits import conditional, delete, edit, move
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.steps import (
+    OPENS_ROW,
     Steps,
     answer,
     because,
@@ -204,10 +205,16 @@ def _check_row(
         return steps
     back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
     why = (
-        f"{ground.label} is {there[ground.name]} here, so the rule binds {quote(title)}, which has another "
-        f'{field.label} than {values[field.name]}. I go back to it, by "{back[0].on}".'
+        f"{ground.label} is {there[ground.name]} there, so the rule binds {quote(title)}, which has another "
+        f"{field.label} than {values[field.name]}. I open it."
     )
-    return (*steps, *because(why, back), *save_change(setting, entity, row, values))
+    opens = next(at for at, step in enumerate(back) if step.purpose in OPENS_ROW)
+    return (
+        *steps,
+        *back[:opens],
+        *because(why, back[opens:]),
+        *save_change(setting, entity, row, values),
+    )
 
 
 @task_kind("impossible")

@@ -12,7 +12,7 @@ from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain
 from generators.tasks.worlds.references.pattern_steps import (
     reply,
 )
-from generators.tasks.worlds.references.steps import answer, to_row
+from generators.tasks.worlds.references.steps import answer, read_row, to_row
 from schemas.tasks.expectation import Expectation
 from schemas.worlds.field import Kind
 from schemas.worlds.patterns import Thread
@@ -108,7 +108,7 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),
             (
-                *to_row(setting, view, entity, other, reads=(field,)),
+                *read_row(setting, view, entity, other, (field,)),
                 *to_row(setting, view, entity, row, reads=()),
                 *reply(setting, thread, text),
                 answer(),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from generators.tasks.worlds.ground.world_rows import Setting
-from generators.tasks.worlds.references.steps import LEAVE, Steps, because
+from generators.tasks.worlds.references.steps import LEAVE, OPENS_ROW, Steps, because
 from schemas.tasks.reference import CLOSE, Do, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Facts
 
@@ -18,9 +18,6 @@ _MOST_LEFT_OPEN = 5
 
 _STAYS = {Do.LOOK, Do.ANSWER, Do.BACK}
 """What is done on a sheet, and what leaves it."""
-
-_OPENS_ROW = {Purpose.ROW, Purpose.TWICE}
-"""Purposes of steps that open a row's page."""
 
 _BY_FORM = {Purpose.ADD, Purpose.EDIT}
 """Purposes of steps that open a form, which leads to a row's page."""
@@ -98,12 +95,12 @@ def _out_of_rows(setting: Setting, steps: Steps) -> list[ReferenceStep]:
     for step in steps:
         purpose = step.purpose
         if behaviour.rows_alone and is_alone and _navigates(step, navigation):
-            leaves = LEAVE.model_copy(update={"on": step.on})
-            if not has_tab and out[-1].do is Do.BACK:
-                out.pop()  # as many steps back as are needed are those from a sheet too
-            out.append(_CLOSES if has_tab else leaves)
+            leaves = (_CLOSES if has_tab else LEAVE).model_copy(update={"on": step.on})
+            if out[-1] is LEAVE or (has_tab and out[-1] is _CLOSES):
+                out.pop()  # as many steps out as are needed are those from a sheet too
+            out.append(leaves)
             is_alone = has_tab = False
-        if purpose in _OPENS_ROW:
+        if purpose in OPENS_ROW:
             has_tab = has_tab if is_alone else behaviour.in_tab
             is_alone = True
         elif purpose is Purpose.CHECK_OUT or (purpose in _SAVES and has_form):

@@ -22,6 +22,9 @@ Steps = tuple[ReferenceStep, ...]
 """The steps of a reference, in order."""
 
 
+OPENS_ROW = {Purpose.ROW, Purpose.TWICE}
+"""Purposes of steps that open a row's page."""
+
 LEAVE = ReferenceStep(do=Do.BACK, purpose=Purpose.BACK)
 """The step that leaves a sheet of facts for the row's page."""
 
@@ -165,6 +168,21 @@ def to_row(
             else look(setting, entity, reads)
         ),
     )
+
+
+def read_row(
+    setting: Setting, view: View, entity: Entity, row: Row, fields: Iterable[DataField]
+) -> Steps:
+    """Return the steps from any page until fields of a row are in sight: in its list, or else on its page."""
+    fields = tuple(fields)
+    if is_listed(view, fields):
+        return find_row(setting, view, entity, row)
+    return to_row(setting, view, entity, row, reads=fields)
+
+
+def is_listed(view: View, fields: Iterable[DataField]) -> bool:
+    """Return whether a list shows fields of its rows beside their titles."""
+    return view.shape is Shape.LIST and all(field.name in view.columns for field in fields)
 
 
 def look(

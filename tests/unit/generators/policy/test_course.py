@@ -1,6 +1,6 @@
 """The course of a plan: what was done, what is to come, and how it goes back."""
 
-from support.browsers.reference_pages import node, step
+from support.browsers.reference_pages import SEEN, node, step
 
 from generators.policy.course import Course, Screen, screen_of
 from generators.policy.named_elements import Page
@@ -53,5 +53,7 @@ def test_the_last_presses_are_those_that_sent_the_form_and_opened_its_menu() -> 
 def test_a_screen_is_told_by_the_heading_of_the_window_in_front_whatever_list_is_open() -> None:
     window = node("dialog", "", node("h2", "Edit: Lamp"), aria_modal="true")
     page = node("body", "", node("h1", "Lamps"), window, node("stepmill-list", "One"))
-    assert screen_of(Page(page), "/1") == Screen("/1", "Edit: Lamp")
-    assert screen_of(Page(node("body", "", node("h1", "Lamps"))), "/1") == Screen("/1", "Lamps")
+    state, tabs = SEEN.page, SEEN.page.model_copy(update={"tabs": ("Lamps", "Lamp")})
+    assert screen_of(Page(page), state) == Screen(state.url, "Edit: Lamp")
+    lamps = Page(node("body", "", node("h1", "Lamps")))
+    assert screen_of(lamps, tabs) == Screen(state.url, "Lamps", tabs=2)

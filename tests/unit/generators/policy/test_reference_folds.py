@@ -53,6 +53,13 @@ async def test_what_the_page_shows_is_clicked_and_nothing_unfolded(on: str) -> N
     assert found[0] == Click(x=9, y=9)
 
 
+async def test_an_option_within_a_field_is_clicked_whatever_the_navigation_folds() -> None:
+    field = node("div", "", node("label", "Works for"), node("li", "Shops", at=(9.0, 9.0)))
+    do = step(do="click", on="Shops", within="Works for")
+
+    assert (await acted(do, root=node("body", "", navigation(), field)))[0] == Click(x=9, y=9)
+
+
 async def test_a_button_that_folds_something_else_is_opened_once_and_then_left_alone() -> None:
     policy = ReferencePolicy([step(do="click", on="Invoices")])
 

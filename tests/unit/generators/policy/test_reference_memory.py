@@ -53,6 +53,17 @@ async def test_what_was_in_sight_is_gone_back_to(top: float, back: Action) -> No
     assert (await policy.act(PolicyInput("Do it.", (), SEEN, Reader(later)))).action == back
 
 
+async def test_a_row_of_a_list_that_was_in_sight_is_gone_back_to() -> None:
+    seen = scrolled(node("body", "", node("a", "Lamp", key=1), node("a", "Chair")))
+    away = node("a", "Lamp", at=AWAY, top=-300.0, key=1)
+    later = scrolled(node("body", "", away, node("a", "Table")), 300.0)
+    find, then = (step(do="find", on=one, text="Next") for one in ("Table", "Lamp"))
+    policy = ReferencePolicy([find, then])
+    taken = [await _decide(policy, root) for root in (seen, later)]
+
+    assert taken[1] == Scroll(direction=Direction.UP, amount=300)
+
+
 def _listed(*names: str, top: float, height: float = 1_000.0, more: str | None = "Next") -> Node:
     """Return a page of a list, of which only these names and a button to more are in sight."""
     at = height - top - 20.0

@@ -37,6 +37,22 @@ async def test_a_page_that_still_loads_is_waited_for() -> None:
     assert later.action == Click(x=7, y=8)
 
 
+async def test_words_that_a_list_was_waited_for_are_waited_for_again() -> None:
+    plan = [step(do="wait", on="Searching…"), step(do="click", on="Lamp"), SAVE]
+    policy = ReferencePolicy(plan)
+    busy = _page(node("p", "Searching…"))
+    assert isinstance((await _act(policy, busy)).action, Wait)
+    found = _page(node("a", "Lamp", at=(7.0, 8.0)))
+    assert (await _act(policy, found)).action == Click(x=7, y=8)
+    assert isinstance((await _act(policy, busy)).action, Wait)
+
+
+async def test_words_that_nothing_was_waited_for_are_not_waited_for() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lamp")])
+    found = await _act(policy, _page(node("p", "Searching…"), node("a", "Lamp", at=(7.0, 8.0))))
+    assert found.action == Click(x=7, y=8)
+
+
 async def test_a_row_whose_name_begins_so_is_not_waited_for() -> None:
     policy = ReferencePolicy([step(do="click", on="Lamp")])
     found = await _act(policy, _page(node("td", "Loadings of Monday"), node("a", "Lamp")))

@@ -41,8 +41,11 @@ def _policy(kind: Callable[[], Slip], *steps: ReferenceStep) -> ReferencePolicy:
     return ReferencePolicy((*steps, END), _Only(kind))
 
 
-async def _act(policy: ReferencePolicy, root: Node, url: str = "/shop") -> Decision:
-    page = SEEN.page.model_copy(update={"url": f"http://shop.localhost{url}"})
+async def _act(
+    policy: ReferencePolicy, root: Node, url: str = "/shop", tabs: Sequence[str] = ()
+) -> Decision:
+    told = {"url": f"http://shop.localhost{url}", "tabs": tuple(tabs)}
+    page = SEEN.page.model_copy(update=told)
     seen = SEEN.model_copy(update={"page": page})
     return await policy.act(PolicyInput("Do it.", (), seen, Reader(scrolled(root, height=400.0))))
 
@@ -77,6 +80,15 @@ async def test_a_row_that_opens_beside_the_list_needs_no_way_back() -> None:
     assert "I need 'Lamp small'" in (found.thought or "")
 
 
+async def test_a_row_of_a_similar_name_that_opened_a_tab_is_left_by_closing_it() -> None:
+    policy = _policy(LookAlike, *ROW)
+    await _act(policy, _rows("Lamp large", "Lamp small"))
+    other = node("body", "", node("h1", "Lamp large"))
+    left = await _act(policy, other, "/lamp/1", ["Lamps", "Lamp large"])
+    assert left.action == Tab(operation=TabOperation.CLOSE)
+    assert "'Lamp small'" in (left.thought or "")
+
+
 @pytest.mark.parametrize("others", [("Chair",), (), ("Lamp small",)], ids=["unlike", "alone", "it"])
 async def test_without_a_similar_name_in_sight_no_other_row_is_opened(
     others: Sequence[str],
@@ -89,7 +101,8 @@ async def test_a_similar_row_is_looked_at_in_a_tab_that_is_closed() -> None:
     policy = _policy(OtherTab, *ROW)
     first = await _act(policy, _rows("Lamp large", "Lamp small"))
     assert first.action == Click(x=9, y=10, button=Button.MIDDLE)
-    closed = await _act(policy, node("body", "", node("h1", "Lamp large")), "/lamp/1")
+    other = node("body", "", node("h1", "Lamp large"))
+    closed = await _act(policy, other, "/lamp/1", ["Lamps", "Lamp large"])
     assert closed.action == Tab(operation=TabOperation.CLOSE)
 
 

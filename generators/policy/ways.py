@@ -1,0 +1,180 @@
+"""Which way to a page a policy takes, by what it sees: a plan says a way that always leads there, and often one is shorter.
+
+What leads to the page in sight is left out, and so is a menu whose entry is in sight elsewhere. A menu that was never open
+may hold anything: of several the first is opened first.
+"""
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qsl, urlsplit
+
+from generators.browser.protocol import Node
+from generators.policy.approach import is_in_window
+from generators.policy.course import Course
+from generators.policy.element_names import is_active, words
+from generators.policy.named_elements import Page
+from generators.policy.protocol import Decision
+from generators.policy.reference_actions import decide, sends_form
+from generators.policy.sight import Sight
+from schemas.episodes.action import Click, Hover, target_point
+from schemas.tasks.reference import Do, ReferenceStep
+
+_NARROWS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.CLICK, Do.WAIT}
+"""What is done to a list's search, filters and order."""
+
+_SEARCHES = {Do.TYPE, Do.ENTER}
+
+_TWO = 2
+
+_MOST = 9
+"""The most steps from a list to the row that is looked for in it."""
+
+_TRIES = 'What I need may be in any of these menus. I begin with "{}".'
+_TRIES_ON = 'What I need is not in that menu, so I open "{}".'
+_NO_MENU = 'This page has a link to "{}", so I need no menu.'
+
+
+class Ways:
+    """Finds what of a course is needless on the way to a page, and what has to be tried."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._opened = set[str]()
+        self._has_tried = False
+
+    def shorten(self, sight: Sight, goal: str) -> bool:
+        """Leave out the next steps of the course where they lead to what is in sight; return whether there were any."""
+        count = _leads_here(self._course, sight, goal) or _is_set(self._course, sight)
+        if count:
+            self._course.leave_out(count)
+            return True
+        return self._leave_out_menu(sight)
+
+    def _leave_out_menu(self, sight: Sight) -> bool:
+        """Leave out the step that opens a menu of which the entry is in sight."""
+        steps = self._course.to_come[:2]
+        if not _opens_menu(steps, sight.page):
+            return False
+        link = sight.page.find(steps[1], exactly=True)
+        if link is None or not is_active(link) or not _is_in_sight(link, sight.page):
+            return False
+        self._course.leave_out(1)
+        held = (one for part in _parts(sight.page, "details") for one in part.walk())
+        if steps[1].why and not any(one is link for one in held):
+            self._course.reword(_NO_MENU.format(steps[1].on))
+        return True
+
+    def try_menu(self, sight: Sight) -> Decision | None:
+        """Return what opens a menu that stands before the right one, where neither was open yet; None: there is none."""
+        steps = self._course.to_come[:2]
+        if not _opens_menu(steps, sight.page) or words(steps[0].on or "") in self._opened:
+            return None
+        menus = (one for one in _menus(sight.page) if words(one.text) not in self._opened)
+        first = next((one for one in menus if _is_in_sight(one, sight.page)), None)
+        if first is None or first.point is None:
+            return None
+        if words(first.text) == words(steps[0].on or ""):
+            self._opened.add(words(first.text))
+            if self._has_tried and steps[0].why:
+                self._course.reword(_TRIES_ON.format(words(first.text)))
+            self._has_tried = False
+            return None
+        self._has_tried = True
+        (x, y), hovers = first.point, steps[0].do is Do.HOVER
+        why = steps[0].why and _TRIES.format(words(first.text))
+        return decide(Hover(x=x, y=y) if hovers else Click(x=x, y=y), why)
+
+    def note(self, decision: Decision, sight: Sight) -> None:
+        """Note which menu a decision opens."""
+        at = target_point(decision.action)
+        self._opened |= {words(one.text) for one in _menus(sight.page) if one.point == at}
+
+
+def _leads_here(course: Course, sight: Sight, goal: str) -> int:
+    """Return how many of the next steps lead to the page that is shown, or on it to a row that is in sight; 0: none does."""
+    steps = course.to_come[: _MOST + 2]
+    link = next((at for at in range(min(2, len(steps))) if _is_here(steps, at, sight)), None)
+    if link is None or not steps[link + 1 :]:
+        return int(_is_current(steps[:2], sight.page))
+    rest = steps[link + 1 :]
+    row = next((at for at, one in enumerate(rest) if one.do not in _NARROWS), 0)
+    if rest[row].do is Do.FIND and _is_known(rest[row].on or "", course, goal):
+        thing = sight.page.find_exactly(rest[row].on or "")
+        if thing is not None and _is_in_sight(thing, sight.page):
+            return link + 1 + row
+    return link + 1 if _is_ready(rest[0], sight) else 0
+
+
+def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:
+    """Return whether a step, perhaps by a menu before it, opens the page that is shown by the navigation."""
+    step, page = steps[at], sight.page
+    if step.do is not Do.CLICK or (at and steps[0].do not in (Do.CLICK, Do.HOVER)):
+        return False
+    thing = page.find(step, exactly=True)
+    links = (one for bar in _parts(page, "nav") for one in bar.walk())
+    is_elsewhere = thing is not None and is_active(thing) and all(one is not thing for one in links)
+    is_titled = page.modal is page.root and words(sight.screen.heading) == words(step.on or "")
+    return is_titled and not is_elsewhere
+
+
+def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
+    """Return whether a click leads to where its page is, and what is clicked next is in sight."""
+    if len(steps) < _TWO or any(one.do is not Do.CLICK for one in steps):
+        return False
+    link, then = (page.find(one, exactly=True) for one in steps)
+    is_current = link is not None and link.attrs.get("aria-current") == "page"
+    return is_current and then is not None and _is_in_sight(then, page)
+
+
+def _is_known(name: str, course: Course, goal: str) -> bool:
+    """Return whether the goal or a step that was taken names something."""
+    return name in goal or any(one.step.on == name for one in course.taken)
+
+
+def _is_ready(step: ReferenceStep, sight: Sight) -> bool:
+    """Return whether a step can be taken on the list that is shown: nothing narrows it, or only the search that follows."""
+    asked = {name for name, value in parse_qsl(urlsplit(sight.screen.url).query) if value}
+    if not asked:
+        return True
+    field = sight.page.find(step) if step.do in _SEARCHES else None
+    if field is None or field.attrs.get("type") != "search":
+        return False
+    return _is_in_sight(field, sight.page) and asked <= {field.attrs.get("name", "")}
+
+
+def _is_set(course: Course, sight: Sight) -> int:
+    """Return how many of the next steps choose what is chosen already; 0: none does.
+
+    They are sent if something else was chosen on the page before.
+    """
+    steps, page = course.to_come[:3], sight.page
+    thing = page.find(steps[0], exactly=True) if steps and steps[0].do is Do.CLICK else None
+    if thing is None or thing.attrs.get("type") != "radio" or not thing.checked:
+        return 0
+    sent = page.find(steps[1], exactly=True) if steps[1:] and steps[1].do is Do.CLICK else None
+    is_changed = bool(course.taken) and course.taken[-1].screen == sight.screen
+    if sent is None or not sends_form(sent) or is_changed:
+        return 1
+    return 3 if steps[2:] and steps[2].do is Do.WAIT else 2
+
+
+def _opens_menu(steps: Sequence[ReferenceStep], page: Page) -> bool:
+    """Return whether the first of two steps opens a menu of the navigation, and the second clicks its entry."""
+    opens = len(steps) == _TWO and steps[0].do in (Do.CLICK, Do.HOVER)
+    if not opens or steps[1].do is not Do.CLICK:
+        return False
+    aim = page.find(steps[0], exactly=True)
+    return any(one is aim for one in _menus(page))
+
+
+def _menus(page: Page) -> Iterator[Node]:
+    """Yield the menus of the navigation, in order."""
+    for bar in _parts(page, "nav"):
+        yield from (one for one in bar.walk() if one.tag == "summary")
+
+
+def _parts(page: Page, tag: str) -> Iterator[Node]:
+    return (one for one in page.root.walk() if one.tag == tag)
+
+
+def _is_in_sight(thing: Node, page: Page) -> bool:
+    return thing.point is not None and is_in_window(thing, page)

@@ -1,0 +1,194 @@
+"""What leads to what is in sight is left out of a plan, and a menu that was never open may hold anything."""
+
+from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import Decision, PolicyInput
+from generators.policy.reference import ReferencePolicy
+from schemas.episodes.action import Answer, Back, Click, Hover, Scroll, Tab, TabOperation, TypeText
+from schemas.tasks.reference import ReferenceStep
+
+LAMPS, END = step(do="click", on="Lamps", why="I go to the lamps."), step(do="answer", text="")
+FIND, OPEN = step(do="find", on="Lamp small"), step(do="click", on="Lamp small")
+LINK, ROW, FIELD = (5.0, 5.0), (9.0, 50.0), (9.0, 30.0)
+
+
+def _policy(*steps: ReferenceStep) -> ReferencePolicy:
+    return ReferencePolicy((*steps, END))
+
+
+async def _act(
+    policy: ReferencePolicy,
+    root: Node,
+    url: str = "/lamps",
+    *,
+    goal: str = "Open Lamp small.",
+    tabs: tuple[str, ...] = (),
+    height: float = 400.0,
+) -> Decision:
+    told = {"url": f"http://shop.localhost{url}", "tabs": tabs}
+    seen = SEEN.model_copy(update={"page": SEEN.page.model_copy(update=told)})
+    return await policy.act(PolicyInput(goal, (), seen, Reader(scrolled(root, height=height))))
+
+
+def _list(*rows: str, title: str = "Lamps") -> Node:
+    bar = node("nav", "", node("a", "Lamps", at=LINK))
+    links = [node("a", one, at=(ROW[0], ROW[1] + 20 * at)) for at, one in enumerate(rows)]
+    field = node("input", "", at=FIELD, type="search", placeholder="Find", name="q")
+    return node("body", "", bar, node("h1", title), field, *links)
+
+
+SEARCH = step(do="enter", on="Find", text="small")
+
+
+async def test_the_way_to_a_list_is_left_out_where_its_row_is_in_sight() -> None:
+    policy = _policy(LAMPS, SEARCH, FIND, OPEN)
+    found = await _act(policy, _list("Lamp large", "Lamp small"), "/lamps?q=lamp")
+    assert found.action == Click(x=9, y=70)
+
+
+async def test_on_the_whole_list_the_search_is_begun_at_once() -> None:
+    found = await _act(_policy(LAMPS, SEARCH, FIND, OPEN), _list("Lamp large"))
+    assert isinstance(found.action, TypeText)
+
+
+async def test_a_search_replaces_the_one_before_it() -> None:
+    found = await _act(_policy(LAMPS, SEARCH, FIND, OPEN), _list("Lamp large"), "/lamps?q=large")
+    assert isinstance(found.action, TypeText)
+
+
+async def test_what_narrows_a_list_otherwise_is_left_by_the_navigation() -> None:
+    for url in ("/lamps?page=2", "/lamps?q=large&colour=red"):
+        found = await _act(_policy(LAMPS, SEARCH, FIND, OPEN), _list("Lamp large"), url)
+        assert found.action == Click(x=5, y=5), url
+    unsearched = await _act(_policy(LAMPS, FIND, OPEN), _list("Lamp large"), "/lamps?q=large")
+    assert unsearched.action == Click(x=5, y=5)
+
+
+async def test_a_heading_that_was_scrolled_away_is_remembered() -> None:
+    first, second = _list("Lamp large", "Lamp small"), _list("Lamp large")
+    second.children = [one for one in second.children if one.tag not in ("h1", "nav")]
+    policy = _policy(step(do="look", on="Lamp large"), LAMPS, SEARCH, FIND, OPEN)
+    assert isinstance((await _act(policy, first)).action, Click)
+    other = _policy(OPEN, step(do="back", on="Lamps"), LAMPS, SEARCH, FIND, OPEN)
+    await _act(other, first)
+    assert isinstance((await _act(other, second)).action, TypeText)
+    gone = _policy(OPEN, step(do="back", on="Lamps"), LAMPS, SEARCH, FIND, OPEN)
+    await _act(gone, first)
+    assert (await _act(gone, second, "/else")).action == Back()
+
+
+async def test_a_page_of_the_same_part_of_the_site_is_left_by_the_navigation() -> None:
+    root = _list(title="Lamp large")
+    for link in (one for one in root.walk() if one.text == "Lamps"):
+        link.attrs["aria-current"] = "page"
+    found = await _act(_policy(LAMPS, SEARCH, FIND, OPEN), root, "/lamp/4")
+    assert found.action == Click(x=5, y=5)
+
+
+async def test_another_list_is_left_by_the_navigation() -> None:
+    found = await _act(_policy(LAMPS, FIND, OPEN), _list("Lamp small", title="Chairs"))
+    assert found.action == Click(x=5, y=5)
+
+
+async def test_a_row_that_nobody_named_is_not_known() -> None:
+    policy = _policy(LAMPS, step(do="click", on="Find", why="I sort."), FIND, OPEN)
+    found = await _act(policy, _list("Lamp small"), "/lamps?page=2", goal="Open the cheapest.")
+    assert found.action == Click(x=5, y=5)
+
+
+async def test_a_button_that_is_called_like_its_page_is_pressed() -> None:
+    form = node("form", "", node("button", "Lamps", at=(7.0, 80.0)), method="post")
+    root = node("body", "", node("h1", "Lamps"), form)
+    found = await _act(_policy(LAMPS, step(do="click", on="Lamp small")), root, "/lamp/new")
+    assert found.action == Click(x=7, y=80)
+
+
+def _menus(*labels: str, under: tuple[str, ...] = (), beside: tuple[str, ...] = ()) -> Node:
+    menus = [
+        node("details", "", node("summary", one, at=(10.0 * at, 3.0)))
+        for at, one in enumerate(labels)
+    ]
+    held = [node("a", one, at=(1.0, 30.0)) for one in under]
+    opened = node("details", "", *held)
+    links = [node("a", one, at=(2.0, 90.0)) for one in beside]
+    return node("body", "", node("nav", "", *menus, opened), node("h1", "Shop"), *links)
+
+
+MENU = (
+    step(do="click", on="Manage", why="What I need may be in the menu."),
+    step(do="click", on="Orders", why="I open the orders."),
+)
+
+
+async def test_menus_that_were_never_open_are_tried_in_order() -> None:
+    policy = _policy(*MENU)
+    first = await _act(policy, _menus("Browse", "Manage"), "/")
+    assert first.action == Click(x=0, y=3)
+    assert first.thought is not None
+    assert '"Browse"' in first.thought
+    right = await _act(policy, _menus("Browse", "Manage", under=("Products",)), "/")
+    assert right.action == Click(x=10, y=3)
+    assert 'so I open "Manage"' in (right.thought or "")
+    entry = await _act(policy, _menus("Browse", "Manage", under=("Orders",)), "/")
+    assert entry.action == Click(x=1, y=30)
+
+
+async def test_a_menu_that_was_open_before_is_known() -> None:
+    policy = _policy(*MENU, *MENU)
+    for under in ((), (), ("Orders",)):
+        await _act(policy, _menus("Browse", "Manage", under=under), "/")
+    again = await _act(policy, _menus("Browse", "Manage"), "/orders")
+    assert again.action == Click(x=10, y=3)
+
+
+async def test_a_menu_that_opens_under_the_pointer_is_tried_by_it() -> None:
+    policy = _policy(step(do="hover", on="Manage"), step(do="click", on="Orders"))
+    assert (await _act(policy, _menus("Browse", "Manage"), "/")).action == Hover(x=0, y=3)
+
+
+async def test_a_link_in_sight_needs_no_menu() -> None:
+    found = await _act(_policy(*MENU), _menus("Browse", "Manage", beside=("Orders",)), "/")
+    assert found.action == Click(x=2, y=90)
+    assert found.thought == 'This page has a link to "Orders", so I need no menu.'
+
+
+async def test_an_order_that_is_chosen_already_is_not_chosen_again() -> None:
+    order, send = step(do="click", on="Cheapest first"), step(do="click", on="Apply")
+    for checked in (True, False):
+        radio = node("input", "", at=(3.0, 4.0), type="radio", title="Cheapest first")
+        radio.checked = checked
+        form = node("form", "", radio, node("button", "Apply", at=(6.0, 4.0)), method="get")
+        root = node("body", "", node("h1", "Lamps"), form)
+        found = await _act(_policy(order, send), root)
+        assert found.action == (Answer() if checked else Click(x=3, y=4))
+
+
+CLOSE = step(do="tab", text="close", on="Lamps", why="I have read it.")
+ALONE = node("body", "", node("h1", "Lamp small"))
+
+
+async def test_pages_without_navigation_are_left_until_one_has_it() -> None:
+    policy, three = _policy(CLOSE, LAMPS), ("Lamps", "Lamp small", "More")
+    close = Tab(operation=TabOperation.CLOSE)
+    assert (await _act(policy, ALONE, "/1/more", tabs=three)).action == close
+    assert (await _act(policy, ALONE, "/1", tabs=three[:2])).action == close
+    assert (await _act(policy, ALONE, "/1")).action == Back()
+    assert isinstance((await _act(policy, _list("Lamp"), "/lamps?page=2")).action, Click)
+
+
+async def test_a_page_that_folds_its_navigation_or_is_the_wanted_one_is_not_left() -> None:
+    back = step(do="back", on="Lamps")
+    button = node("button", "Pages", at=LINK, aria_expanded="false", aria_controls="links")
+    folded = node("body", "", node("nav", "", button), node("h1", "Shop"))
+    assert (await _act(_policy(back, LAMPS), folded, "/")).action == Click(x=5, y=5)
+    here = node("body", "", node("h1", "Lamps"), node("a", "Lamp small", at=ROW))
+    assert (await _act(_policy(back, LAMPS, FIND, OPEN), here)).action == Click(x=9, y=50)
+
+
+async def test_a_row_that_the_goal_names_is_named_while_it_is_looked_for() -> None:
+    for goal, named in (("Open Lamp small.", True), ("Open the cheapest.", False)):
+        finds = step(do="find", on="Lamp small", why="I look for it.")
+        found = await _act(_policy(finds), _list("Lamp large"), goal=goal, height=2_000.0)
+        assert isinstance(found.action, Scroll)
+        assert ('"Lamp small"' in (found.thought or "")) is named
