@@ -30,7 +30,7 @@ from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.troubles import Troubles
-from generators.policy.ways import Ways
+from generators.policy.ways import Ways, is_known
 from schemas.episodes.action import (
     Answer,
     Back,
@@ -58,9 +58,6 @@ _FINDS_ON = "What I look for is not among the rows in sight, so I scroll on."
 _FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
 _READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
-_SEARCH_STEPS = 5
-"""The most steps of a search and of what follows from it: the words, the button, a wait, and the row."""
-
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
@@ -150,7 +147,7 @@ class ReferencePolicy:
                 return decide(act_on_nothing(step, observation.page.url), step.why)
             if step.do is Do.ANSWER:
                 return self._end(step, observation, places)
-            if self._is_found_already(step, page) or self._ways.shorten(sight, self._goal):
+            if self._ways.shorten(sight, self._goal):
                 continue
             decision = self._before(step, sight)
             if decision is not None:
@@ -179,21 +176,6 @@ class ReferencePolicy:
                 return self._look_through(step, page, places)
             case _:
                 return self._approach.reach(step, page, places)
-
-    def _is_found_already(self, step: ReferenceStep, page: Page) -> bool:
-        """Return whether a search is needless, because what it is for is in sight; its steps are left out then."""
-        if step.do not in (Do.TYPE, Do.ENTER):
-            return False
-        ahead = self._course.to_come[:_SEARCH_STEPS]
-        place = next((at for at, one in enumerate(ahead) if one.do is Do.FIND), None)
-        field = None if place is None else page.find(step)
-        if place is None or field is None or field.attrs.get("type") != "search":
-            return False
-        row = page.find_exactly(ahead[place].on or "")
-        if row is None or row.point is None or not is_in_window(row, page):
-            return False
-        self._course.leave_out(place)
-        return True
 
     async def _begin(self, turn: PolicyInput) -> None:
         """Note which page it is, and plan how an option is taken where a list was just opened."""
@@ -266,9 +248,8 @@ class ReferencePolicy:
     def _finds_on(self, step: ReferenceStep) -> str:
         """Return why a list is looked through further: what is looked for is named where its name is known."""
         name = step.on or ""
-        if name in self._goal or any(one.step.on == name for one in self._course.taken):
-            return _FINDS_NAMED.format(name)
-        return _FINDS_ON
+        known = is_known(name, self._course, self._goal)
+        return _FINDS_NAMED.format(name) if known else _FINDS_ON
 
     def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a wait while the page says that something is not done yet; None: it does not say so."""

@@ -13,7 +13,7 @@ from generators.policy.course import Course
 from generators.policy.element_names import is_active, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import decide, sends_form
+from generators.policy.reference_actions import decide, narrows_list, sends_form
 from generators.policy.sight import Sight
 from schemas.episodes.action import Click, Hover, target_point
 from schemas.tasks.reference import Do, ReferenceStep
@@ -43,9 +43,11 @@ class Ways:
 
     def shorten(self, sight: Sight, goal: str) -> bool:
         """Leave out the next steps of the course where they lead to what is in sight; return whether there were any."""
-        count = _leads_here(self._course, sight, goal) or _is_set(self._course, sight)
+        course = self._course
+        count = _narrows(course, sight, goal) or _leads_here(course, sight, goal)
+        count = count or _is_set(course, sight)
         if count:
-            self._course.leave_out(count)
+            course.leave_out(count)
             return True
         return self._leave_out_menu(sight)
 
@@ -89,6 +91,23 @@ class Ways:
         self._opened |= {words(one.text) for one in _menus(sight.page) if one.point == at}
 
 
+def _narrows(course: Course, sight: Sight, goal: str) -> int:
+    """Return how many of the next steps search, filter or order a list for a row that is in sight; 0: none does.
+
+    An order may be what is asked for: it is needless only if the row is known by its name.
+    """
+    steps, page = course.to_come[:_MOST], sight.page
+    row = next((at for at, one in enumerate(steps) if one.do not in _NARROWS), 0)
+    if not row or steps[row].do is not Do.FIND:
+        return 0
+    name, clicks = steps[row].on or "", sum(one.do is Do.CLICK for one in steps[:row])
+    field, thing = page.find(steps[0]), page.find_exactly(name)
+    is_needed = clicks > 1 and not is_known(name, course, goal)
+    if is_needed or field is None or not narrows_list(field, page.front):
+        return 0
+    return row if thing is not None and _is_in_sight(thing, page) else 0
+
+
 def _leads_here(course: Course, sight: Sight, goal: str) -> int:
     """Return how many of the next steps lead to the page that is shown, or on it to a row that is in sight; 0: none does."""
     steps = course.to_come[: _MOST + 2]
@@ -97,7 +116,7 @@ def _leads_here(course: Course, sight: Sight, goal: str) -> int:
         return int(_is_current(steps[:2], sight.page))
     rest = steps[link + 1 :]
     row = next((at for at, one in enumerate(rest) if one.do not in _NARROWS), 0)
-    if rest[row].do is Do.FIND and _is_known(rest[row].on or "", course, goal):
+    if rest[row].do is Do.FIND and is_known(rest[row].on or "", course, goal):
         thing = sight.page.find_exactly(rest[row].on or "")
         if thing is not None and _is_in_sight(thing, sight.page):
             return link + 1 + row
@@ -125,7 +144,7 @@ def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
     return is_current and then is not None and _is_in_sight(then, page)
 
 
-def _is_known(name: str, course: Course, goal: str) -> bool:
+def is_known(name: str, course: Course, goal: str) -> bool:
     """Return whether the goal or a step that was taken names something."""
     return name in goal or any(one.step.on == name for one in course.taken)
 

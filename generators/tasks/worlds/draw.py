@@ -18,6 +18,7 @@ from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
+from generators.tasks.worlds.references.manners import in_manner
 from generators.tasks.worlds.references.sheets import from_home, with_ways_out
 from generators.tasks.worlds.references.steps import Steps, around_noise, open_untold_lists
 from generators.tasks.worlds.references.thoughts import think
@@ -33,9 +34,6 @@ _WORLDS = 20
 
 _FURTHER = 2**40
 """The distance between the seeds of these worlds, larger than seeds in use."""
-
-_TURNING = 0.4
-"""The share of tasks whose reference goes through lists where it could search them."""
 
 _TRIES = 90
 """Maximum number of consecutive draws without a new task before a kind counts as exhausted."""
@@ -107,7 +105,6 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
     """
     goals: set[str] = set()
     number = failed = 0
-    turning = setting.without_search()
     while failed < _TRIES:
         stream = f"{kind.name} {name} {seed} {number}"
         random = Random(stream)
@@ -115,13 +112,10 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
         draft = kind.draw(setting, random)
         if draft is None or oversteps(setting, draft):
             continue
-        turns = Random(f"style {stream}").random() < _TURNING
-        same = kind.draw(turning, Random(stream)) if turns else None
-        steps = draft.reference if same is None else same.reference
-        way = around_noise(setting, _way(setting, steps))
-        if len(way) > MAX_STEPS:
+        style = Random(f"style {stream}")
+        task = _word_task(setting, draft, kind, seed, random=random, style=style)
+        if task is None:
             continue
-        task = _word_task(setting, draft, kind, seed, random=random, way=way)
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
         if is_easy and failed < _TRIES // 3:
@@ -143,21 +137,23 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
 
 
 def _word_task(
-    setting: Setting, draft: Draft, kind: TaskKind, seed: int, *, random: Random, way: Steps
-) -> WorldTask:
-    """Return the task of a draft; `way` is its reference in the drawn style."""
+    setting: Setting, draft: Draft, kind: TaskKind, seed: int, *, random: Random, style: Random
+) -> WorldTask | None:
+    """Return the task of a draft, its reference in a manner that `style` draws; None: the reference is too long."""
     worded = KINDS[draft.like] if draft.like else kind
-    instruction = word(worded, draft.words, random, is_twin=bool(draft.like))
+    goal = word(worded, draft.words, random, is_twin=bool(draft.like))
     plan = around_noise(setting, _way(setting, draft.reference))
+    steps = in_manner(setting, draft.reference, goal=goal, words=draft.words, random=style)
+    way = around_noise(setting, _way(setting, steps))
+    if len(way) > MAX_STEPS:
+        return None
     return WorldTask(
         kind=kind.name,
         seed=seed,
-        instruction=instruction,
+        instruction=goal,
         expect=with_results(setting, draft.expect, draft.reference),
-        reference=think(
-            open_untold_lists(way, instruction), instruction, draft.answer_kind, random
-        ),
-        difficulty=measure(plan, draft.expect, instruction, _places(setting)),
+        reference=think(open_untold_lists(way, goal), goal, draft.answer_kind, random),
+        difficulty=measure(plan, draft.expect, goal, _places(setting)),
         answer_kind=draft.answer_kind,
         distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,
     )

@@ -20,11 +20,15 @@ from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     Steps,
     answer,
+    find_listed,
     find_row,
+    look,
+    open_row,
     open_untold_lists,
     to_form,
     to_list,
     to_row,
+    to_view,
 )
 from schemas.base import JsonObject
 from schemas.episodes.action import Answer
@@ -125,7 +129,9 @@ class _Only(Slips):
 def _looked_up(setting: Setting) -> Steps:
     view, entity = setting.world.view_of("product"), setting.world.entity("product")
     assert view is not None
-    return (*to_row(setting.without_search(), view, entity, setting.rows_of(entity)[1]), answer())
+    title = setting.title(entity, setting.rows_of(entity)[1])
+    found = (find_listed(setting, title), open_row(setting, view, title))
+    return (*to_view(setting, view), *found, *look(setting, entity, entity.fields), answer())
 
 
 def _searched(setting: Setting) -> Steps:

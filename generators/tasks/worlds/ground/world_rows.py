@@ -3,7 +3,6 @@
 A task can name a row if its title is unique and its page is a few clicks from the start.
 """
 
-import copy
 import itertools
 import re
 from collections import Counter
@@ -20,7 +19,7 @@ MAX_TURNS = 5
 """Maximum number of page turns of a reference in one list."""
 
 MAX_SEARCHLESS = 3
-"""Maximum number of page turns in place of a search."""
+"""Maximum number of page turns to a row that a search would find."""
 
 MAX_TITLE_CHARS = 80
 """Maximum length of the title of a named row in characters."""
@@ -88,19 +87,11 @@ class Setting:
             }
             for entity in world.entities
         }
-        self.searches = True
-        """Whether references use a list's search instead of turning its pages."""
         self._named: dict[str, list[Row]] = {}
         self._ends: dict[str, Counter[str]] = {}
         everything = (title for titles in self._titles.values() for title in titles.values())
         self._same = Counter(title.casefold() for title in everything)
         """The number of rows of all entities with each title."""
-
-    def without_search(self) -> "Setting":
-        """Return a copy whose references turn pages instead of searching."""
-        other = copy.copy(self)
-        other.searches = False
-        return other
 
     def places(self, random: Random) -> list[tuple[View, Entity]]:
         """Return the entities with a list, each with its first list, in random order."""
@@ -195,21 +186,11 @@ class Setting:
             )
         return max(self._ends[entity.name][end] for end in _ends(title)) - 1
 
-    def is_searched(self, view: View, entity: Entity, row: Row) -> bool:
-        """Return whether a reference finds a row by a search."""
-        return view.searched and (
-            self.searches or self.turns(view, entity, row, searched=False) > MAX_SEARCHLESS
-        )
-
-    def turns(self, view: View, entity: Entity, row: Row, *, searched: bool | None = None) -> int:
-        """Return the number of page turns until a list shows a row, after a search for its title.
-
-        `searched` is whether there was a search; None: if the list has one.
-        """
+    def turns(self, view: View, entity: Entity, row: Row) -> int:
+        """Return the number of page turns until a list shows a row, after a search for its title if it has one."""
         before = itertools.takewhile(lambda other: other is not row, self.rows_of(entity))
         titles = (self.title(entity, other).casefold() for other in before)
-        was_searched = view.searched if searched is None else searched
-        wanted = self.title(entity, row).casefold() if was_searched else ""
+        wanted = self.title(entity, row).casefold() if view.searched else ""
         return sum(wanted in title for title in titles) // view.page_size
 
     def facts(self, entity: Entity, kinds: frozenset[Kind]) -> list[DataField]:

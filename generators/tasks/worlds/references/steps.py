@@ -138,13 +138,10 @@ def part_of(title: str) -> str:
 
 
 def find_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
-    """Return the steps from any page to a list that shows a row, with a search if possible."""
-    searched = setting.is_searched(view, entity, row)
-    return (
-        *to_view(setting, view),
-        *(search(setting, view, part_of(setting.title(entity, row))) if searched else ()),
-        find_listed(setting, setting.title(entity, row)),
-    )
+    """Return the steps from any page to a list that shows a row, with a search if possible (else see `manners.py`)."""
+    title = setting.title(entity, row)
+    searched = search(setting, view, part_of(title)) if view.searched else ()
+    return (*to_view(setting, view), *searched, find_listed(setting, title))
 
 
 def to_row(
@@ -274,6 +271,19 @@ def to_list(
 
     `filters` are the options of filters by field; `sort` is the field that sorts the rows, None: by id.
     """
+    narrowed = narrow(setting, view, filters, sort=sort, descending=descending)
+    return (*to_view(setting, view), *narrowed)
+
+
+def narrow(
+    setting: Setting,
+    view: View,
+    filters: Mapping[str, str],
+    *,
+    sort: DataField | None = None,
+    descending: bool = False,
+) -> Steps:
+    """Return the steps that filter and sort a list in sight; the arguments are those of `to_list`."""
     entity, words = setting.world.entity(view.entity), setting.world.words
     chosen = [
         choose(entity.field(name).label, choice, Purpose.FILTER) for name, choice in filters.items()
@@ -281,8 +291,8 @@ def to_list(
     if sort is not None:
         way = words.descending if descending else words.ascending
         chosen.append(click(way.format(field=sort.label), Purpose.SORT))
-    applied = (click(words.apply, Purpose.APPLY), *_wait(setting)) if chosen else ()
-    return (*to_view(setting, view), *chosen, *applied)
+    applies = Purpose.APPLY if filters else Purpose.ORDER
+    return (*chosen, click(words.apply, applies), *_wait(setting)) if chosen else ()
 
 
 def _next_rows(setting: Setting) -> str | None:

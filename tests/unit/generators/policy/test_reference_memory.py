@@ -9,6 +9,7 @@ from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
 from schemas.episodes.action import Action, Answer, Click, Direction, Key, Scroll, TypeText
 from schemas.errors import RolloutFailure
+from schemas.tasks.reference import ReferenceStep
 
 
 async def test_what_is_out_of_sight_is_looked_for_downwards_and_then_upwards() -> None:
@@ -131,10 +132,12 @@ def _with_footer(*names: str, top: float, height: float = 900.0) -> Node:
     return scrolled(node("body", "", *rows, more), top, height=height)
 
 
-@pytest.mark.parametrize("do", ["find", "read"])
-async def test_a_list_ends_where_its_pager_is_in_sight_whatever_stands_below_it(do: str) -> None:
-    looks = step(do=do, on="Lamp" if do == "find" else None, text="Next")
-
+@pytest.mark.parametrize(
+    "looks", [step(do="find", on="Lamp", text="Next"), step(do="read", text="Next")]
+)
+async def test_a_list_ends_where_its_pager_is_in_sight_whatever_stands_below_it(
+    looks: ReferenceStep,
+) -> None:
     first = await _decide(ReferencePolicy([looks]), _with_footer("Chair", top=0.0))
 
     assert first == Click(x=1.0, y=300.0)

@@ -7,9 +7,10 @@ from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyInput
 from generators.policy.reference import ReferencePolicy
 from generators.policy.troubles import MAX_ANSWERS
-from schemas.episodes.action import Answer, Click, Scroll, TypeText, Wait
+from schemas.episodes.action import Action, Answer, Click, Scroll, TypeText, Wait
 from schemas.episodes.observation import Sight
 from schemas.errors import RolloutFailure
+from schemas.tasks.reference import ReferenceStep
 
 LAMP = step(do="find", on="Lamp", text="Next")
 OPEN = step(do="click", on="Lamp")
@@ -147,3 +148,56 @@ async def test_a_link_to_the_page_that_is_shown_is_not_clicked_where_what_follow
     root = scrolled(node("body", "", link, node("button", "Add", at=(9.0, 10.0))), height=400.0)
     first = (await _act(policy, root)).action
     assert first == (Click(x=9, y=10) if current == "page" else Click(x=5, y=6))
+
+
+FILTER = step(do="select", on="Status", text="Open")
+ORDER = step(do="click", on="Name, ascending")
+APPLY = step(do="click", on="Apply")
+
+
+def _controls(method: str) -> Node:
+    """Return the form that filters and orders a list, or one that is sent by another method."""
+    field = node("select", "Open Packed", at=(5.0, 6.0), aria_label="Status")
+    order = node("label", "Name, ascending", at=(7.0, 6.0))
+    return node("form", "", field, order, node("button", "Apply", at=(8.0, 6.0)), method=method)
+
+
+def _lamp(method: str = "get") -> Node:
+    listed = node("a", "Lamp", at=(9.0, 10.0))
+    return scrolled(node("body", "", _controls(method), listed), height=400.0)
+
+
+async def _first(*steps: ReferenceStep, root: Node, goal: str = "Open it.") -> Action:
+    policy = ReferencePolicy([*steps, APPLY, LAMP, OPEN, END])
+    return (await policy.act(PolicyInput(goal, (), SEEN, Reader(root)))).action
+
+
+async def test_a_row_in_sight_is_not_filtered_for() -> None:
+    assert await _first(FILTER, root=_lamp()) == Click(x=9, y=10)
+    away = scrolled(node("body", "", _controls("get")), height=400.0)
+    assert await _first(FILTER, root=away) == Click(x=5, y=6)
+
+
+async def test_a_form_that_changes_something_is_filled_in_whatever_is_in_sight() -> None:
+    assert await _first(FILTER, root=_lamp("post")) == Click(x=5, y=6)
+
+
+async def test_an_order_is_needless_only_for_a_row_that_is_known_by_name() -> None:
+    named, unnamed = 'Open "Lamp".', "Which comes first?"
+
+    assert await _first(ORDER, root=_lamp(), goal=named) == Click(x=9, y=10)
+    assert await _first(ORDER, root=_lamp(), goal=unnamed) == Click(x=7, y=6)
+    assert await _first(FILTER, ORDER, root=_lamp(), goal=named) == Click(x=9, y=10)
+    assert await _first(FILTER, ORDER, root=_lamp(), goal=unnamed) == Click(x=5, y=6)
+
+
+async def test_what_was_chosen_is_applied_whatever_is_in_sight() -> None:
+    policy = ReferencePolicy([FILTER, APPLY, LAMP, OPEN, END])
+    field = scrolled(node("body", "", _controls("get")), height=400.0)
+    taken = [
+        (await policy.act(PolicyInput("Open it.", (), SEEN, Reader(root)))).action
+        for root in (field, _lamp())
+    ]
+
+    assert taken[0] == Click(x=5, y=6)
+    assert taken[1] != Click(x=9, y=10)

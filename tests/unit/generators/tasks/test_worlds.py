@@ -16,7 +16,7 @@ from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_o
 from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
-from generators.tasks.worlds.references.steps import answer, choose, click, fill, part_of, to_row
+from generators.tasks.worlds.references.steps import answer, choose, click, fill, part_of
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose
@@ -158,17 +158,6 @@ def test_titles_are_searched_whole_and_by_their_beginnings_and_ends() -> None:
     found = {part_of(title).replace(title, "whole").split()[0] for title in titles}
 
     assert found == {"whole", "red", "item"}
-
-
-def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
-    setting, view, entity = Setting(SHOP, shop_rows()), SHOP.view_of("product"), SHOP.entities[0]
-    assert view is not None
-    row = setting.rows_of(entity)[11]
-
-    assert Do.TYPE in {step.do for step in to_row(setting, view, entity, row)}
-    turned = to_row(setting.without_search(), view, entity, row)
-    assert [step.on for step in turned] == ["Products", row["name"], row["name"]]
-    assert (turned[1].do, turned[1].text) == (Do.FIND, "Next")
 
 
 def test_a_budget_is_a_small_multiple_of_the_reference() -> None:
