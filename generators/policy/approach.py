@@ -13,7 +13,7 @@ from generators.policy.element_names import is_active, words
 from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import act_on, decide
+from generators.policy.reference_actions import click, decide
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import Direction, Hover, Key
 from schemas.episodes.observation import Box
@@ -107,7 +107,7 @@ class Approach:
         said = words(fold.text)
         why = step.why and _UNFOLDS.format(said)
         press = ReferenceStep(do=Do.CLICK, on=said, why=why)
-        return self.reach(press, page, places) or _press(press, fold)
+        return self.reach(press, page, places) or click(fold, why)
 
     def go_back(
         self, step: ReferenceStep, thing: Node, page: Page, places: Sequence[Place]
@@ -195,10 +195,6 @@ class Approach:
                 FailureKind.POLICY,
                 f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
             )
-
-
-def _press(step: ReferenceStep, button: Node) -> Decision:
-    return decide(act_on(step, button.point or (0.0, 0.0), None, is_native=False), step.why)
 
 
 def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:

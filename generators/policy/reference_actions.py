@@ -41,6 +41,12 @@ def decide(action: Action, why: str | None) -> Decision:
     return Decision(action=action, thought=why, thought_source=source)
 
 
+def click(thing: Node, why: str | None) -> Decision:
+    """Return a click on an element in sight, with its thought."""
+    x, y = thing.point or (0.0, 0.0)
+    return decide(Click(x=x, y=y), why)
+
+
 def opens(thing: Node) -> bool:
     """Return whether a list shows its options only when opened."""
     return "multiple" not in thing.attrs and thing.attrs.get("size", "") in _CLOSED_SIZES

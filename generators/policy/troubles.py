@@ -13,9 +13,9 @@ from generators.policy.course import Course
 from generators.policy.element_names import is_button_or_link, is_field, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import decide
+from generators.policy.reference_actions import click, decide
 from generators.policy.sight import Sight
-from schemas.episodes.action import Click, Reload, TypeText, Wait
+from schemas.episodes.action import Reload, TypeText, Wait
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.tasks.reference import Do
 
@@ -151,7 +151,7 @@ class Troubles:
         told = next(headings, "") or window.text[:80]
         self._note(told)
         why = f'"{told}" lies in the way and is not my task, so I click "{close.text}".'
-        return _click(close, why)
+        return click(close, why)
 
     def _sign_in(self, name: str, field: Node, button: Node) -> Decision:
         """Return the next step of signing in; what was on the form that was sent is entered again afterwards."""
@@ -163,7 +163,7 @@ class Troubles:
             x, y = field.point or (0.0, 0.0)
             why = f'My session has ended; the page says that I am "{name}", so I enter that.'
             return decide(TypeText(x=x, y=y, text=name, overwrite=True), why)
-        return _click(button, f'The name is entered: I click "{button.text}" to go on.')
+        return click(button, f'The name is entered: I click "{button.text}" to go on.')
 
 
 def _window_in_the_way(sight: Sight, course: Course) -> Node | None:
@@ -182,8 +182,3 @@ def _window_in_the_way(sight: Sight, course: Course) -> Node | None:
 def _scrollers(window: Node, page: Page) -> Iterator[Node]:
     """Yield the parts of a window that have more than they show."""
     return (one for one in window.walk() if page.window.scrolls(one))
-
-
-def _click(thing: Node, why: str) -> Decision:
-    x, y = thing.point or (0.0, 0.0)
-    return decide(Click(x=x, y=y), why)

@@ -13,9 +13,9 @@ from generators.policy.course import Course
 from generators.policy.element_names import is_active, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import decide, narrows_list, sends_form
+from generators.policy.reference_actions import click, decide, narrows_list, sends_form
 from generators.policy.sight import Sight
-from schemas.episodes.action import Click, Hover, target_point
+from schemas.episodes.action import Hover, target_point
 from schemas.tasks.reference import Do, ReferenceStep
 
 _NARROWS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.CLICK, Do.WAIT}
@@ -81,9 +81,8 @@ class Ways:
             self._has_tried = False
             return None
         self._has_tried = True
-        (x, y), hovers = first.point, steps[0].do is Do.HOVER
-        why = steps[0].why and _TRIES.format(words(first.text))
-        return decide(Hover(x=x, y=y) if hovers else Click(x=x, y=y), why)
+        (x, y), why = first.point, steps[0].why and _TRIES.format(words(first.text))
+        return decide(Hover(x=x, y=y), why) if steps[0].do is Do.HOVER else click(first, why)
 
     def note(self, decision: Decision, sight: Sight) -> None:
         """Note which menu a decision opens."""

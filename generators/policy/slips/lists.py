@@ -8,9 +8,9 @@ from generators.policy.course import Course
 from generators.policy.element_names import words
 from generators.policy.mistakes import mistype
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import decide
+from generators.policy.reference_actions import click, decide
 from generators.policy.sight import Sight
-from schemas.episodes.action import Click, TypeText
+from schemas.episodes.action import TypeText
 from schemas.episodes.mistake import InjectedMistake
 from schemas.tasks.reference import Do, ReferenceStep
 
@@ -107,10 +107,7 @@ class _WrongChoice:
         other = random.choice(others)
         self._other, self._count = other.text, len(course.taken) - 1
         course.take(sight.screen)
-        x, y = other.point or (0.0, 0.0)
-        return decide(
-            Click(x=x, y=y), f"The list of '{chosen.on}' is open: I click '{other.text}'."
-        )
+        return click(other, f"The list of '{chosen.on}' is open: I click '{other.text}'.")
 
     _filters = False
 

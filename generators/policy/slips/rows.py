@@ -8,7 +8,7 @@ from generators.browser.protocol import Node
 from generators.policy.course import Course
 from generators.policy.element_names import words
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import decide
+from generators.policy.reference_actions import click, decide
 from generators.policy.sight import Sight
 from schemas.episodes.action import Action, Back, Button, Click, Tab, TabOperation
 from schemas.episodes.mistake import InjectedMistake
@@ -119,8 +119,8 @@ class WrongView:
         if not others:
             return None
         other = random.choice(others)
-        self._other, (x, y) = other.text, other.point or (0.0, 0.0)
-        return decide(Click(x=x, y=y), f"What I need should be under '{other.text}'.")
+        self._other = other.text
+        return click(other, f"What I need should be under '{other.text}'.")
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Open the right entry, because the other one does not hold what is needed."""

@@ -43,7 +43,9 @@ def from_home(setting: Setting, steps: Steps) -> Steps:
     if steps[0].purpose is not Purpose.HOVER_MENU or blocks.isdisjoint(_LINKS_TO_VIEWS):
         return steps
     opened = steps[1]
-    return because(f'This page has a link to "{opened.on}", so I need no menu.', (opened, *steps[2:]))
+    return because(
+        f'This page has a link to "{opened.on}", so I need no menu.', (opened, *steps[2:])
+    )
 
 
 def _out_of_sheets(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:
