@@ -59,6 +59,7 @@ _FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll
 _READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
+_LEAVES_ON = "What I need next is not on this page either, so I leave it too."
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
 _TURNS = 'I have read all that this page lists; "{}" leads to more.'
@@ -273,7 +274,8 @@ class ReferencePolicy:
             return None
         self._approach.count(step)
         closes = step.do is Do.TAB and sight.screen.tabs > 1
-        return decide(Tab(operation=TabOperation.CLOSE) if closes else Back(), step.why)
+        why = step.why and (_LEAVES_ON if self._approach.scrolls > 1 else step.why)
+        return decide(Tab(operation=TabOperation.CLOSE) if closes else Back(), why)
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
         """Check that a step answers what the page asks, if and only if it asks.

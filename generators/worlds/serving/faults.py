@@ -5,6 +5,7 @@ A fault changes no row but the one that a stale form is about, and that change i
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -72,4 +73,6 @@ def fails_to_load(trouble: Trouble, world: World, request: Request) -> bool:
 def end_session(memory: Memory, request: Request) -> Response:
     """Sign the user out, and return the way back to the form's own page, which asks for the name."""
     memory.is_signed_out = True
-    return RedirectResponse(request.url.path, HTTPStatus.FOUND, headers=HEADERS)
+    form, path = urlsplit(request.headers.get("Referer", "")), request.url.path
+    query = f"?{form.query}" if form.query and form.path == path else ""
+    return RedirectResponse(path + query, HTTPStatus.FOUND, headers=HEADERS)

@@ -171,8 +171,10 @@ ALONE = node("body", "", node("h1", "Lamp small"))
 async def test_pages_without_navigation_are_left_until_one_has_it() -> None:
     policy, three = _policy(CLOSE, LAMPS), ("Lamps", "Lamp small", "More")
     close = Tab(operation=TabOperation.CLOSE)
-    assert (await _act(policy, ALONE, "/1/more", tabs=three)).action == close
-    assert (await _act(policy, ALONE, "/1", tabs=three[:2])).action == close
+    first = await _act(policy, ALONE, "/1/more", tabs=three)
+    again = await _act(policy, ALONE, "/1", tabs=three[:2])
+    assert (first.action, again.action) == (close, close)
+    assert (first.thought == CLOSE.why, again.thought == CLOSE.why) == (True, False)
     assert (await _act(policy, ALONE, "/1")).action == Back()
     assert isinstance((await _act(policy, _list("Lamp"), "/lamps?page=2")).action, Click)
 

@@ -54,6 +54,26 @@ async def test_a_step_and_a_deletion_fail_once_too() -> None:
         assert (await hands.send(path)).status_code == 303
 
 
+@pytest.mark.parametrize(
+    ("referer", "way"),
+    [
+        ("http://shop.localhost/purchase/new?placed=2026-03-01", "/purchase/new?placed=2026-03-01"),
+        ("http://shop.localhost/purchases?page=2", "/purchase/new"),
+        (None, "/purchase/new"),
+    ],
+)
+async def test_the_way_back_to_a_form_keeps_what_its_address_has_filled_in(
+    referer: str | None, way: str
+) -> None:
+    async with visiting(trouble=Trouble(Fault.SESSION_ENDS)) as hands:
+        form = (await hands.names("/purchase/new")).fields
+        filled = {**form, "number": "A-2000", "customer": "3", "quantity": "4", "channel": "Web"}
+        filled["placed"] = "2026-03-01"
+        headers = {} if referer is None else {"Referer": referer}
+        answer = await hands.http.post("/purchase/new", data=filled, headers=headers)
+        assert (answer.status_code, answer.headers["location"]) == (302, way)
+
+
 async def test_a_session_ends_as_a_form_is_sent_and_goes_on_by_the_users_name() -> None:
     async with visiting(trouble=Trouble(Fault.SESSION_ENDS)) as hands:
         before = hands.row("customer", 1)
