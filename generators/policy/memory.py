@@ -206,7 +206,7 @@ def unseen_part(
 ) -> tuple[Place, Direction] | None:
     """Return the first sheet that has something that was not in sight, and where; None: all was.
 
-    `end` is what a list ends with, as the button to its next rows, and the part that scrolls it: once it was in sight,
+    `end` is what a list ends with, as the button to its next rows, and the part that scrolls it: once that was in sight,
     nothing is looked for below it in its sheet. None: all sheets are looked through to their ends.
     """
     ways = ((one, one.sheet.next_way(one.top, one.bottom, _end_in(one, end))) for one in places)
@@ -214,11 +214,10 @@ def unseen_part(
 
 
 def _end_in(place: Place, end: tuple[Node, Node | None] | None) -> float | None:
-    """Return how far down in a sheet a list ends, px; None: not in this sheet, as far as is known."""
+    """Return how far down in a sheet a list ends, px, above what it ends with; None: not in this sheet."""
     if end is None or end[1] is not place.holder:
         return None
-    (_, top, _, height) = end[0].box
-    return top + height - place.view[1] + place.top
+    return end[0].box[1] - place.view[1] + place.top
 
 
 def _stop(place: Place, direction: Direction) -> None:

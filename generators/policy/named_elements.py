@@ -1,6 +1,7 @@
 """Finds the elements that a reference names on a page, by the words on them or beside them."""
 
 import functools
+import re
 from collections.abc import Iterator
 
 from generators.browser.protocol import Node
@@ -23,6 +24,9 @@ _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE}
 """What is done to fields alone."""
 
 _MARKS = {"#": "id", ".": "class"}
+
+_PAGER = re.compile(r"(?<![\w-])(?:\w+-)?(?:pagination|paging|pager|pages)(?![\w-])")
+"""A class by which the parts are drawn that lead through the pages of a list."""
 
 
 class Page:
@@ -84,6 +88,11 @@ class Page:
         return self._nodes_by_name.get(wanted) or next(
             (node for one, node in self._nodes_by_name.items() if one.casefold() == small), None
         )
+
+    def pager(self) -> Node | None:
+        """Return what leads from one page of a list to the others, as it ends the list; None: the page shows none."""
+        nodes = (node for node in self.front.walk() if node.shown)
+        return next((one for one in nodes if _PAGER.search(one.attrs.get("class", ""))), None)
 
     def fold(self) -> Node | None:
         """Return the button that shows a part of the page that is folded away, as a narrow window's navigation; None: there is none."""

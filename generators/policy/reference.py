@@ -227,7 +227,8 @@ class ReferencePolicy:
         if back is not None:
             return back
         button = None if step.text is None else page.find_exactly(step.text)
-        on = unseen_part(places, None if button is None else (button, page.window.holder(button)))
+        last = None if step.text is None else button or page.pager()
+        on = unseen_part(places, None if last is None else (last, page.window.holder(last)))
         if on is not None:
             down = _READS_ON if step.do is Do.READ else self._finds_on(step)
             why = _READS_UP if on[1] is Direction.UP else down

@@ -18,9 +18,6 @@ from schemas.worlds.world import Entity, View, World
 MAX_TURNS = 5
 """Maximum number of page turns of a reference in one list."""
 
-MAX_SEARCHLESS = 3
-"""Maximum number of page turns to a row that a search would find."""
-
 MAX_TITLE_CHARS = 80
 """Maximum length of the title of a named row in characters."""
 

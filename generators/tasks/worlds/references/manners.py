@@ -12,7 +12,6 @@ from random import Random
 
 from generators.tasks.worlds.ground.list_filters import filtered_rows
 from generators.tasks.worlds.ground.world_rows import (
-    MAX_SEARCHLESS,
     Setting,
     is_so,
     name_field,
@@ -38,6 +37,9 @@ class Manner(StrEnum):
 
 _LIKINGS = {Manner.SEARCH: 4.0, Manner.FILTER: 3.0, Manner.SORT: 6.0, Manner.PAGES: 2.0}
 """How often a manner is liked best, in relation to the others."""
+
+_MOST_TURNS = 3
+"""The most pages that are turned to a row that could be found otherwise."""
 
 _SEARCHES = {Purpose.SEARCH, Purpose.SEARCH_AT_ONCE, Purpose.APPLY, Purpose.WAIT}
 """The purposes of the steps of a search."""
@@ -153,14 +155,14 @@ class _Ways:
 
     def _read_on(self) -> Steps | None:
         """Return no step, as the list is read page by page; None: the row is on too far a page."""
-        is_near = self._turns(self._setting.rows_of(self._entity)) <= MAX_SEARCHLESS
+        is_near = self._turns(self._setting.rows_of(self._entity)) <= _MOST_TURNS
         return () if is_near else None
 
     def _filter(self) -> Steps | None:
         """Return the steps that leave the rows with values that are known of this one; None: none is known."""
         filters = dict(self._known_values())
         rows = filtered_rows(self._setting, self._entity, filters)
-        if not filters or self._turns(rows) > MAX_SEARCHLESS:
+        if not filters or self._turns(rows) > _MOST_TURNS:
             return None
         return self._because(narrow(self._setting, self._view, filters))
 

@@ -154,6 +154,29 @@ async def test_a_list_that_was_read_to_a_pager_without_a_next_page_is_at_its_end
         await _decide(ReferencePolicy([step(do="find", on="Lamp", text="Next")]), root)
 
 
+async def test_a_pager_that_is_cut_off_is_what_is_scrolled_for() -> None:
+    more = node("button", "Next", at=(1.0, 399.0), top=395.0, key=1)
+    root = scrolled(node("body", "", node("a", "Chair"), more), height=900.0)
+    policy = ReferencePolicy([step(do="read", text="Next", why="I read on.")])
+
+    first = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+
+    assert first.thought == (
+        "What I need next is only partly in sight; the rest of it is further down."
+    )
+
+
+@pytest.mark.parametrize("look", ["pages", "ui pagination menu", "uk-pagination", "page-item"])
+async def test_a_last_page_ends_at_a_pager_that_leads_back_alone(look: str) -> None:
+    back = node("a", "Previous", at=(1.0, 305.0), top=300.0)
+    pager = node("ul", "", back, top=300.0, class_=look)
+    root = scrolled(node("body", "", node("a", "Chair"), pager), height=900.0)
+
+    policy = ReferencePolicy([step(do="read", text="Next"), step(do="answer", text="1")])
+
+    assert isinstance(await _decide(policy, root), Answer if look != "page-item" else Scroll)
+
+
 async def test_the_beginning_of_a_list_is_looked_at_before_its_pager_is_used() -> None:
     policy = ReferencePolicy([step(do="read", text="Next")])
     taken = [
