@@ -142,15 +142,3 @@ def sends_form(thing: Node) -> bool:
     """Return whether a press of an element sends a form."""
     kind = thing.attrs.get("type", "submit")
     return thing.tag in ("button", "input") and kind == "submit"
-
-
-def narrows_list(thing: Node, front: Node) -> bool:
-    """Return whether an element is the search of what a page lists, or one of the choices that filter or order it.
-
-    `front` is what lies in front, with the form around them. A form in which something is changed is sent by another method.
-    """
-    if thing.attrs.get("type") == "search":
-        return True
-    forms = (one for one in front.walk() if one.tag == "form")
-    around = (one for one in forms if any(each is thing for each in one.walk()))
-    return not sends_form(thing) and any(one.attrs.get("method") == "get" for one in around)

@@ -11,9 +11,10 @@ from generators.browser.protocol import Node
 from generators.policy.approach import is_in_window
 from generators.policy.course import Course
 from generators.policy.element_names import is_active, words
+from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import click, decide, narrows_list, sends_form
+from generators.policy.reference_actions import click, decide, sends_form
 from generators.policy.sight import Sight
 from schemas.episodes.action import Hover, target_point
 from schemas.tasks.reference import Do, ReferenceStep
@@ -22,6 +23,8 @@ _NARROWS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.CLICK, Do.WAIT}
 """What is done to a list's search, filters and order."""
 
 _SEARCHES = {Do.TYPE, Do.ENTER}
+
+_FILLS = {*_SEARCHES, Do.SELECT, Do.CHOOSE}
 
 _TWO = 2
 
@@ -44,8 +47,8 @@ class Ways:
     def shorten(self, sight: Sight, goal: str) -> bool:
         """Leave out the next steps of the course where they lead to what is in sight; return whether there were any."""
         course = self._course
-        count = _narrows(course, sight, goal) or _leads_here(course, sight, goal)
-        count = count or _is_set(course, sight)
+        count = _is_set(course, sight) or _narrows(course, sight, goal)
+        count = count or _leads_here(course, sight, goal)
         if count:
             course.leave_out(count)
             return True
@@ -160,19 +163,28 @@ def _is_ready(step: ReferenceStep, sight: Sight) -> bool:
 
 
 def _is_set(course: Course, sight: Sight) -> int:
-    """Return how many of the next steps choose what is chosen already; 0: none does.
+    """Return how many of the next steps narrow or order a list that is so already; 0: none does.
 
-    They are sent if something else was chosen on the page before.
+    Where something was chosen or typed that is not sent yet, all of it is sent.
     """
-    steps, page = course.to_come[:3], sight.page
-    thing = page.find(steps[0], exactly=True) if steps and steps[0].do is Do.CLICK else None
-    if thing is None or thing.attrs.get("type") != "radio" or not thing.checked:
+    last = course.taken[-1] if course.taken else None
+    if last is not None and (not last.is_planned or last.step.do in _FILLS):
         return 0
-    sent = page.find(steps[1], exactly=True) if steps[1:] and steps[1].do is Do.CLICK else None
-    is_changed = bool(course.taken) and course.taken[-1].screen == sight.screen
-    if sent is None or not sends_form(sent) or is_changed:
-        return 1
-    return 3 if steps[2:] and steps[2].do is Do.WAIT else 2
+    steps, page = course.to_come[:_MOST], sight.page
+    sent = next((at for at, one in enumerate(steps) if _sends(one, page)), None)
+    first = page.find(steps[0]) if sent is not None else None
+    if sent is None or first is None or not narrows_list(first, page.front):
+        return 0
+    waits = bool(steps[sent + 1 :]) and steps[sent + 1].do is Do.WAIT
+    return sent + 1 + waits if is_set(steps[: sent + 1], page, sight.screen.url) else 0
+
+
+def _sends(step: ReferenceStep, page: Page) -> bool:
+    """Return whether a step sends a form that is in sight."""
+    if step.do is Do.ENTER:
+        return True
+    thing = page.find(step) if step.do is Do.CLICK else None
+    return thing is not None and sends_form(thing)
 
 
 def _opens_menu(steps: Sequence[ReferenceStep], page: Page) -> bool:

@@ -201,3 +201,55 @@ async def test_what_was_chosen_is_applied_whatever_is_in_sight() -> None:
 
     assert taken[0] == Click(x=5, y=6)
     assert taken[1] != Click(x=9, y=10)
+
+
+SET = [FILTER, ORDER]
+
+
+def _away(checked: str = "name") -> Node:
+    """Return a list without the row, with fields that have names as the address says them."""
+    field = node("select", "Open Packed", at=(5.0, 6.0), aria_label="Status", name="status")
+    order = node("label", "Name, ascending", at=(7.0, 6.0), for_="by-name")
+    radio = node("input", at=(6.0, 6.0), id="by-name", type="radio", name="sort", value=checked)
+    send = node("button", "Apply", at=(8.0, 6.0))
+    form = node("form", "", field, radio, order, send, method="get")
+    return scrolled(node("body", "", form, node("a", "Chair", at=(9.0, 10.0))))
+
+
+@pytest.mark.parametrize(
+    ("query", "steps", "is_set"),
+    [
+        ("?q=&status=Open&sort=name", SET, True),
+        ("?sort=name", [ORDER], True),
+        ("?status=Open&sort=", [FILTER], True),
+        ("?status=Packed&sort=name", SET, False),
+        ("?status=Open&sort=name", [ORDER], False),
+        ("?sort=name&page=2", [ORDER], False),
+        ("", [ORDER], False),
+    ],
+)
+async def test_a_list_that_is_narrowed_so_already_is_gone_through_as_it_is(
+    query: str, steps: list[ReferenceStep], *, is_set: bool
+) -> None:
+    policy = ReferencePolicy([*steps, APPLY, LAMP, OPEN, END])
+
+    first = (await _act(policy, _away(), f"/products{query}")).action
+
+    assert isinstance(first, Scroll) is is_set
+
+
+async def test_what_was_chosen_last_is_sent_though_the_rest_is_set_already() -> None:
+    policy = ReferencePolicy([FILTER, ORDER, APPLY, LAMP, OPEN, END])
+    taken = [(await _act(policy, _away(), "/products?sort=name")).action for _ in range(2)]
+
+    assert taken[0] == Click(x=5, y=6)
+    assert not isinstance(taken[1], Scroll)
+
+
+async def test_controls_that_are_not_in_sight_are_not_taken_as_set() -> None:
+    policy = ReferencePolicy([FILTER, ORDER, APPLY, LAMP, OPEN, END])
+    root = _away()
+    form = next(one for one in root.walk() if one.tag == "form")
+    form.children = [one for one in form.children if one.tag not in ("label", "input")]
+
+    assert (await _act(policy, root, "/products?status=Open")).action == Click(x=5, y=6)
