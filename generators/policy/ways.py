@@ -128,7 +128,7 @@ def _leads_here(course: Course, sight: Sight, goal: str) -> int:
 def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:
     """Return whether a step, perhaps by a menu before it, opens the page that is shown by the navigation."""
     step, page = steps[at], sight.page
-    if step.do is not Do.CLICK or (at and steps[0].do not in (Do.CLICK, Do.HOVER)):
+    if step.do is not Do.CLICK or (at and not _may_open_menu(steps[0], page)):
         return False
     thing = page.find(step, exactly=True)
     links = (one for bar in _parts(page, "nav") for one in bar.walk())
@@ -194,6 +194,15 @@ def _opens_menu(steps: Sequence[ReferenceStep], page: Page) -> bool:
         return False
     aim = page.find(steps[0], exactly=True)
     return any(one is aim for one in _menus(page))
+
+
+def _may_open_menu(step: ReferenceStep, page: Page) -> bool:
+    """Return whether a step opens a menu of the navigation, or may do so where the navigation is folded."""
+    aim = page.find(step, exactly=True)
+    is_folded = aim is None and page.fold() is not None
+    return step.do in (Do.CLICK, Do.HOVER) and (
+        is_folded or any(one is aim for one in _menus(page))
+    )
 
 
 def _menus(page: Page) -> Iterator[Node]:

@@ -104,6 +104,20 @@ async def test_a_button_that_is_called_like_its_page_is_pressed() -> None:
     assert found.action == Click(x=7, y=80)
 
 
+async def test_what_is_done_before_the_way_to_the_same_list_is_not_left_out() -> None:
+    root = _list("Lamp small")
+    root.children.append(node("button", "Save", at=(9.0, 90.0)))
+    found = await _act(_policy(step(do="click", on="Save"), LAMPS, FIND, OPEN), root)
+    assert found.action == Click(x=9, y=90)
+
+
+async def test_a_menu_to_the_list_that_is_shown_is_left_out_with_its_entry() -> None:
+    root = _list("Lamp small")
+    root.children[0].children.append(node("details", "", node("summary", "Goods", at=(2.0, 2.0))))
+    found = await _act(_policy(step(do="click", on="Goods"), LAMPS, FIND, OPEN), root)
+    assert found.action == Click(x=9, y=50)
+
+
 def _menus(*labels: str, under: tuple[str, ...] = (), beside: tuple[str, ...] = ()) -> Node:
     menus = [
         node("details", "", node("summary", one, at=(10.0 * at, 3.0)))
