@@ -10,9 +10,11 @@ stops working on it.
 """
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Self
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
@@ -105,13 +107,15 @@ class Transport:
             # another service's: an endpoint without a key of its own is sent none.
             self._headers["Authorization"] = basic_header(whole) or Omit()
         self._secrets = _secrets(whole, api_key)
+        is_here = is_loopback(self._base)
         self._client = AsyncOpenAI(
             base_url=self._base,
             api_key=api_key or "none",
             max_retries=0,
             http_client=DefaultAioHttpClient(
                 limits=httpx2.Limits(max_connections=_UNLIMITED, keepalive_expiry=_IDLE_SECONDS),
-                trust_env=not is_loopback(self._base),
+                trust_env=not is_here,
+                verify=_system_authorities() if is_here else True,
             ),
         )
 
@@ -228,6 +232,12 @@ async def _read(response: httpx2.Response) -> HttpResponse:
     finally:
         await response.aclose()
     return HttpResponse(response.status_code, b"".join(chunks), response.headers)
+
+
+@cache
+def _system_authorities() -> ssl.SSLContext:
+    """Return the authorities of the system, which are read once: that takes longer than many requests."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _secrets(url: str, api_key: str | None) -> list[str]:

@@ -7,13 +7,15 @@ same settings for Delta's client, which does not look for them itself.
 
 import threading
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+from botocore.loaders import Loader, create_loader
+from botocore.session import get_session
 
 from schemas.configuration.sections import StorageSection
 from storage.objects.s3.address import Address, check_endpoint
@@ -93,7 +95,14 @@ class Connection:
 
     @cached_property
     def _session(self) -> boto3.session.Session:
-        return boto3.session.Session()
+        settings = get_session()
+        loader = _loader(settings.get_config_variable("data_path"))
+        settings.register_component("data_loader", loader)
+        session = boto3.session.Session(botocore_session=settings)
+        loader.search_paths[:] = dict.fromkeys(
+            loader.search_paths
+        )  # each session adds one of its own
+        return session
 
     @cached_property
     def _client(self) -> "S3Client":
@@ -139,3 +148,9 @@ class Connection:
         except FAILURES:
             return own
         return headers.get("x-amz-bucket-region") or own
+
+
+@cache
+def _loader(search_path: str | None) -> Loader:
+    """Return the descriptions of AWS's services, which are read once: that takes ten times as long as a client."""
+    return create_loader(search_path)
