@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.runs.commands import stepmill
+from support.runs.commands import called
 
 from generators.endpoint_check.rehearsal import check_files, check_memory
 from generators.endpoint_check.result import CheckResult, Fitness
@@ -15,7 +15,7 @@ DETAILS = "--enable-prompt-tokens-details"
 
 def rehearse(*settings: str, args: str = f"['{DETAILS}']") -> tuple[int, dict[str, Any], Any]:
     """Return the exit code, the lines by name, and the whole answer."""
-    said = stepmill(
+    said = called(
         "engine",
         "rehearse",
         "--json",
@@ -24,7 +24,6 @@ def rehearse(*settings: str, args: str = f"['{DETAILS}']") -> tuple[int, dict[st
         "--set=engine.kind='simulator'",
         f"--set=engine.args={args}",
         *(f"--set={one}" for one in settings),
-        seconds=120,
     )
     answer: Any = said.answer
     return said.code, {line["name"]: line for line in answer["lines"]}, answer
@@ -66,7 +65,7 @@ def test_a_server_that_takes_one_picture_is_unfit() -> None:
 
 
 def test_without_a_policy_that_asks_there_is_nothing_to_rehearse() -> None:
-    said = stepmill("engine", "rehearse", "--set=policy.name='teacher'")
+    said = called("engine", "rehearse", "--set=policy.name='teacher'")
 
     assert said.code == 2
     assert "no policy asks an engine" in said.err

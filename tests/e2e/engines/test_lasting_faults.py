@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from effort import THOROUGH
 from support.runs.commands import UNREPLAYED, called
 from support.servers.engine_servers import (
     HASTY,
@@ -244,6 +245,9 @@ def _at_home(names: Sequence[str], count: int) -> dict[str, str]:
     }
 
 
+SEEDS = 4 if THOROUGH else 2
+"""Of each template."""
+
 RUN = (
     "generate",
     "--json",
@@ -251,15 +255,19 @@ RUN = (
     "--set=policies=[{name='teacher',share=1.0},{name='model',share=1.0}]",
     "--set=engine.kind=openai",
     "--set=tasks.include=['click-test','enter-text','click-button','focus-text']",
-    "--set=tasks.seeds=[0,3]",
-    "--set=tasks.unit_size=8",
+    f"--set=tasks.seeds=[0,{SEEDS - 1}]",
+    f"--set=tasks.unit_size={2 * SEEDS}",
     "--set=browser.viewport=[512,512]",
     "--set=browser.sessions=4",
     "--set=limits.steps=3",
     "--set=limits.stuck_steps=4",
     *UNREPLAYED,
 )
-PLANNED = 16
+PLANNED = 4 * SEEDS
+"""Episodes."""
+
+AFTER = 14 if THOROUGH else 5
+"""Replies before the fault begins: some of the model's episodes are done by then, and not all."""
 
 
 def rows(run: Path, *columns: str) -> list[dict[str, Any]]:
@@ -290,7 +298,7 @@ def test_a_fault_that_lasts_stops_the_run_and_costs_no_episode(
             "--set=engine.patience_seconds=2",
             f"--set=limits.seconds={seconds}",
         )
-        with scripted_engine("--port", str(port), "--fault", f"{fault}:-1:after=14"):
+        with scripted_engine("--port", str(port), "--fault", f"{fault}:-1:after={AFTER}"):
             stopped = called(*RUN, *flags)
         shown = called("show", str(run), "--json").answer
         with scripted_engine("--port", str(port)):

@@ -28,7 +28,7 @@ def generate(tmp_path: Path, *flags: str, gpus: int = 2, fails: str = "") -> Sai
         "--set=tasks.seeds=[0,1]",
         "--set=browser.viewport=[512,512]",
         "--set=browser.sessions=2",
-        "--set=limits.steps=2",
+        "--set=limits.steps=1",
         *UNREPLAYED,
         *flags,
         env={"PATH": nvidia_smi(tmp_path, gpus=gpus, fails=fails)},
