@@ -8,6 +8,9 @@ Then the browser plays tasks that no row is of: other seeds of the same template
 were left out. A scorer may take one action more than the teacher takes, and the site says whether it
 succeeded.
 
+With `--beside` two more arms compare two teachers: accepted episodes of these rows, and of older ones of the
+same templates and seeds, both cut to as many steps as the fewer have.
+
 The line to hold: the 95 % interval of the difference, from a bootstrap over templates and trainings,
 lies above 0. From the rows to the figures it takes at most a quarter of an hour.
 """
@@ -33,9 +36,12 @@ from bench.loading.scorers import Choose, Chore, Moment, Stage
 from bench.measuring.arms import (
     HELD_OUT_SEEDS,
     LEFT_OUT,
+    OLD,
+    TODAY,
     Rates,
     Recorded,
     draw_arms,
+    draw_teachers,
     interval,
     only,
     refuse_leaks,
@@ -112,6 +118,13 @@ def read_recorded(
     return out
 
 
+def draw_all(
+    recorded: Mapping[str, Recorded], old: Mapping[str, Recorded], seed: int
+) -> dict[str, list[str]]:
+    """Return the episodes of each arm; two more where there are old rows."""
+    return draw_arms(recorded, seed) | (draw_teachers(recorded, old, seed) if old else {})
+
+
 def rates_of(trainings: Sequence[Mapping[Chore, bool]]) -> Rates:
     """Return the share of tasks solved, by template, of each training."""
     templates = sorted({chore.template for chore in trainings[0]})
@@ -153,10 +166,10 @@ class Played(NamedTuple):
 async def play(
     script: ModuleType,
     episodes: Mapping[str, Any],
-    recorded: Mapping[str, Recorded],
+    draws: Sequence[Mapping[str, Sequence[str]]],
     chores: Sequence[Chore],
 ) -> Played:
-    """Train and score every arm."""
+    """Train and score every arm, once for each draw of their episodes."""
     solved: dict[str, list[Mapping[Chore, bool]]] = defaultdict(list)
     seconds: dict[str, list[float]] = defaultdict(list)
     async with Gateway() as gateway:
@@ -166,8 +179,8 @@ async def play(
             taken = await stage.teacher_steps(chores)
             most, teachers = {chore: steps + 1 for chore, steps in taken.items()}, stage.played
             solved["random"].append(await stage.successes(randomly(script), most))
-            for seed in range(TRAININGS):
-                for arm, keys in draw_arms(recorded, seed).items():
+            for seed, drawn in enumerate(draws):
+                for arm, keys in drawn.items():
                     begun = time.perf_counter()
                     learnt = [episodes[key] for key in keys]
                     weights = await asyncio.to_thread(script.train, learnt, seed)
@@ -193,26 +206,32 @@ def plan_chores(templates: Iterable[str], seeds: int, left_out_seeds: int) -> li
 
 
 def summarise(
-    played: Played, recorded: Mapping[str, Recorded], *, seconds: float
+    played: Played,
+    recorded: Mapping[str, Recorded],
+    draws: Sequence[Mapping[str, Sequence[str]]],
+    *,
+    seconds: float,
 ) -> dict[str, object]:
     """Return the figures, and whether both lines are held."""
-    drawn = [draw_arms(recorded, seed) for seed in range(TRAININGS)]
     both = subtract(played.rates["verified"], played.rates["unverified"])
     all_of_it = interval(both)
     return {
         "bench": "flywheel",
         "arms": {
             arm: {
-                **arm_figures([recorded[key] for keys in drawn for key in keys.get(arm, ())]),
+                **arm_figures([recorded[key] for drawn in draws for key in drawn.get(arm, ())]),
                 "train_seconds": played.train_seconds.get(arm),
                 "held_out_seeds": interval(only(rates, left_out=False))._asdict(),
                 "left_out_skills": interval(only(rates, left_out=True))._asdict(),
             }
             for arm, rates in played.rates.items()
         },
-        "difference": all_of_it._asdict(),
-        "difference_held_out_seeds": interval(only(both, left_out=False))._asdict(),
-        "difference_left_out_skills": interval(only(both, left_out=True))._asdict(),
+        **estimate_parts("difference", both),
+        **(
+            estimate_parts("old_difference", subtract(played.rates[TODAY], played.rates[OLD]))
+            if OLD in played.rates
+            else {}
+        ),
         "difference_by_template": {name: round(fmean(found), 3) for name, found in both.items()},
         "trainings": TRAININGS,
         "tasks": played.chores,
@@ -221,6 +240,15 @@ def summarise(
         "seconds": round(seconds),
         "max_seconds": MAX_SECONDS,
         "held": all_of_it.low > MIN_DIFFERENCE and seconds <= MAX_SECONDS,
+    }
+
+
+def estimate_parts(name: str, rates: Rates) -> dict[str, object]:
+    """Return a difference of two arms: over all templates, those of the rows, and those that were left out."""
+    return {
+        name: interval(rates)._asdict(),
+        f"{name}_held_out_seeds": interval(only(rates, left_out=False))._asdict(),
+        f"{name}_left_out_skills": interval(only(rates, left_out=True))._asdict(),
     }
 
 
@@ -248,9 +276,10 @@ def print_table(figures: Mapping[str, Any]) -> None:
             "" if arm["train_seconds"] is None else f"{arm['train_seconds']:.1f}",
         )
         print(line.format(name, arm["episodes"], arm["steps"], *cells), file=sys.stderr)
-    for part in ("", "_held_out_seeds", "_left_out_skills"):
-        words = f"verified - unverified{part.replace('_', ' ')}"
-        print(f"{words}: {show(figures[f'difference{part}'])}", file=sys.stderr)
+    for name, words in (("difference", "verified - unverified"), ("old_difference", "today - old")):
+        for part in ("", "_held_out_seeds", "_left_out_skills"):
+            if found := figures.get(f"{name}{part}"):
+                print(f"{words}{part.replace('_', ' ')}: {show(found)}", file=sys.stderr)
 
 
 def show(found: Mapping[str, float]) -> str:
@@ -258,15 +287,34 @@ def show(found: Mapping[str, float]) -> str:
     return "{mean:+.3f} [{low:+.3f}, {high:+.3f}]".format(**found)
 
 
-def measure(dataset: Path, *, seeds: int, left_out_seeds: int) -> dict[str, object]:
-    """Train and play; return the figures. The time begins with the rows."""
+def measure(
+    dataset: Path, *, seeds: int, left_out_seeds: int, beside: Path | None = None
+) -> dict[str, object]:
+    """Train and play; return the figures. The time begins with the rows.
+
+    `beside` are an older teacher's rows; None: there are none.
+    """
     begun = time.perf_counter()
     script = take_script(PAGE.read_text(encoding="utf-8"))
+    episodes, recorded = read_dataset(dataset, script)
+    older, old = ({}, {}) if beside is None else read_dataset(beside, script, prefix="old ")
+    draws = [draw_all(recorded, old, seed) for seed in range(TRAININGS)]
+    chores = plan_chores((one.template for one in recorded.values()), seeds, left_out_seeds)
+    played = asyncio.run(play(script, {**episodes, **older}, draws, chores))
+    spent = time.perf_counter() - begun
+    return summarise(played, {**recorded, **old}, draws, seconds=spent)
+
+
+def read_dataset(
+    dataset: Path, script: ModuleType, *, prefix: str = ""
+) -> tuple[dict[str, Any], dict[str, Recorded]]:
+    """Return the episodes as the script reads them, and what each is; a prefix keeps ids of two datasets apart."""
     episodes = script.read(str(dataset), accepted_only=False)
     recorded = read_recorded(dataset, script, episodes)
-    chores = plan_chores((one.template for one in recorded.values()), seeds, left_out_seeds)
-    played = asyncio.run(play(script, episodes, recorded, chores))
-    return summarise(played, recorded, seconds=time.perf_counter() - begun)
+    return (
+        {prefix + key: one for key, one in episodes.items()},
+        {prefix + key: one for key, one in recorded.items()},
+    )
 
 
 def make_rows(folder: Path) -> Path:
@@ -286,11 +334,21 @@ def main() -> int:
     add("dataset", nargs="?", type=Path, help="rows of configs/flywheel.toml; None: they are made")
     add("--seeds", type=int, default=8, help="tasks of each template of the rows")
     add("--left-out-seeds", type=int, default=12, help="tasks of each skill that is left out")
+    add(
+        "--beside",
+        type=Path,
+        help="an older teacher's rows of the same tasks. None: there are none",
+    )
     add("--keep", metavar="NAME", help="keep the figures as bench/results/NAME.json")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         dataset = asked.dataset or make_rows(Path(folder))
-        figures = measure(dataset, seeds=asked.seeds, left_out_seeds=asked.left_out_seeds)
+        figures = measure(
+            dataset,
+            seeds=asked.seeds,
+            left_out_seeds=asked.left_out_seeds,
+            beside=asked.beside,
+        )
     print_table(figures)
     report(figures, keep=asked.keep)
     return 0 if figures["held"] else 1

@@ -11,6 +11,10 @@ from a bootstrap over templates and trainings. No line is held: the figures are 
 The learning curve trains on 10, 30, 100 and 300 worlds (`--curve`), with as many steps of each number of
 worlds as the fewest give, and scores the next action on the held-out families.
 
+`--beside` compares two teachers: one more arm, `old`, learns from an earlier one's rows of the same seeds and
+number of tasks. It and the arm of worlds are cut, for each training anew, to as many steps as the fewer have,
+and are scored on the families that are held out as both teachers recorded them.
+
 The sizes are small unless they are asked for; full ones take hours:
 
     .venv/bin/python -m bench.transfer --rows ROWS --worlds 300 --tasks 2400 --play 200 --curve 10 30 100 300
@@ -26,7 +30,6 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -34,12 +37,19 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-import pyarrow.dataset as ds
-
 from bench.flywheel import PAGE, TRAININGS, randomly, show, take_script
 from bench.loading.scorers import SESSIONS, Choose, ScorerPolicy
-from bench.measuring.arms import HELD_OUT_SEEDS, Rates, interval, subtract
+from bench.measuring.arms import HELD_OUT_SEEDS, OLD, cut_alike, interval, subtract
+from bench.measuring.lessons import (
+    WORLDS,
+    Lesson,
+    as_rates,
+    count_steps,
+    draw_curve,
+    next_actions,
+    read_lessons,
+    refuse_shared,
+)
 from bench.measuring.result import ROOT, report
 from flows.job.config_loader import Sources, load
 from generators.browser.chromium import Chromium
@@ -49,105 +59,15 @@ from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.registry import RunSites
 from generators.worlds.drawing.draw import FAMILIES, split_of
-from schemas.tables.tables import from_row
-from schemas.tasks.task import SPLITS, Task
+from schemas.tasks.task import SPLITS
 
-HELD_OUT = "held-out families"
-"""The target that the learning curve is measured on."""
+HELD_OUT, HELD_OUT_OLD = "held-out families", "held-out families, old rows"
+"""The target that the learning curve is measured on, and the same of an earlier teacher.
+
+The latter is not played: its tasks were drawn by other code."""
 
 APPLICATIONS = ROOT / "configs" / "apps.toml"
 """The run of the applications; they have to be installed."""
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A recorded episode, to be learnt from or to be measured against."""
-
-    task: Task
-    """What was attempted."""
-    recorded: Mapping[str, Any]
-    """The goal and the steps, as the scorer's script reads them."""
-    viewport: tuple[int, int, float]
-    """Width and height, CSS px, and picture px per CSS px."""
-    examples: tuple[tuple[np.ndarray, int], ...]
-    """Of each step that the scorer can express: its candidates, and which of them was taken."""
-
-    @property
-    def world(self) -> tuple[object, ...]:
-        """The world that it is set in, in an order in which families take turns."""
-        return self.task.parameters.get("world"), self.task.parameters.get("family")
-
-
-def read_lessons(dataset: Path, script: ModuleType, *splits: str) -> list[Lesson]:
-    """Return the accepted episodes of some splits of a dataset."""
-    out: list[Lesson] = []
-    for split in splits:
-        tasks = {row["task_id"]: from_row(Task, row) for row in _rows(dataset, "tasks", split)}
-        rows = {row["episode_id"]: row for row in _rows(dataset, "trajectories", split)}
-        for key, recorded in script.read(str(dataset), split=split).items():
-            found = (
-                script.example(recorded["goal"], recorded["steps"], at)
-                for at in range(len(recorded["steps"]))
-            )
-            row = rows[key]
-            size = (row["viewport_width"], row["viewport_height"], row["device_scale_factor"])
-            examples = tuple(one for one in found if one is not None)
-            out.append(Lesson(tasks[row["task_id"]], recorded, size, examples))
-    return out
-
-
-def _rows(dataset: Path, table: str, split: str) -> list[dict[str, Any]]:
-    files = sorted(map(str, (dataset / "data" / table).glob(f"{split}-*.parquet")))
-    found: list[dict[str, Any]] = ds.dataset(files).to_table().to_pylist() if files else []
-    return found
-
-
-def next_actions(
-    script: ModuleType, weights: Mapping[str, Any] | None, lessons: Sequence[Lesson]
-) -> dict[str, float]:
-    """Return by template the share of steps at which the first choice is what was done; None takes any."""
-    shares: defaultdict[str, list[float]] = defaultdict(list)
-    for lesson in lessons:
-        for features, taken in lesson.examples:
-            if weights is None:
-                shares[lesson.task.template_id].append(1 / len(features))
-            else:
-                first = int(np.argmax(script.scores(weights, features)[1]))
-                shares[lesson.task.template_id].append(float(first == taken))
-    return {template: fmean(each) for template, each in shares.items()}
-
-
-def as_rates(trainings: Sequence[Mapping[str, float]]) -> Rates:
-    """Return the figures of each training by template."""
-    return {name: [one[name] for one in trainings] for name in sorted(trainings[0])}
-
-
-def draw_curve(
-    lessons: Sequence[Lesson], counts: Sequence[int], seed: int
-) -> dict[int, list[Lesson]]:
-    """Return for each number of worlds as many steps' episodes as the fewest worlds give.
-
-    Raises:
-        SystemExit: there are not so many worlds.
-    """
-    worlds = sorted({lesson.world for lesson in lessons}, key=str)
-    Random(f"worlds {seed}").shuffle(worlds)
-    if max(counts) > len(worlds):
-        raise SystemExit(
-            f"--curve: {max(counts)} worlds; the rows have {len(worlds)} that are in train"
-        )
-    drawn: dict[int, list[Lesson]] = {}
-    least: int | None = None
-    for count in sorted(counts):
-        among = set(worlds[:count])
-        rest = [lesson for lesson in lessons if lesson.world in among]
-        Random(f"lessons {seed} {count}").shuffle(rest)
-        total = sum(len(lesson.examples) for lesson in rest)
-        least = total if least is None else least
-        while total > least:
-            total -= len(rest.pop().examples)
-        drawn[count] = rest
-    return drawn
 
 
 async def play(
@@ -196,73 +116,84 @@ async def play(
     return {arm: {name: fmean(each) for name, each in found.items()} for arm, found in won.items()}
 
 
-def measure(rows: Path, *, plays: int, curve: Sequence[int]) -> dict[str, object]:
-    """Train, score and play; return the figures."""
+def measure(
+    rows: Path, *, plays: int, curve: Sequence[int], beside: Path | None = None
+) -> dict[str, object]:
+    """Train, score and play; return the figures. `beside` has an earlier teacher's rows; None: there are none."""
     begun, script = time.perf_counter(), take_script(PAGE.read_text(encoding="utf-8"))
     learnt = {
-        "worlds": read_lessons(rows / "worlds", script, SPLITS[0]),
+        WORLDS: read_lessons(rows / "worlds", script, SPLITS[0]),
         "miniwob": read_lessons(rows / "miniwob", script, *SPLITS),
     }
-    targets = {
-        HELD_OUT: read_lessons(rows / "worlds", script, *SPLITS[1:]),
-        "miniwob": read_lessons(rows / "miniwob-held-out", script, *SPLITS),
-    }
-    for lesson in read_lessons(rows / "apps", script, *SPLITS) if (rows / "apps").is_dir() else ():
-        targets.setdefault(lesson.task.site, []).append(lesson)
+    if beside is not None:
+        learnt[OLD] = read_lessons(beside / "worlds", script, SPLITS[0])
+    targets = read_targets(rows, beside, script)
     refuse_shared(learnt, targets)
+    drawn = [draw_arms(learnt, seed) for seed in range(TRAININGS)]
     weights = {
-        arm: [script.train([one.recorded for one in lessons], seed) for seed in range(TRAININGS)]
-        for arm, lessons in learnt.items()
-    }
-    figures = {
-        name: score_target(script, weights, lessons, plays=plays)
-        for name, lessons in targets.items()
-    }
-    drawn = [draw_curve(learnt["worlds"], curve, seed) for seed in range(TRAININGS)]
-    points = {
-        count: as_rates(
-            [
-                next_actions(
-                    script,
-                    script.train([one.recorded for one in each[count]], seed),
-                    targets[HELD_OUT],
-                )
-                for seed, each in enumerate(drawn)
-            ]
-        )
-        for count in sorted(curve)
+        arm: [
+            script.train([one.recorded for one in each[arm]], seed)
+            for seed, each in enumerate(drawn)
+        ]
+        for arm in learnt
     }
     return {
         "bench": "transfer",
-        "learnt": {
-            arm: {"episodes": len(lessons), "steps": sum(len(one.examples) for one in lessons)}
-            for arm, lessons in learnt.items()
-        },
-        "worlds": len({one.world for one in learnt["worlds"]}),
+        "learnt": {arm: describe([each[arm] for each in drawn]) for arm in learnt},
+        "worlds": len({one.world for one in learnt[WORLDS]}),
         "held_out_families": [name for name in FAMILIES if split_of(name) != SPLITS[0]],
-        "targets": figures,
-        "curve": {count: interval(rates)._asdict() for count, rates in points.items()},
-        "curve_steps": sum(len(one.examples) for one in drawn[0][min(curve)]),
+        "targets": {
+            name: score_target(script, weights, lessons, plays=0 if name == HELD_OUT_OLD else plays)
+            for name, lessons in targets.items()
+        },
+        **draw_learning(script, learnt[WORLDS], targets[HELD_OUT], curve),
         "trainings": TRAININGS,
         "seconds": round(time.perf_counter() - begun),
         "held": True,  # nothing that is scored was learnt; the figures have no limit
     }
 
 
-def refuse_shared(
-    learnt: Mapping[str, Sequence[Lesson]], targets: Mapping[str, Sequence[Lesson]]
-) -> None:
-    """Refuse rows that are learnt from and measured against.
+def read_targets(rows: Path, beside: Path | None, script: ModuleType) -> dict[str, list[Lesson]]:
+    """Return what is scored, by name."""
+    targets = {HELD_OUT: read_lessons(rows / "worlds", script, *SPLITS[1:])}
+    if beside is not None:
+        targets[HELD_OUT_OLD] = read_lessons(beside / "worlds", script, *SPLITS[1:])
+    targets["miniwob"] = read_lessons(rows / "miniwob-held-out", script, *SPLITS)
+    for lesson in read_lessons(rows / "apps", script, *SPLITS) if (rows / "apps").is_dir() else ():
+        targets.setdefault(lesson.task.site, []).append(lesson)
+    return targets
 
-    Raises:
-        SystemExit: a task or a world is on both sides.
-    """
-    tasks = {one.task.task_id for lessons in learnt.values() for one in lessons}
-    hosts = {one.task.start_url for one in learnt["worlds"]}
-    for name, lessons in targets.items():
-        for one in lessons:
-            if one.task.task_id in tasks or one.task.start_url in hosts:
-                raise SystemExit(f"{name}: the task {one.task.task_id} is among what is learnt")
+
+def draw_arms(learnt: Mapping[str, Sequence[Lesson]], seed: int) -> dict[str, Sequence[Lesson]]:
+    """Return what each arm learns from: of worlds as many steps as of the old rows, where there are any."""
+    if OLD not in learnt:
+        return dict(learnt)
+    return {**learnt, **cut_alike({arm: learnt[arm] for arm in (WORLDS, OLD)}, Lesson.count, seed)}
+
+
+def describe(trainings: Sequence[Sequence[Lesson]]) -> dict[str, int]:
+    """Return what an arm learns from, of its trainings in the mean."""
+    return {
+        "episodes": round(fmean(map(len, trainings))),
+        "steps": round(fmean(map(count_steps, trainings))),
+        "worlds": round(fmean(len({one.world for one in each}) for each in trainings)),
+    }
+
+
+def draw_learning(
+    script: ModuleType, lessons: Sequence[Lesson], target: Sequence[Lesson], curve: Sequence[int]
+) -> dict[str, object]:
+    """Return the figures of the learning curve."""
+    drawn = [draw_curve(lessons, curve, seed) for seed in range(TRAININGS)]
+    points: dict[int, object] = {}
+    for count in sorted(curve):
+        trained = [
+            script.train([one.recorded for one in each[count]], seed)
+            for seed, each in enumerate(drawn)
+        ]
+        rates = as_rates([next_actions(script, weights, target) for weights in trained])
+        points[count] = interval(rates)._asdict()
+    return {"curve": points, "curve_steps": count_steps(drawn[0][min(curve)])}
 
 
 def score_target(
@@ -272,7 +203,7 @@ def score_target(
     *,
     plays: int,
 ) -> dict[str, object]:
-    """Return each arm's figures on a target, and by how much worlds are ahead of MiniWoB++."""
+    """Return each arm's figures on a target, and by how much worlds are ahead of MiniWoB++ and of old rows."""
     actions = {
         arm: as_rates([next_actions(script, each, lessons) for each in trained])
         for arm, trained in weights.items()
@@ -292,13 +223,16 @@ def score_target(
     }
     return {
         "episodes": len(lessons),
-        "steps": sum(len(one.examples) for one in lessons),
+        "steps": count_steps(lessons),
         "played": len(played),
         "next_action": {arm: interval(rates)._asdict() for arm, rates in actions.items()},
-        "next_action_difference": interval(
-            subtract(actions["worlds"], actions["miniwob"])
-        )._asdict(),
+        "next_action_difference": interval(subtract(actions[WORLDS], actions["miniwob"]))._asdict(),
         "success": {arm: interval(rates)._asdict() for arm, rates in successes.items()},
+        "old_difference": {
+            figure: interval(subtract(rates[WORLDS], rates[OLD]))._asdict()
+            for figure, rates in (("next_action", actions), ("success", successes))
+            if OLD in rates
+        },
     }
 
 
@@ -313,6 +247,8 @@ def print_table(figures: Mapping[str, Any]) -> None:
         print(
             f"{name}: worlds - miniwob: {show(target['next_action_difference'])}", file=sys.stderr
         )
+        for figure, found in target["old_difference"].items():
+            print(f"{name}: worlds - old, {figure}: {show(found)}", file=sys.stderr)
     for count, found in figures["curve"].items():
         print(f"{count} worlds, {figures['curve_steps']} steps: {show(found)}", file=sys.stderr)
 
@@ -370,12 +306,17 @@ def main() -> int:
         default=[3, 6, 12],
         help="numbers of worlds that are learnt from",
     )
+    add(
+        "--beside",
+        type=Path,
+        help="a folder with `worlds`, rows of an earlier teacher: learnt from at equal steps. None: nothing is",
+    )
     add("--keep", metavar="NAME", help="keep the figures as bench/results/NAME.json")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = (asked.rows or Path(folder)).absolute()
         make_rows(rows, worlds=asked.worlds, tasks=asked.tasks, seeds=asked.seeds)
-        figures = measure(rows, plays=asked.play, curve=asked.curve)
+        figures = measure(rows, plays=asked.play, curve=asked.curve, beside=asked.beside)
     print_table(figures)
     report(figures, keep=asked.keep)
     return 0

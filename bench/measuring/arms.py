@@ -1,13 +1,14 @@
 """The arms of a comparison: which published episodes each learns from, and how well a difference is known.
 
 Two arms differ in one thing: one has the episodes that were accepted, the other as many of each
-template, drawn whatever became of them. Neither has an episode of what is played afterwards.
+template, drawn whatever became of them. Neither has an episode of what is played afterwards. Two more compare
+two teachers, each with accepted episodes of the same number of steps.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,10 +22,15 @@ LEFT_OUT = (
 )
 """Templates whose skill no template of the rows has."""
 
+TODAY, OLD = "today", "old"
+"""The arms that compare the teacher of the rows with that of older ones."""
+
 HELD_OUT_SEEDS = 1_000
 """The first seed that is played; the rows have lower ones."""
 
 RESAMPLES = 10_000
+
+T = TypeVar("T")
 
 Rates = Mapping[str, Sequence[float]]
 """The share of tasks solved, by template, one figure for each training."""
@@ -85,10 +91,38 @@ def draw_arms(recorded: Mapping[str, Recorded], seed: int) -> dict[str, list[str
         good = [key for key in keys if recorded[key].accepted]
         verified += good
         drawn += random.sample(keys, len(good))
-    cut = random.sample(verified, len(verified))
-    while sum(recorded[key].learnt for key in cut) > sum(recorded[key].learnt for key in drawn):
-        cut.pop()
-    return {"verified": verified, "unverified": drawn, "equal_steps": cut}
+    most = sum(recorded[key].learnt for key in drawn)
+    fewer = cut(verified, most, lambda key: recorded[key].learnt, random)
+    return {"verified": verified, "unverified": drawn, "equal_steps": fewer}
+
+
+def draw_teachers(
+    recorded: Mapping[str, Recorded], old: Mapping[str, Recorded], seed: int
+) -> dict[str, list[str]]:
+    """Return accepted episodes of both teachers' rows, cut to the same number of steps by a seed."""
+    everything = {**recorded, **old}
+    arms = {
+        arm: [key for key, one in sorted(each.items()) if one.accepted]
+        for arm, each in ((TODAY, recorded), (OLD, old))
+    }
+    return cut_alike(arms, lambda key: everything[key].learnt, seed)
+
+
+def cut_alike(
+    arms: Mapping[str, Sequence[T]], count: Callable[[T], int], seed: int
+) -> dict[str, list[T]]:
+    """Return of each arm what comes to no more steps than the arm with the fewest has, drawn by a seed."""
+    least = min(sum(map(count, each)) for each in arms.values())
+    return {arm: cut(each, least, count, Random(seed)) for arm, each in arms.items()}
+
+
+def cut(episodes: Sequence[T], most: int, count: Callable[[T], int], random: Random) -> list[T]:
+    """Return whole episodes, drawn at random, that come to at most so many steps."""
+    rest = random.sample(episodes, len(episodes))
+    total = sum(map(count, rest))
+    while total > most:
+        total -= count(rest.pop())
+    return rest
 
 
 def interval(rates: Rates) -> Estimate:

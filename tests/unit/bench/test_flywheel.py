@@ -14,6 +14,7 @@ from bench.flywheel import (
     PAGE,
     TRAININGS,
     Played,
+    draw_all,
     plan_chores,
     rates_of,
     summarise,
@@ -23,6 +24,8 @@ from bench.loading.scorers import Book, Chore, Moment, ScorerPolicy
 from bench.measuring.arms import (
     HELD_OUT_SEEDS,
     LEFT_OUT,
+    OLD,
+    TODAY,
     Rates,
     Recorded,
     draw_arms,
@@ -73,6 +76,19 @@ def _lesson(random: Random) -> dict[str, Any]:
     wanted = random.randrange(4)
     action = SCRIPT.click(_page(*names)[wanted])
     return {"goal": _goal(names[wanted]), "steps": [(_page(*names), [], action)]}
+
+
+def _old(*, rejected: int = 2, learnt: int = 3) -> dict[str, Recorded]:
+    """Return an older teacher's episodes: of the same templates, fewer of them rejected, each of more steps."""
+    return {
+        f"old {key}": one._replace(learnt=learnt)
+        for key, one in _recorded(rejected=rejected).items()
+    }
+
+
+def _summarise(played: Played, recorded: dict[str, Recorded], *, seconds: float = 1) -> Any:
+    draws = [draw_all(recorded, {}, seed) for seed in range(TRAININGS)]
+    return summarise(played, recorded, draws, seconds=seconds)
 
 
 def _played(verified: Sequence[float], unverified: Sequence[float]) -> Played:
@@ -157,6 +173,41 @@ def test_an_arm_of_verified_episodes_has_no_more_steps_than_the_unverified() -> 
     assert set(arms["equal_steps"]) < set(arms["verified"])
 
 
+@pytest.mark.parametrize("learnt", [1, 3], ids=["fewer steps", "more steps"])
+def test_two_teachers_teach_the_same_number_of_accepted_steps(learnt: int) -> None:
+    recorded, old = _recorded(), _old(learnt=learnt)
+    everything = recorded | old
+    arms = draw_all(recorded, old, 1)
+
+    least = min(12 * 3 * 2, 18 * 3 * learnt)
+    for arm, rows in ((TODAY, recorded), (OLD, old)):
+        assert least - 3 < sum(everything[key].learnt for key in arms[arm]) <= least
+        assert len(set(arms[arm])) == len(arms[arm])
+        assert set(arms[arm]) <= {key for key, one in rows.items() if one.accepted}
+    assert draw_all(recorded, old, 2) != draw_all(recorded, old, 1) == arms
+
+
+def test_without_old_rows_no_teachers_are_compared() -> None:
+    assert {TODAY, OLD}.isdisjoint(draw_all(_recorded(), {}, 1))
+    assert "old_difference" not in _summarise(_played([0.5] * 26, [0.5] * 26), _recorded())
+
+
+def test_how_far_today_is_ahead_of_old_rows_is_told_by_part() -> None:
+    recorded, old = _recorded(), _old()
+    worse = {name: [0.25] * TRAININGS for name in LEFT_OUT}
+    played = _played([0.5] * 26, [0.5] * 26)
+    same = played.rates["verified"]
+    rates = {**played.rates, TODAY: same, OLD: {**same, **worse}}
+    draws = [draw_all(recorded, old, seed) for seed in range(TRAININGS)]
+
+    found: Any = summarise(played._replace(rates=rates), recorded | old, draws, seconds=1)
+
+    assert found["old_difference_held_out_seeds"] == {"mean": 0.0, "low": 0.0, "high": 0.0}
+    assert found["old_difference_left_out_skills"] == {"mean": 0.25, "low": 0.25, "high": 0.25}
+    assert found["arms"][OLD]["steps"] == found["arms"][TODAY]["steps"] == 72
+    assert found["held"] is False
+
+
 def test_rows_in_which_nothing_was_rejected_are_refused() -> None:
     with pytest.raises(SystemExit, match="include_rejected"):
         draw_arms(_recorded(rejected=0), 0)
@@ -203,7 +254,7 @@ def test_each_line_is_missed_alone() -> None:
     one_better = [1.0, *few[1:]]
 
     def held(verified: Sequence[float], unverified: Sequence[float], seconds: float) -> object:
-        return summarise(_played(verified, unverified), _recorded(), seconds=seconds)["held"]
+        return _summarise(_played(verified, unverified), _recorded(), seconds=seconds)["held"]
 
     assert held(many, few, MAX_SECONDS)
     assert not held(many, few, MAX_SECONDS + 1)
@@ -215,7 +266,7 @@ def test_each_line_is_missed_alone() -> None:
 def test_the_share_of_mistakes_is_of_the_steps_that_are_learnt() -> None:
     recorded = {key: one._replace(wrong=not one.accepted) for key, one in _recorded().items()}
 
-    arms: Any = summarise(_played([0.5] * 26, [0.5] * 26), recorded, seconds=1)["arms"]
+    arms = _summarise(_played([0.5] * 26, [0.5] * 26), recorded)["arms"]
 
     assert (arms["verified"]["steps"], arms["verified"]["mistakes"]) == (72, 0.0)
     assert arms["unverified"]["accepted"] < arms["unverified"]["episodes"] == 36

@@ -7,7 +7,17 @@ import pytest
 from support.episodes.factories import make_task
 
 from bench.flywheel import PAGE, take_script
-from bench.transfer import Lesson, as_rates, draw_curve, next_actions, refuse_shared
+from bench.measuring.arms import OLD
+from bench.measuring.lessons import (
+    WORLDS,
+    Lesson,
+    as_rates,
+    count_steps,
+    draw_curve,
+    next_actions,
+    refuse_shared,
+)
+from bench.transfer import describe, draw_arms, score_target
 
 SCRIPT: ModuleType = take_script(PAGE.read_text(encoding="utf-8"))
 WIDTH = SCRIPT.NUMBERS + SCRIPT.HASHED
@@ -89,3 +99,54 @@ def test_a_task_of_another_site_that_was_learnt_is_refused() -> None:
 
     with pytest.raises(SystemExit, match=r"miniwob: the task .* is among what is learnt"):
         refuse_shared(learnt, {"miniwob": [_lesson(8, 0)]})
+
+
+def _arms() -> dict[str, list[Lesson]]:
+    """Return two teachers' episodes of the same worlds, of which the old one's are fewer, and another arm."""
+    return {
+        WORLDS: [_lesson(world, number) for world in range(6) for number in range(4)],
+        "miniwob": [_lesson(20, number) for number in range(9)],
+        OLD: [_lesson(world, 10 + number) for world in range(6) for number in range(2)],
+    }
+
+
+def test_old_rows_and_those_of_today_come_to_the_same_number_of_steps() -> None:
+    learnt = _arms()
+    drawn = draw_arms(learnt, 1)
+
+    assert {arm: count_steps(each) for arm, each in drawn.items()} == {
+        WORLDS: 24,
+        OLD: 24,
+        "miniwob": 18,
+    }
+    assert {one.task.task_id for one in drawn[WORLDS]} < {
+        one.task.task_id for one in learnt[WORLDS]
+    }
+    assert draw_arms(learnt, 2)[WORLDS] != drawn[WORLDS]
+    assert describe([drawn[OLD]]) == {"episodes": 12, "steps": 24, "worlds": 6}
+
+
+def test_without_old_rows_every_step_is_learnt() -> None:
+    learnt = {arm: each for arm, each in _arms().items() if arm != OLD}
+
+    assert draw_arms(learnt, 1) == learnt
+
+
+def test_a_world_of_the_old_rows_that_is_scored_is_refused() -> None:
+    learnt = _arms() | {OLD: [_lesson(30, 0)]}
+
+    refuse_shared(learnt, {"held-out families": [_lesson(31, 0)]})
+    with pytest.raises(SystemExit, match="is among what is learnt"):
+        refuse_shared(learnt, {"held-out families": [_lesson(30, 1)]})
+
+
+def test_what_old_rows_teach_less_is_the_difference() -> None:
+    none = {**_weights(), "out": -_weights()["out"]}
+    arms = {WORLDS: [_weights()] * 2, "miniwob": [none] * 2}
+    lessons = [_lesson(0, 0), _lesson(0, 1, template="shop/edit")]
+
+    with_old = score_target(SCRIPT, arms | {OLD: [none] * 2}, lessons, plays=0)
+    without = score_target(SCRIPT, arms, lessons, plays=0)
+
+    assert with_old["old_difference"] == {"next_action": {"mean": 1.0, "low": 1.0, "high": 1.0}}
+    assert without["old_difference"] == {}
