@@ -93,6 +93,12 @@ class Book:
         return False
 
 
+def count_actions(episode: Episode) -> int:
+    """Return how many actions an episode has up to the task's end; an answer that follows it does not count."""
+    ends = (at for at, step in enumerate(episode.steps, 1) if step.terminated)
+    return next(ends, episode.n_steps)
+
+
 def _actions(past: Iterable[Moment]) -> str:
     return canonical_json([action for *_, action in past])
 
@@ -110,13 +116,13 @@ class Stage:
         """Episodes that the browser played."""
 
     async def teacher_steps(self, chores: Iterable[Chore]) -> dict[Chore, int]:
-        """Return how many actions the teacher takes for each task that it solves."""
+        """Return how many actions the teacher takes for each task that it solves, up to the task's end."""
         steps: dict[Chore, int] = {}
 
         async def solve(chore: Chore) -> None:
             episode = await self._play(chore, TeacherPolicy, TEACHER_STEPS)
             if self._succeeded(chore, episode):
-                steps[chore] = episode.n_steps
+                steps[chore] = count_actions(episode)
 
         async with asyncio.TaskGroup() as group:
             for chore in chores:

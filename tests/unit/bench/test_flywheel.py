@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from effort import THOROUGH
+from support.episodes.factories import make_episode
 
 from bench.flywheel import (
     MAX_SECONDS,
@@ -20,7 +21,7 @@ from bench.flywheel import (
     summarise,
     take_script,
 )
-from bench.loading.scorers import Book, Chore, Moment, ScorerPolicy
+from bench.loading.scorers import Book, Chore, Moment, ScorerPolicy, count_actions
 from bench.measuring.arms import (
     HELD_OUT_SEEDS,
     LEFT_OUT,
@@ -33,6 +34,7 @@ from bench.measuring.arms import (
     refuse_leaks,
 )
 from schemas.base import JsonObject
+from schemas.episodes.episode import StopReason
 
 TEXT = PAGE.read_text(encoding="utf-8")
 SCRIPT = take_script(TEXT)
@@ -307,3 +309,13 @@ def test_only_an_episode_that_was_played_action_by_action_is_looked_up() -> None
     assert book.foresee(CHORE, _always(two, two, one), 3) is None
     assert book.foresee(CHORE, _always(two, one, one), 3) is None
     assert book.foresee(CHORE._replace(seed=1), _always(one, two), 2) is None
+
+
+def test_an_answer_after_the_end_gives_a_scorer_no_further_action() -> None:
+    episode = make_episode(n_steps=2)
+    action, *rest = episode.steps
+    answered = [action.model_copy(update={"terminated": True}), *rest]
+
+    assert count_actions(episode.model_copy(update={"steps": tuple(answered)})) == 1
+    assert count_actions(episode) == 2
+    assert count_actions(make_episode(n_steps=2, stop_reason=StopReason.ANSWERED)) == 2
