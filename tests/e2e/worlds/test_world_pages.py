@@ -17,7 +17,7 @@ from generators.sites.worlds import WorldsSite
 from generators.worlds.drawing.draw import FAMILIES, draw_world
 from generators.worlds.kits.kit import KITS, kit_packages
 from schemas.episodes.action import Goto, Hover
-from schemas.worlds.behaviour import Behaviour, Facts, Place
+from schemas.worlds.behaviour import Behaviour, Delivery, Facts, Place
 from schemas.worlds.look import Layout, Listing
 from schemas.worlds.world import World
 
@@ -131,6 +131,17 @@ LINKS = """
 })
 """
 """Points on a link of the navigation and on one of what the page is about."""
+
+
+FIELD = """
+(() => {
+  const field = [...document.querySelectorAll("main form input[type=text]")].find(one => one.checkVisibility());
+  const {left, top, width, height} = field.getBoundingClientRect();
+  const {borderTopColor, borderBottomColor} = getComputedStyle(field);
+  return [borderTopColor, borderBottomColor, {x: left + Math.min(width / 2, 20), y: top + height / 2}];
+})()
+"""
+"""The colours of the frame of a form's first text field, and a point on it."""
 
 
 def world_of(look: str, behaviour: Behaviour = SHOP.behaviour) -> World:
@@ -250,3 +261,41 @@ async def test_a_link_is_readable_under_the_pointer_in_the_dark() -> None:
 def _dark(look: str) -> World:
     world = world_of(look)
     return world.model_copy(update={"look": world.look.model_copy(update={"dark": True})})
+
+
+async def test_a_field_keeps_its_frame_under_the_pointer_in_the_dark() -> None:
+    found = dict[str, list[object]]()
+    async with browser_and_gateway() as (chromium, gateway):
+        site = WorldsSite(gateway, lambda task: (_dark(str(task.parameters["look"])), shop_rows()))
+        for look in LOOKS:
+            async with showing(site, chromium, look, WIDE) as session:
+                await session.act(Goto(url=f"http://{look}.localhost/purchase/new"))
+                *before, at = await _field(session)
+                await session.act(Hover.model_validate(at))
+                *under, _ = await _field(session)
+                found[look] = [before, under]
+
+    assert {look: one for look, one in found.items() if one[0] != one[1]} == {}
+
+
+async def _field(session: Session) -> list[object]:
+    found = await session.evaluate(FIELD)
+    assert isinstance(found, list)
+    return found
+
+
+async def test_a_page_that_is_drawn_in_place_begins_at_its_top_after_a_way_back() -> None:
+    found = dict[Delivery, object]()
+    async with browser_and_gateway() as (chromium, gateway):
+        worlds = {
+            look: world_of(look, SHOP.behaviour.model_copy(update={"delivery": delivery}))
+            for look, delivery in zip(LOOKS, Delivery, strict=False)
+        }
+        site = WorldsSite(gateway, lambda task: (worlds[str(task.parameters["look"])], shop_rows()))
+        for look, delivery in zip(LOOKS, Delivery, strict=False):
+            async with showing(site, chromium, look, LOW) as session:
+                await session.act(Goto(url=f"http://{look}.localhost/orders"))
+                found[delivery] = await session.evaluate("history.scrollRestoration")
+
+    drawn = dict.fromkeys(Delivery, "manual")
+    assert found == {**drawn, Delivery.SERVER: "auto"}

@@ -181,6 +181,8 @@
   });
 
   document.addEventListener("scroll", reach, { capture: true, passive: true });
+  // The browser would scroll to where it was before the page is drawn, or after it, as it happens.
+  if (draws()) history.scrollRestoration = "manual";
   addEventListener("popstate", () => {
     if (draws()) show(location.href, { push: false });
   });
