@@ -26,6 +26,9 @@ MAX_SCROLLS = 80
 LOOKS = {Do.LOOK, Do.FIND}
 """What is only looked at."""
 
+_ENTERS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE, Do.DRAG}
+"""What enters something into a form."""
+
 _UNSEEN = "What I need next is not in sight"
 _TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
 _UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
@@ -73,7 +76,7 @@ class Approach:
             RolloutFailure: all of the page was in sight, and nothing that is called so.
         """
         fold = self._fold_over(step, page)
-        if fold is not None:
+        if fold is not None and not (self._fills_form() and unseen_part(places) is not None):
             return self._unfold(step, fold, page, places)
         for one in _steps_that_name(step):
             end = self.find(one, page, places)
@@ -86,6 +89,10 @@ class Approach:
             if scroll is not None:
                 return scroll
         return None
+
+    def _fills_form(self) -> bool:
+        """Return whether something was just entered: what is clicked next is rather on the form than in a navigation."""
+        return bool(self._course.taken) and self._course.taken[-1].step.do in _ENTERS
 
     def _fold_over(self, step: ReferenceStep, page: Page) -> Node | None:
         """Return the button behind which a click's element is, as far as is known; None: it is behind none.

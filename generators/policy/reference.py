@@ -54,11 +54,15 @@ _LOOKS_THROUGH = {Do.FIND, Do.READ}
 _ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK, Do.TAB}
 _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
-_FINDS_ON = "What I look for is not among the rows in sight, so I scroll on."
+_FINDS_ON = "The rows in sight are not all that I need, so I scroll on."
 _FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
 _READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
 _READS_UP = "I have not seen the beginning of this list yet, so I go up."
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
+_NOT_OPEN = 'The menu "{}" has not opened yet, so I wait a moment.'
+_MENU_MS = 1_000
+"""How long a menu is waited for, ms of the page's time."""
+
 _LEAVES_ON = "What I need next is not on this page either, so I leave it too."
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
@@ -150,7 +154,7 @@ class ReferencePolicy:
                 return self._end(step, observation, places)
             if self._ways.shorten(sight, self._goal):
                 continue
-            decision = self._before(step, sight)
+            decision = self._wait_for_menu(step, sight) or self._before(step, sight)
             if decision is not None:
                 return decision
             if step.do in _ACTS_ON_NOTHING:
@@ -246,6 +250,21 @@ class ReferencePolicy:
             return scroll
         self._grows = True
         return self._act(press, page, places)
+
+    def _wait_for_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
+        """Return a wait where the menu that was just pointed at has not opened yet; None: it has, or was waited for."""
+        last = self._course.taken[-1] if self._course.taken else None
+        if (
+            last is None
+            or last.step.do is not Do.HOVER
+            or self._approach.scrolls
+            or step.on is None
+        ):
+            return None
+        if last.screen != sight.screen or sight.page.find(step, exactly=True) is not None:
+            return None
+        self._approach.count(step)
+        return decide(Wait(ms=_MENU_MS), step.why and _NOT_OPEN.format(last.step.on))
 
     def _finds_on(self, step: ReferenceStep) -> str:
         """Return why a list is looked through further: what is looked for is named where its name is known."""

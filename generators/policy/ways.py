@@ -33,6 +33,8 @@ _MOST = 9
 
 _TRIES = 'What I need may be in any of these menus. I begin with "{}".'
 _TRIES_ON = 'What I need is not in that menu, so I open "{}".'
+_AGAIN = 'I need this list from its beginning again, which "{}" shows.'
+_AGAIN_BY = 'I need this list from its beginning again; the way to it is in "{}".'
 _NO_MENU = 'This page has a link to "{}", so I need no menu.'
 
 
@@ -52,12 +54,15 @@ class Ways:
         if count:
             course.leave_out(count)
             return True
-        return self._leave_out_menu(sight)
+        if self._leave_out_menu(sight):
+            return True
+        _reword(course, sight)
+        return False
 
     def _leave_out_menu(self, sight: Sight) -> bool:
         """Leave out the step that opens a menu of which the entry is in sight."""
         steps = self._course.to_come[:2]
-        if not _opens_menu(steps, sight.page):
+        if len(steps) < _TWO or not _may_open_menu(steps[0], sight.page):
             return False
         link = sight.page.find(steps[1], exactly=True)
         if link is None or not is_active(link) or not _is_in_sight(link, sight.page):
@@ -101,7 +106,7 @@ def _narrows(course: Course, sight: Sight, goal: str) -> int:
     steps, page = course.to_come[:_MOST], sight.page
     row = next((at for at, one in enumerate(steps) if one.do not in _NARROWS), 0)
     if not row or steps[row].do is not Do.FIND:
-        return 0
+        return _searches_in_vain(steps, page)
     name, clicks = steps[row].on or "", sum(one.do is Do.CLICK for one in steps[:row])
     field, thing = page.find(steps[0]), page.find_exactly(name)
     is_needed = clicks > 1 and not is_known(name, course, goal)
@@ -110,10 +115,22 @@ def _narrows(course: Course, sight: Sight, goal: str) -> int:
     return row if thing is not None and _is_in_sight(thing, page) else 0
 
 
+def _searches_in_vain(steps: Sequence[ReferenceStep], page: Page) -> int:
+    """Return how many of the next steps search a board for a card that is in sight; 0: none does."""
+    field = page.find(steps[0]) if steps and steps[0].do in _SEARCHES else None
+    sent = next((at for at, one in enumerate(steps) if _sends(one, page)), None)
+    if field is None or field.attrs.get("type") != "search" or sent is None:
+        return 0
+    then = next((at for at in range(sent + 1, len(steps)) if steps[at].do is not Do.WAIT), None)
+    name = None if then is None else steps[then].within or steps[then].on
+    thing = None if name is None else page.find_exactly(name)
+    return (then or 0) if thing is not None and _is_in_sight(thing, page) else 0
+
+
 def _leads_here(course: Course, sight: Sight, goal: str) -> int:
     """Return how many of the next steps lead to the page that is shown, or on it to a row that is in sight; 0: none does."""
     steps = course.to_come[: _MOST + 2]
-    link = next((at for at in range(min(2, len(steps))) if _is_here(steps, at, sight)), None)
+    link = _link_here(steps, sight)
     if link is None or not steps[link + 1 :]:
         return int(_is_current(steps[:2], sight.page))
     rest = steps[link + 1 :]
@@ -123,6 +140,28 @@ def _leads_here(course: Course, sight: Sight, goal: str) -> int:
         if thing is not None and _is_in_sight(thing, sight.page):
             return link + 1 + row
     return link + 1 if _is_ready(rest[0], sight) else 0
+
+
+def _link_here(steps: Sequence[ReferenceStep], sight: Sight) -> int | None:
+    """Return the place of the step that opens the page that is shown, of the next two; None: neither does."""
+    return next((at for at in range(min(2, len(steps))) if _is_here(steps, at, sight)), None)
+
+
+def _reword(course: Course, sight: Sight) -> None:
+    """Say why a list is opened from itself, and by what a page is opened where its navigation is folded."""
+    steps, page = course.to_come[:2], sight.page
+    if not steps or not steps[0].why:
+        return
+    here = _link_here(steps, sight)
+    if here == 0:
+        course.reword(_AGAIN.format(steps[0].on))
+    elif here is not None:
+        course.reword(_AGAIN_BY.format(steps[0].on))
+    elif steps[0].do is Do.CLICK and "navigation" in steps[0].why:
+        link = page.find(steps[0], exactly=True)
+        links = (one for bar in _parts(page, "nav") for one in bar.walk())
+        if link is not None and _is_in_sight(link, page) and all(one is not link for one in links):
+            course.reword(_NO_MENU.format(steps[0].on))
 
 
 def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:
@@ -156,6 +195,9 @@ def _is_ready(step: ReferenceStep, sight: Sight) -> bool:
     asked = {name for name, value in parse_qsl(urlsplit(sight.screen.url).query) if value}
     if not asked:
         return True
+    thing = sight.page.find(step, exactly=True) if step.do is Do.CLICK else None
+    if thing is not None and is_active(thing) and _is_in_sight(thing, sight.page):
+        return not narrows_list(thing, sight.page.front)
     field = sight.page.find(step) if step.do in _SEARCHES else None
     if field is None or field.attrs.get("type") != "search":
         return False
@@ -197,12 +239,14 @@ def _opens_menu(steps: Sequence[ReferenceStep], page: Page) -> bool:
 
 
 def _may_open_menu(step: ReferenceStep, page: Page) -> bool:
-    """Return whether a step opens a menu of the navigation, or may do so where the navigation is folded."""
+    """Return whether a step opens a menu of the navigation, or says so of one that is folded away."""
+    if step.do not in (Do.CLICK, Do.HOVER):
+        return False
     aim = page.find(step, exactly=True)
-    is_folded = aim is None and page.fold() is not None
-    return step.do in (Do.CLICK, Do.HOVER) and (
-        is_folded or any(one is aim for one in _menus(page))
-    )
+    if aim is not None:
+        return any(one is aim for one in _menus(page))
+    says_so = step.do is Do.HOVER or "menu" in (step.why or "")
+    return says_so and page.fold() is not None
 
 
 def _menus(page: Page) -> Iterator[Node]:

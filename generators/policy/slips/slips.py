@@ -78,7 +78,8 @@ class Slips:
         if self._unmarked is None or not course.taken or not course.taken[-1].sends:
             return decision
         mistake, self._unmarked = self._unmarked, None
-        return decision.model_copy(update={"injected_mistake": mistake})
+        said = decision.thought and f"I click '{course.taken[-1].step.on}'."
+        return decision.model_copy(update={"injected_mistake": mistake, "thought": said})
 
     def mend(self, course: Course, sight: Sight) -> Decision | None:
         """Return what is done about the mistake that was made; None: nothing is now, or the course says it."""

@@ -304,7 +304,9 @@ def move(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, (row, {field.name: after})),
             (
-                *to_row(setting, view, entity, row, reads=(field,)),
+                *to_row(
+                    setting, view, entity, row, reads=() if is_listed(view, [field]) else (field,)
+                ),
                 *take_steps(setting, *way),
                 answer(),
             ),

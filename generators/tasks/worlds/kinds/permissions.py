@@ -31,6 +31,12 @@ _PURPOSES = {
 }
 """The purposes of clicks on the buttons of acts."""
 
+_REFUSED = (
+    "The page says who may do this, and that is not my role; it offers nothing to ask by. "
+    'So it cannot be done: "{}".'
+)
+"""The thought before the answer where a page refuses."""
+
 _MAY, _IMPOSSIBLE = 0.4, 0.5
 """The shares: of tasks on rows where the role may perform the act, and of kept tasks where requests are
 impossible."""
@@ -84,7 +90,8 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     if random.random() >= _IMPOSSIBLE:
         return None
     expect = Expectation(answer=IMPOSSIBLE)
-    return Draft(words, expect, (*way, answer(IMPOSSIBLE)), like="ask-permission")
+    why = None if rule.hidden else _REFUSED.format(IMPOSSIBLE)
+    return Draft(words, expect, (*way, answer(IMPOSSIBLE, why)), like="ask-permission")
 
 
 def _pick(

@@ -18,6 +18,12 @@ from schemas.tasks.reference import Do, Purpose, ReferenceStep
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
 """The purposes that change a row on its page."""
 
+_CHANGES = {Purpose.SAVE, Purpose.SURE, Purpose.STEP}
+"""The purposes after which a row's page shows what was changed."""
+
+_ELSEWHERE = {Purpose.VIEW, Purpose.ROW, Purpose.TWICE}
+"""The purposes that lead to another page."""
+
 _READS = {
     *(Purpose.VIEW, Purpose.MENU, Purpose.ROW, Purpose.PART, Purpose.LOOK),
     *(Purpose.HOVER_MENU, Purpose.TWICE, Purpose.SHEET, Purpose.WAIT),
@@ -61,16 +67,16 @@ def think(
 
 def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterator[str]:
     """Yield the key of each step's thoughts: its purpose, adjusted by the goal and the steps before it."""
-    said, visited, last = goal, set[str | None](), ""
+    said, visited, last, is_changed = goal, set[str | None](), "", False
     for step, then in zip(steps, (*steps[1:], steps[-1]), strict=True):
         text, key = step.text or "", step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
         match key:
             case Purpose.VIEW if step.on in visited:
                 key = "again"
-            case Purpose.ROW if (step.on or "") in goal:
-                key = "named"
-            case Purpose.ROW if then.purpose in _CHANGES_ROW:
-                key = "meant"
+            case Purpose.ROW:
+                key = _opening(step, then, goal)
+            case Purpose.PART | Purpose.SHEET if is_changed:
+                key = "check_part"
             case Purpose.TYPE if not text:
                 key = "empty"
             case Purpose.TYPE:
@@ -79,8 +85,17 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
                 key = _ending(text, answer_kind, last)
         if step.do not in _UNNAMED:
             visited.add(step.on)
+        if step.purpose in _CHANGES | _ELSEWHERE:
+            is_changed = step.purpose in _CHANGES
         said, last = f"{said}\n{step.on or ''}\n{step.text}", key
         yield key
+
+
+def _opening(step: ReferenceStep, then: ReferenceStep, goal: str) -> str:
+    """Return the key of the thoughts before a row is opened; `then` is what is done next."""
+    if (step.on or "") in goal:
+        return "named"
+    return "meant" if then.purpose in _CHANGES_ROW else Purpose.ROW
 
 
 def _ending(text: str, answer_kind: str, last: str) -> str:

@@ -53,6 +53,17 @@ async def test_what_the_page_shows_is_clicked_and_nothing_unfolded(on: str) -> N
     assert found[0] == Click(x=9, y=9)
 
 
+async def test_after_an_entry_the_form_is_looked_through_before_the_navigation() -> None:
+    field = node("input", "", at=(9.0, 30.0), placeholder="Name")
+    for height, expected in ((900.0, Scroll), (400.0, Click)):
+        root = scrolled(node("body", "", navigation(), field), height=height)
+        policy = ReferencePolicy(
+            [step(do="type", on="Name", text="Ada"), step(do="click", on="Save")]
+        )
+        await after(policy, root)
+        assert isinstance(await after(policy, root), expected)
+
+
 async def test_an_option_within_a_field_is_clicked_whatever_the_navigation_folds() -> None:
     field = node("div", "", node("label", "Works for"), node("li", "Shops", at=(9.0, 9.0)))
     do = step(do="click", on="Shops", within="Works for")

@@ -5,7 +5,18 @@ from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyInput
 from generators.policy.reference import ReferencePolicy
-from schemas.episodes.action import Answer, Back, Click, Hover, Scroll, Tab, TabOperation, TypeText
+from schemas.episodes.action import (
+    Answer,
+    Back,
+    Click,
+    Drag,
+    Hover,
+    Scroll,
+    Tab,
+    TabOperation,
+    TypeText,
+    Wait,
+)
 from schemas.tasks.reference import ReferenceStep
 
 LAMPS, END = step(do="click", on="Lamps", why="I go to the lamps."), step(do="answer", text="")
@@ -84,6 +95,34 @@ async def test_a_page_of_the_same_part_of_the_site_is_left_by_the_navigation() -
         link.attrs["aria-current"] = "page"
     found = await _act(_policy(LAMPS, SEARCH, FIND, OPEN), root, "/lamp/4")
     assert found.action == Click(x=5, y=5)
+
+
+async def test_a_card_in_sight_is_not_searched_for() -> None:
+    drag = step(do="drag", on="Lamp small", text="Sold")
+    for rows, sought in ((("Lamp small",), Drag), (("Lamp large",), TypeText)):
+        root = _list(*rows)
+        root.children.append(node("h2", "Sold", at=(70.0, 9.0)))
+        assert isinstance((await _act(_policy(SEARCH, drag), root)).action, sought)
+
+
+async def test_a_button_beside_a_narrowed_list_is_pressed_at_once_and_a_filter_is_not() -> None:
+    for do, on, at in (("click", "New lamp", (8.0, 8.0)), ("click", "Cheapest first", LINK)):
+        root = _list("Lamp small")
+        radio = node("input", "", at=(3.0, 4.0), type="radio", title="Cheapest first", name="sort")
+        root.children.append(node("form", "", radio, method="get"))
+        root.children.append(node("a", "New lamp", at=(8.0, 8.0)))
+        found = await _act(_policy(LAMPS, step(do=do, on=on)), root, "/lamps?q=small")
+        assert found.action == Click(x=at[0], y=at[1]), on
+
+
+async def test_a_list_that_is_opened_from_itself_is_said_to_be() -> None:
+    found = await _act(_policy(LAMPS, FIND, OPEN), _list("Lamp large"), "/lamps?page=2")
+    assert found.thought == 'I need this list from its beginning again, which "Lamps" shows.'
+    menus = _list("Lamp large")
+    menus.children[0] = _menus("Goods").children[0]
+    goods = step(do="click", on="Goods", why="What I need may be in the menu.")
+    found = await _act(_policy(goods, LAMPS, FIND, OPEN), menus, "/lamps?page=2")
+    assert 'the way to it is in "Goods"' in (found.thought or "")
 
 
 async def test_another_list_is_left_by_the_navigation() -> None:
@@ -165,6 +204,37 @@ async def test_a_link_in_sight_needs_no_menu() -> None:
     found = await _act(_policy(*MENU), _menus("Browse", "Manage", beside=("Orders",)), "/")
     assert found.action == Click(x=2, y=90)
     assert found.thought == 'This page has a link to "Orders", so I need no menu.'
+
+
+FOLDED = node("button", "Pages", at=LINK, aria_expanded="false", aria_controls="links")
+
+
+async def test_a_link_in_sight_needs_no_navigation_that_is_folded() -> None:
+    link = node("a", "Orders", at=(2.0, 90.0))
+    root = node("body", "", node("nav", "", FOLDED), node("h1", "Shop"), link)
+    found = await _act(_policy(*MENU), root, "/")
+    assert found.action == Click(x=2, y=90)
+    plain = step(do="click", on="Orders", why='The navigation has "Orders".')
+    named = await _act(_policy(plain), root, "/")
+    assert named.thought == 'This page has a link to "Orders", so I need no menu.'
+
+
+async def test_what_is_out_of_sight_is_no_menu_although_the_navigation_is_folded() -> None:
+    save = step(do="click", on="Save", why="The form says what it should.")
+    link = node("a", "Orders", at=(2.0, 90.0))
+    root = node("body", "", node("nav", "", FOLDED), node("h1", "Orders"), link)
+    found = await _act(_policy(save, step(do="click", on="Orders")), root, "/", height=2_000.0)
+    assert found.action != Click(x=2, y=90)
+
+
+async def test_a_menu_that_has_not_opened_under_the_pointer_is_waited_for_once() -> None:
+    policy = _policy(step(do="hover", on="More"), step(do="click", on="Edit", why="I edit it."))
+    menu = node("details", "", node("summary", "More", at=(3.0, 3.0)))
+    closed = node("body", "", node("h1", "Lamp"), menu)
+    assert isinstance((await _act(policy, closed)).action, Hover)
+    assert (await _act(policy, closed)).action == Wait(ms=1_000)
+    opened = node("body", "", node("h1", "Lamp"), menu, node("a", "Edit", at=(4.0, 9.0)))
+    assert (await _act(policy, opened)).action == Click(x=4, y=9)
 
 
 async def test_an_order_that_a_list_has_already_is_not_chosen_again() -> None:
