@@ -180,6 +180,9 @@ class _Ways:
         can_sort = title.name in self._view.sorts and self._known.has_name(self._name)
         if not (is_word and can_sort):
             return None
+        titles = [one.casefold() for one in self._setting.titles(self._entity)]
+        if sum(one.startswith(letter) for one in titles) > len(titles) / 2:
+            return None  # as "How to …" in a list of answers: the letter says nothing
         descending = letter > _FIRST_HALF
         rows = sorted(
             self._setting.rows_of(self._entity),

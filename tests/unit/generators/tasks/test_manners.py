@@ -155,6 +155,15 @@ def test_a_list_is_not_ordered_by_names_that_are_numbers_or_unknown() -> None:
     assert "sort" not in _ways(_to("customer", customer), "The first of them")[0]
 
 
+def test_a_list_is_not_ordered_for_a_letter_that_most_names_begin_with() -> None:
+    rows = shop_rows()
+    alike = [{**row, "name": f"Ada {row['name']}"} for row in rows["customer"]]
+    setting = Setting(SHOP, {**rows, "customer": alike})
+    goal, row = quote("Ada Ada Lind"), alike[0]
+
+    assert _ways(_to("customer", row, setting), goal, setting=setting) == [{"search", "pages"}]
+
+
 def test_what_an_order_is_asked_for_is_left_as_it_is() -> None:
     view, entity = _place("product")
     row = SETTING.rows_of(entity)[5]
