@@ -154,6 +154,7 @@ class ReferencePolicy:
                 return self._end(step, observation, places)
             if self._ways.shorten(sight, self._goal):
                 continue
+            step = self._course.next or step  # it may have got another thought
             decision = self._wait_for_menu(step, sight) or self._before(step, sight)
             if decision is not None:
                 return decision
