@@ -96,7 +96,11 @@ def mistype(decision: Decision, random: Random) -> Decision | None:
     typed = action.text[: place.start()] + wrong + action.text[place.end() :]
     thought, meant = decision.thought or "", f"'{action.text}'"
     thought = thought.replace(meant, f"'{typed}'") if meant in thought else f"I type '{typed}'."
-    changed = {"action": action.model_copy(update={"text": typed}), "thought": thought}
+    changed = {
+        "action": action.model_copy(update={"text": typed}),
+        "thought": thought,
+        "thought_source": ThoughtSource.TEMPLATE,  # a plan's step may have had no thought
+    }
     return decision.model_copy(update=changed)
 
 

@@ -23,6 +23,7 @@ from schemas.episodes.action import (
     TabOperation,
     TypeText,
 )
+from schemas.episodes.episode import ThoughtSource
 from schemas.episodes.mistake import InjectedMistake
 from schemas.tasks.reference import ReferenceStep
 
@@ -165,6 +166,7 @@ async def test_a_wrong_letter_is_typed_again_once_the_field_shows_it() -> None:
     wrong = await _act(policy, _form(name="", note=""))
     assert isinstance(wrong.action, TypeText)
     assert wrong.injected_mistake is InjectedMistake.WRONG_LETTER
+    assert wrong.thought_source is ThoughtSource.TEMPLATE
     right = await _act(policy, _form(name=wrong.action.text, note=""))
     assert right.action == TypeText(x=10, y=1, text="Ada", overwrite=True)
     assert f"'{wrong.action.text}' has a wrong letter" in (right.thought or "")
