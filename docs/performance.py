@@ -225,6 +225,38 @@ def _transfer() -> Iterator[str]:
     yield from (line(count, _interval(found)) for count, found in result["curve"].items())
 
 
+def _beside() -> Iterator[str]:
+    result = read_result("transfer_beside")
+    today, old = (result["learnt"][arm] for arm in ("worlds", "old"))
+    yield f"Learnt from {today['steps']} steps in {today['worlds']} worlds today, and from {old['steps']} in"
+    yield f"{old['worlds']} before; {result['learnt']['miniwob']['steps']} are of MiniWoB++. The next action:"
+    yield ""
+    yield "| scored on | steps | today's rows | old rows | MiniWoB++ | today less old | today less MiniWoB++ |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, target in result["targets"].items():
+        arms = (_interval(target["next_action"][arm]) for arm in ("worlds", "old", "miniwob"))
+        ahead = target["old_difference"]["next_action"], target["next_action_difference"]
+        yield line(name, show(target["steps"]), *arms, *map(_interval, ahead))
+
+
+def _beside_played() -> Iterator[str]:
+    result, before = read_result("flywheel_beside"), read_result("flywheel_old")
+    today, old = (result["arms"][arm] for arm in ("today", "old"))
+    yield f"Of {result['tasks']} tasks of MiniWoB++ solved after {today['steps']} accepted steps of the clumsy policy today,"
+    yield f"and after {old['steps']} before:"
+    yield ""
+    yield from ("| played | today's rows | old rows | today less old |", "|---|---|---|---|")
+    names = {"held_out_seeds": "held-out seeds", "left_out_skills": "left-out skills"}
+    for key, name in names.items():
+        cells = today[key], old[key], result[f"old_difference_{key}"]
+        yield line(name, *map(_interval, cells))
+    yield line("all of them", "", "", _interval(result["old_difference"]))
+    yield ""
+    worth, was = (_interval(each["difference"]) for each in (result, before))
+    yield f"What it is worth that episodes are accepted, over all templates: {worth} with"
+    yield f"today's rows, {was} with the old ones."
+
+
 def _interval(found: Result) -> str:
     return f"{show(found['mean'], '%')} [{show(found['low'], '%')}, {show(found['high'], '%')}]"
 
@@ -309,6 +341,8 @@ PARTS: Parts = {
     "learning": _learning,
     "labels": _labels,
     "transfer": _transfer,
+    "beside": _beside,
+    "beside_played": _beside_played,
     "worlds": _worlds,
     "references": _references,
     "origins": _origins,
