@@ -240,21 +240,23 @@ def _beside() -> Iterator[str]:
 
 
 def _beside_played() -> Iterator[str]:
-    result, before = read_result("flywheel_beside"), read_result("flywheel_old")
+    names = ("flywheel_beside", "flywheel_old", "flywheel_today")
+    result, before, full = map(read_result, names)
     today, old = (result["arms"][arm] for arm in ("today", "old"))
     yield f"Of {result['tasks']} tasks of MiniWoB++ solved after {today['steps']} accepted steps of the clumsy policy today,"
     yield f"and after {old['steps']} before:"
     yield ""
     yield from ("| played | today's rows | old rows | today less old |", "|---|---|---|---|")
-    names = {"held_out_seeds": "held-out seeds", "left_out_skills": "left-out skills"}
-    for key, name in names.items():
+    places = {"held_out_seeds": "held-out seeds", "left_out_skills": "left-out skills"}
+    for key, name in places.items():
         cells = today[key], old[key], result[f"old_difference_{key}"]
         yield line(name, *map(_interval, cells))
     yield line("all of them", "", "", _interval(result["old_difference"]))
     yield ""
     worth, was = (_interval(each["difference"]) for each in (result, before))
     yield f"What it is worth that episodes are accepted, over all templates: {worth} with"
-    yield f"today's rows, {was} with the old ones."
+    yield f"today's rows, {was} with the old ones. With {full['arms']['verified']['steps']} steps today, about as many as in the table of"
+    yield f"four arms above: {_interval(full['difference'])}."
 
 
 def _interval(found: Result) -> str:
