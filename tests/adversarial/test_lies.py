@@ -30,12 +30,12 @@ TEMPLATES = (
     "click-button",
     "click-checkboxes",
     "enter-text",
-    "click-scroll-list",
+    "choose-list",
     "drag-box",
     "scroll-text-2",
     "circle-center",
     "click-dialog",
-    *(("read-table", "count-sides") if THOROUGH else ()),
+    *(("click-scroll-list", "read-table", "count-sides") if THOROUGH else ()),
 )
 """Among them they show every action that the teacher has, forms, lists and canvas drawings."""
 
