@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CopyRun
+from effort import THOROUGH
 from pydantic import JsonValue
 from support.episodes.factories import (
     MadeRun,
@@ -187,6 +188,10 @@ def test_a_run_whose_tasks_cannot_be_listed_here_is_shown(made: MadeRun) -> None
     assert "not complete" not in text
 
 
+SEEDS = 2 if THOROUGH else 1
+"""Of each of the three templates of a run that is looked at while it is under way."""
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("stop", [pytest.param("cancelled", marks=pytest.mark.full), "killed"])
 def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_path: Path) -> None:
@@ -197,6 +202,7 @@ def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_pa
         "--no-prefect",
         f"--run={run}",
         *SMALL,
+        f"--set=tasks.seeds=[0,{SEEDS - 1}]",
         "--set=browser.sessions=1",
         *UNREPLAYED,
     )
@@ -216,9 +222,9 @@ def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_pa
     for said in (under_way, stopped, complete):
         assert said.code == 0, said.err
     ended = [_ended(said) for said in (under_way, stopped, complete)]
-    assert 1 <= ended[0] <= ended[1] <= ended[2] == 6
-    assert again.answer["rolled_out"] == 6 - ended[1]
-    assert complete.answer["episodes"] == 6
+    assert 1 <= ended[0] <= ended[1] <= ended[2] == 3 * SEEDS
+    assert again.answer["rolled_out"] == 3 * SEEDS - ended[1]
+    assert complete.answer["episodes"] == 3 * SEEDS
 
 
 def _ended(said: Said) -> int:
