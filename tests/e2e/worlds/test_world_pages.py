@@ -281,7 +281,7 @@ async def test_a_field_keeps_its_frame_under_the_pointer_in_the_dark() -> None:
 async def _field(session: Session) -> list[object]:
     found = await session.evaluate(FIELD)
     assert isinstance(found, list)
-    return found
+    return [*found]
 
 
 async def test_a_page_that_is_drawn_in_place_begins_at_its_top_after_a_way_back() -> None:

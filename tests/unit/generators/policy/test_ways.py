@@ -244,8 +244,8 @@ async def test_an_order_that_a_list_has_already_is_not_chosen_again() -> None:
         ("/lamps", False),
         ("/lamps?sort=name", False),
     ):
-        named = {"type": "radio", "title": "Cheapest first", "name": "sort", "value": "price"}
-        radio = node("input", "", at=(3.0, 4.0), **named)
+        radio = node("input", "", at=(3.0, 4.0), type="radio", title="Cheapest first", name="sort")
+        radio.attrs["value"] = "price"
         form = node("form", "", radio, node("button", "Apply", at=(6.0, 4.0)), method="get")
         root = node("body", "", node("h1", "Lamps"), form)
         found = await _act(_policy(order, send), root, url)

@@ -4,7 +4,7 @@ from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.ground.results import with_results
 from generators.tasks.worlds.ground.world_rows import Setting
-from schemas.tasks.expectation import Expectation, RowRule
+from schemas.tasks.expectation import Contains, Expectation, RowRule
 from schemas.tasks.reference import Do, ReferenceStep
 
 SETTING = Setting(SHOP, shop_rows())
@@ -38,7 +38,7 @@ def test_a_new_row_shows_what_was_entered_where_its_title_was_not() -> None:
 
 def test_what_no_text_shows_is_left_out() -> None:
     ticked = RowRule(table="product", where={"id": 2}, set={"listed": 1})
-    matched = RowRule(table="product", where={"id": 2}, set={"name": {"contains": "Stool"}})
+    matched = RowRule(table="product", where={"id": 2}, set={"name": Contains(contains=("Stool",))})
     other = RowRule(table="settings", where={"id": 1}, set={"name": "Ada"})
     linked = RowRule(table="purchase", where={"id": 1}, set={"customer": 99_999})
     emptied = RowRule(table="product", where={"id": 2}, set={"description": ""})
