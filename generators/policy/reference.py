@@ -155,7 +155,8 @@ class ReferencePolicy:
             if self._ways.shorten(sight, self._goal):
                 continue
             step = self._course.next or step  # it may have got another thought
-            decision = self._wait_for_menu(step, sight) or self._before(step, sight)
+            decision = self._ways.close_tried(sight) or self._wait_for_menu(step, sight)
+            decision = decision or self._before(step, sight)
             if decision is not None:
                 return decision
             if step.do in _ACTS_ON_NOTHING:

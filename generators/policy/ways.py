@@ -33,6 +33,7 @@ _MOST = 9
 
 _TRIES = 'What I need may be in any of these menus. I begin with "{}".'
 _TRIES_ON = 'What I need is not in that menu, so I open "{}".'
+_CLOSES = 'What I need is not in "{}", and it lies over what is below: I close it.'
 _AGAIN = 'I need this list from its beginning again, which "{}" shows.'
 _AGAIN_BY = 'I need this list from its beginning again; the way to it is in "{}".'
 _NO_MENU = 'This page has a link to "{}", so I need no menu.'
@@ -44,7 +45,7 @@ class Ways:
     def __init__(self, course: Course) -> None:
         self._course = course
         self._opened = set[str]()
-        self._has_tried = False
+        self._tried: str | None = None
 
     def shorten(self, sight: Sight, goal: str) -> bool:
         """Leave out the next steps of the course where they lead to what is in sight; return whether there were any."""
@@ -84,13 +85,31 @@ class Ways:
             return None
         if words(first.text) == words(steps[0].on or ""):
             self._opened.add(words(first.text))
-            if self._has_tried and steps[0].why:
+            if self._tried is not None and steps[0].why:
                 self._course.reword(_TRIES_ON.format(words(first.text)))
-            self._has_tried = False
+            self._tried = None
             return None
-        self._has_tried = True
+        self._tried = words(first.text)
         (x, y), why = first.point, steps[0].why and _TRIES.format(words(first.text))
         return decide(Hover(x=x, y=y), why) if steps[0].do is Do.HOVER else click(first, why)
+
+    def close_tried(self, sight: Sight) -> Decision | None:
+        """Return what closes a menu that was tried in vain and lies over the next one; None: the next one is in sight."""
+        step, page = self._course.next, sight.page
+        aim = None if step is None else page.find(step, exactly=True)
+        if self._tried is None or step is None or (aim is not None and aim.point is not None):
+            return None
+        tried = next((one for one in _menus(page) if words(one.text) == self._tried), None)
+        if tried is None or not _is_in_sight(tried, page):
+            return None
+        why = step.why and _CLOSES.format(self._tried)
+        if step.do is not Do.HOVER:
+            self._tried = ""
+            return click(tried, why)
+        if page.window.heading is None:
+            return None
+        self._tried, (x, y) = "", page.window.heading[1]
+        return decide(Hover(x=x, y=y), why)
 
     def note(self, decision: Decision, sight: Sight) -> None:
         """Note which menu a decision opens."""

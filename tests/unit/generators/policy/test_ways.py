@@ -187,6 +187,19 @@ async def test_menus_that_were_never_open_are_tried_in_order() -> None:
     assert entry.action == Click(x=1, y=30)
 
 
+async def test_a_menu_that_lies_over_the_next_one_is_closed_first() -> None:
+    policy = _policy(*MENU)
+    await _act(policy, _menus("Browse", "Manage"), "/")
+    covered = _menus("Browse", under=("Products",))
+    closed = await _act(policy, covered, "/")
+    assert closed.action == Click(x=0, y=3)
+    assert '"Browse"' in (closed.thought or "")
+    assert (await _act(policy, _menus("Browse", "Manage"), "/")).action == Click(x=10, y=3)
+    hovers = _policy(step(do="hover", on="Manage"), step(do="click", on="Orders"))
+    await _act(hovers, _menus("Browse", "Manage"), "/")
+    assert (await _act(hovers, covered, "/")).action == Hover(x=1, y=2)
+
+
 async def test_a_menu_that_was_open_before_is_known() -> None:
     policy = _policy(*MENU, *MENU)
     for under in ((), (), ("Orders",)):
