@@ -15,6 +15,7 @@ from schemas.episodes.action import Click, Key, TypeText
 from schemas.episodes.episode import Step
 
 _TICKS = ("true", "false", "")
+_UNDOING_KEYS = ("Control+z", "Meta+z")
 _CHANGING_KEYS = ("Control+a", "Meta+a", "Backspace", "Delete")
 
 
@@ -46,6 +47,7 @@ class Entries:
         self.mending: set[int] = set()
         """The steps that replaced something wrong, or began to."""
         self._judge(writes)
+        self._judge_sent()
         self.lost = frozenset(self._find_lost(writes)) - self.wrong.keys()
         """The steps that entered again what a fault of the site had lost."""
 
@@ -66,11 +68,25 @@ class Entries:
             elif mends and number not in self._idle - self.ticks:
                 self.mending.add(number)
                 for one in mends:
-                    if one.after != "":
+                    if one.after != "" or _undoes(step):
                         bad.discard(one.field)
         for step in reversed(self._steps[: len(self._edits)]):
             if step.step + 1 in self.mending and self._prepares(step):
                 self.mending.add(step.step)
+
+    def _judge_sent(self) -> None:
+        """Judge texts that were sent as they were typed: no field tells then what it holds."""
+        last = ""
+        for step in self._steps[: len(self._edits)]:
+            if not isinstance(step.action, TypeText) or step.step in self._idle:
+                continue
+            aim = aimed_at(step)
+            if self._faults.is_misspelt(step):
+                self.wrong.setdefault(step.step, "it misspelt what the goal names")
+                last = step.action.text
+            elif last and aim is not None and (aim.value or "").strip() == last.strip():
+                self.mending.add(step.step)
+                last = ""
 
     def _ticks(self) -> Iterator[int]:
         """Yield the steps that changed a tick alone, which the goal names and which is set after its last change."""
@@ -223,6 +239,11 @@ _NOTHING = Write(Effect.OTHER)
 def _plain(value: str) -> str:
     """Return the letters and digits of a value, as values are compared that pages show in their own ways."""
     return "".join(letter for letter in value.casefold() if letter.isalnum())
+
+
+def _undoes(step: Step) -> bool:
+    """Return whether a key took back the last change of a field, which is then as it was."""
+    return isinstance(step.action, Key) and step.action.key in _UNDOING_KEYS
 
 
 def _is_button(step: Step) -> bool:

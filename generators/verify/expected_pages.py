@@ -1,6 +1,6 @@
 """What a task expects, held against pages: their addresses and their texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from schemas.episodes.episode import Episode, Step
@@ -31,6 +31,12 @@ def is_other_row(expect: Expectation | None, step: Step) -> bool:
     rules = [one for one in (*expect.changed, *expect.removed) if _table(one) == table]
     keys = {key for rule in rules for key in _keys(rule)}
     return len(rules) == 1 and bool(keys) and row not in keys
+
+
+def opens_only_other(expect: Expectation | None, steps: Sequence[Step], step: Step) -> bool:
+    """Return whether a step opened the only row beside the expected one that was opened; more are a look through."""
+    opened = {one.page.url for one in steps[1:] if is_other_row(expect, one)}
+    return opened == {steps[step.step + 1].page.url}
 
 
 def _keys(rule: RowRule) -> Iterator[str]:

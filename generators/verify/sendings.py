@@ -120,7 +120,8 @@ class Sendings:
             return False
         new = texts_of(after) - texts_of(first)
         gone = new - texts_of(self._steps[again.step + 1])
-        return bool(gone) and not _usable(after) - _usable(first) and _has_same(first, again)
+        said = any(letter.isalpha() for text in gone for letter in text)  # a message
+        return said and not _usable(after) - _usable(first) and _has_same(first, again)
 
     def mends_search(self, step: Step) -> bool:
         """Return whether a press searched again on its page after a mistake in what it had searched for was mended."""

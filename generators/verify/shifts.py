@@ -18,6 +18,7 @@ _MOVING_KEYS = ("Home", "End", "PageUp", "PageDown", "Control+Home", "Control+En
 _TURNING = frozenset(
     [
         *("next", "previous", "prev", "more", "older", "newer", "earlier", "later", "show", "load"),
+        *("results", "rows", "entries", "ones", "the"),
         *("page", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "»", ">", "→", "▸", "▶"),
         *("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "«", "<", "←", "◂", "◀"),
     ]
@@ -50,12 +51,12 @@ def _turns_page(step: Step, after: Step) -> bool:
         return False
     old, new = dict(parse_qsl(here.query)), dict(parse_qsl(there.query))
     differ = [name for name in {*old, *new} if old.get(name) != new.get(name)]
-    if len(differ) == 1 and new.get(differ[0], "1").isdigit() and old.get(differ[0], "1").isdigit():
-        return True
     aim, label = aimed_at(step), ""
     if aim is not None:
         label = aim.name or aim.text
     words = re.findall(r"[^\W\d_]+|[^\w\s]", label.casefold())
+    if len(differ) == 1 and new.get(differ[0], "1").isdigit() and old.get(differ[0], "1").isdigit():
+        return bool(new) or set(words) <= _TURNING  # a link to the list itself opens it anew
     fields = [one for one in after.elements if one.role in ("textbox", "searchbox", "combobox")]
     known = {one.name for one in step.elements}
     if differ or any(one.name not in known for one in fields):

@@ -6,7 +6,6 @@ mending, or of no use.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -22,14 +21,17 @@ from generators.verify.changes import (
 from generators.verify.entries import Entries
 from generators.verify.expected_pages import (
     is_about,
-    is_other_row,
     needed_texts,
+    opens_only_other,
 )
+from generators.verify.overlays import Overlays
 from generators.verify.page_notes import busy_lines, has_come, shows_same
 from generators.verify.sendings import Sendings
 from generators.verify.shifts import at_point, is_shift, shows_days, texts_of
 from generators.verify.shown import Words
 from generators.verify.step_mistakes import Faults
+from generators.verify.step_rules import Found, Rule, first
+from generators.verify.vain_presses import VainPresses
 from generators.verify.views import Views
 from generators.verify.writes import Effect, Write, writes
 from schemas.episodes.action import (
@@ -53,16 +55,8 @@ from schemas.verdicts.step_label import Label
 _TOO_EARLY = "the episode ended before it was of use"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The label of a step, and the reason for it."""
-
-    label: Label | None
-    because: str
-
-
-_Rule = tuple[bool, Label | None, str]
-"""Whether the rule holds, the label, and the reason."""
+_ROWS = ("link", "row", "cell", "gridcell", "option", "listitem", "treeitem")
+"""Roles of things in lists, which stand for something that a goal may name."""
 
 _WRITES = {
     Effect.FORWARD: Found(Label.ON_PATH, "it brought about a part of what the task expects"),
@@ -87,6 +81,10 @@ class Course:
         ruled = expect is not None and expect.probe is None
         self._writes: dict[int, Write] = writes(expect, self._steps) if expect and ruled else {}
         self._views = Views(episode, needed=needed_texts(expect, episode))
+        self._overlays = Overlays(episode)
+        self._vain = VainPresses(
+            self._steps, faults=self._faults, views=self._views, overlays=self._overlays
+        )
         self._entries = Entries(
             self._steps,
             self._edits,
@@ -140,7 +138,7 @@ class Course:
             self._is_stage(one) and self._writes[one.step].mended_by == step.step
             for one in self._steps[: step.step]
         ):
-            return Found(Label.ON_PATH, "it brought about a state on the way to what is expected")
+            found = Found(Label.ON_PATH, "it brought about a state on the way to what is expected")
         if (
             found is not None
             and found.label is Label.ON_PATH
@@ -172,7 +170,7 @@ class Course:
         early = fault is not None and self._faults.is_early(step)
         again = early or bool(busy_lines(step))
         again = again and isinstance(step.action, Click) and self._is_same_again(step)
-        return _first(
+        return first(
             (
                 number in self._loops - self._entries.ticks,
                 Label.REDUNDANT,
@@ -194,7 +192,12 @@ class Course:
                 Label.RECOVERY,
                 "it sent again what had been refused",
             ),
-            (self._views.clears_the_way(step), Label.RECOVERY, "it closed what stood in the way"),
+            (
+                self._overlays.clears_the_way(step),
+                Label.RECOVERY,
+                "it closed what stood in the way",
+            ),
+            (self._overlays.dismisses(step), Label.RECOVERY, "it put a notice away"),
             (reloaded, Label.RECOVERY, "it loaded again a page that had not come as it should"),
             (
                 self._sendings.mends_search(step),
@@ -216,7 +219,7 @@ class Course:
             (True, Label.ON_PATH, "what came next is built on it"),
         )
 
-    def _shift(self, step: Step, after: Step) -> Iterator[_Rule]:
+    def _shift(self, step: Step, after: Step) -> Iterator[Rule]:
         """Yield the labels of a step that only moved what is shown."""
         if not is_shift(step, after):
             return
@@ -224,13 +227,13 @@ class Course:
         yield (known, Label.ON_PATH, "it led back to what had been seen")
         moves = isinstance(step.action, Scroll) and self._views.moves_next(step)
         yield (moves, Label.ON_PATH, "it moved what is used next, which was in sight")
-        new = self._views.run_brings_new(step)
+        new = self._views.shifts_new_in(step) or self._views.loads_more(step)
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
         kept = self._views.keeps_next(step)
         yield (kept, Label.ON_PATH, "it put into place what is used next")
         yield (True, Label.REDUNDANT, "nothing came into sight that had not been seen")
 
-    def _rules_of_waits(self, step: Step, after: Step) -> Iterator[_Rule]:
+    def _rules_of_waits(self, step: Step, after: Step) -> Iterator[Rule]:
         if not isinstance(step.action, LOOKING):
             return
         waits = self._waits_for(step) or self._views.shows_next(step)
@@ -240,10 +243,11 @@ class Course:
         yield (new, Label.EXPLORES, "it brought into sight what had not been seen")
         yield (True, Label.REDUNDANT, "nothing came of it")
 
-    def _rules_of_openings(self, step: Step, after: Step) -> Iterator[_Rule]:
+    def _rules_of_openings(self, step: Step, after: Step) -> Iterator[Rule]:
         """Yield the labels of a step that opened something that was left unused, or that looks like the right thing."""
         if self._edits[step.step] or not isinstance(step.action, Click | Key):
             return
+        yield from self._vain.rules(step, succeeded=self._succeeded)
         if self._sendings.has_entered(step):  # it sends, or shows, what was entered before
             return
         moved = urlsplit(step.page.url).path != urlsplit(after.page.url).path
@@ -261,6 +265,7 @@ class Course:
             if left is not None:
                 self._left[left.step] = step.step
             yield (True, Label.MISTAKE, f"the goal names {other!r} instead")
+        yield from self._passes_over(step)
         astray = astray and self._views.is_dead_end(step) and not is_about(self._expect, after)
         yield (astray, Label.MISTAKE, "nothing that the goal names is where it led")
         saved = step.delta not in (None, Delta())
@@ -269,7 +274,11 @@ class Course:
             return
         turned = shows_days(step) and shows_days(after)
         yield (turned, Label.ON_PATH, "it turned a calendar")
-        if moved and self._is_only_other(step):
+        if (
+            moved
+            and not self._views.is_directed(step)
+            and opens_only_other(self._expect, self._steps, step)
+        ):
             self._left[left.step] = step.step
             yield (True, Label.MISTAKE, "it opened another row than the expected one")
         named = moved and not self._succeeded and self._views.shows_named(step)
@@ -278,14 +287,12 @@ class Course:
         yield (new, Label.EXPLORES, "it looked at what turned out not to be needed")
         yield (moved, Label.REDUNDANT, "it opened what was known and not needed")
 
-    def _is_only_other(self, step: Step) -> bool:
-        """Return whether a step opened the only row beside the expected one that was opened; more are a look through."""
-        opened = {
-            one.page.url
-            for one in self._steps[1:]
-            if is_other_row(self._expect, one) and not self._views.is_directed(step)
-        }
-        return opened == {self._steps[step.step + 1].page.url}
+    def _passes_over(self, step: Step) -> Iterator[Rule]:
+        """Yield the label of a step that opened another thing than the next one, which the goal names."""
+        over = self._views.passes_over(step)
+        if over is not None:
+            self._left[over.step] = step.step
+            yield (True, Label.MISTAKE, "it opened another than the goal names, which was in sight")
 
     def _of_unseen(self, step: Step) -> Found:
         """Return the label of a step without a visible effect."""
@@ -301,7 +308,7 @@ class Course:
         out_of_sight = step.page.form_sha256 != after.page.form_sha256
         is_so = chosen or (value != "" and value == (asked or "").strip())
         named = aim is not None and self._faults.is_named(aim)
-        return _first(
+        return first(
             (isinstance(action, KeyDown | KeyUp), Label.ON_PATH, "it holds a key"),
             (self._waits_for(step), Label.ON_PATH, "it waited for what came"),
             (isinstance(action, LOOKING), Label.REDUNDANT, "nothing new was to be seen"),
@@ -340,7 +347,8 @@ class Course:
         """Return whether the goal asks for a wait, or waits alone follow until something changed."""
         if not isinstance(step.action, Wait):
             return False
-        if Words(None, [(self._goal, None)]).find(["wait"]) is not None:
+        goal = Words(None, [(self._goal, None)])
+        if self._expect is None and goal.find(["wait"]) is not None:
             return True
         if self._visible[step.step]:
             return False
@@ -370,7 +378,7 @@ class Course:
         ended = then.terminated or isinstance(then.action, Answer | NoAction)
         return ended and not self._succeeded
 
-    def _focus_only(self, step: Step) -> Iterator[_Rule]:
+    def _focus_only(self, step: Step) -> Iterator[Rule]:
         """Yield the labels of a step that only moved the focus, without use; nothing if it did more."""
         after, aim = self._steps[step.step + 1], aimed_at(step)
         same = looks_alike(step, after) and not step.result_text
@@ -380,12 +388,9 @@ class Course:
         yield (lost and aim is None, Label.MISTAKE, "it pressed where nothing can be used")
         yield (lost, Label.REDUNDANT, "it took the focus away, and no more")
         named = aim is not None and aim.value is None and self._faults.is_named(aim)
+        row = aim is not None and aim.role in _ROWS and not self._views.is_directed(step)
+        yield (row, Label.MISTAKE, "it pressed something that the goal does not name")
         if self._types_next(step) or named:
             return
         yield (self._ends_after(step), Label.ON_PATH, _TOO_EARLY)
         yield (True, Label.REDUNDANT, "it put the focus where nothing was done")
-
-
-def _first(*rules: _Rule) -> Found:
-    """Return the label of the first rule that holds."""
-    return next(Found(label, because) for holds, label, because in rules if holds)

@@ -8,6 +8,7 @@ drag that only marks text, and a second press that restores the page.
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 
 from generators.verify.changes import (
     Edit,
@@ -28,6 +29,9 @@ from schemas.episodes.observation import Element, Sight
 
 MIN_WORD = 3
 """Least number of letters of a visible word by which the goal can mean an unnamed element."""
+
+_ALIKE = 0.8
+"""Share of letters in common, from which on a text is taken for another that is misspelt."""
 
 _CHOICES = ("label", "li", "option")
 _ROWS = ("div", "tr")
@@ -95,6 +99,19 @@ class Faults:
         if not isinstance(action, TypeText) or not action.text.strip() or step.sights is None:
             return False
         return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
+
+    def is_misspelt(self, step: Step) -> bool:
+        """Return whether a typed text without a basis is all but a text that the goal quotes."""
+        if not isinstance(step.action, TypeText):
+            return False
+        text = step.action.text.casefold()
+        near = (
+            abs(len(name) - len(text)) <= 1
+            and SequenceMatcher(None, name.casefold(), text, autojunk=False).ratio() >= _ALIKE
+            for name in quotes(self._episode.instruction)
+            if len(name) >= MIN_WORD and name.casefold() != text
+        )
+        return any(near) and self.is_invented(step)
 
     def is_typed_again(self, step: Step) -> bool:
         """Return whether a text without a basis was replaced later by another at the same point."""
@@ -167,7 +184,9 @@ class Faults:
     def _lacks_text(self, aim: Element, step: Step) -> bool:
         """Return whether the goal quotes a text before it names this button, and a field is still empty."""
         goal = self._episode.instruction
-        at = goal.find(aim.name) if aim.name and "button" in (aim.role, aim.tag) else -1
+        button = aim.name and "button" in (aim.role, aim.tag)
+        named = re.search(rf"(?<!\w){re.escape(aim.name)}(?!\w)", goal) if button else None
+        at = named.start() if named else -1
         fields = [
             one.value for one in step.elements if one.role in _TEXT_FIELDS and one.visible > 0
         ]
@@ -177,6 +196,10 @@ class Faults:
     def _takes_back(self, step: Step) -> bool:
         """Return whether a press restored the state before an earlier press on the same target."""
         after, aim = self._steps[step.step + 1], aimed_at(step)
+        if (
+            aim is not None and aim.role in _TEXT_FIELDS and aim.value is not None
+        ):  # a field that is made active again
+            return False
         return aim is not None and any(
             isinstance(one.action, Click)
             and aimed_at(one) == aim

@@ -9,12 +9,13 @@ something was in sight there for the first time that the goal, the expected answ
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from urllib.parse import urlsplit
 
 from generators.verify.changes import aimed_at
+from generators.verify.overlays import is_covered
 from generators.verify.shifts import at_point, is_shift, texts_of
 from generators.verify.shown import Words, split_words
 from generators.verify.thoughts import quotes
+from generators.verify.visits import is_near, is_same, place_of, places, seen_places, veiled, visit
 from schemas.episodes.action import (
     Answer,
     Click,
@@ -36,11 +37,11 @@ _MIN_STEM = 4
 _LINE_PX = 4.0
 """How far things may be from a line to stand in it, CSS px."""
 
+_LABEL_PX = 60.0
+"""How far above a field its label may stand, CSS px."""
+
 _MIN_SHARED = 2
 """Words that a name has in common with one of the goal to be taken for it."""
-
-_NEAR_PX = 40.0
-"""How far a thing may have moved to count as in its place, CSS px."""
 
 
 class Views:
@@ -51,6 +52,8 @@ class Views:
         self._steps = episode.steps
         self._instruction = episode.instruction
         self._goal = Words(None, [(episode.instruction, None)])
+        self._unquoted = Words(None, [(_without_quotes(episode.instruction), None)])
+        self._quoted = quotes(episode.instruction)
         self._texts = [texts_of(step) for step in self._steps]
         self._needed = [" ".join(text.split()).casefold() for text in needed]
 
@@ -83,26 +86,29 @@ class Views:
             if isinstance(one.action, NoAction):
                 return None
             after = self._steps[one.step + 1] if one.step + 1 < len(self._steps) else one
-            if not isinstance(one.action, Wait | Hover) and not is_shift(one, after):
+            if (
+                isinstance(one.action, Hover)
+                and not self._texts[after.step] - self._texts[one.step]
+            ):
+                continue
+            if not isinstance(one.action, Wait) and not is_shift(one, after):
                 return one
         return None
 
     def led_to_known(self, step: Step) -> bool:
-        """Return whether what is used next had been in sight on this page, and was not just before the step."""
+        """Return whether what is used next had been in sight on this page, and was not just before the step.
+
+        A shift that shows something new leads there only if it is in sight at once.
+        """
         use = self.next_use(step)
         if use is None or isinstance(use.action, Answer):
             return False
-        if not at_point(use) or _path(use) != _path(step) or self._turns_round(step, use):
+        if not at_point(use) or place_of(use) != place_of(step) or self._turns_round(step, use):
             return False
-        before = self._steps[self._begin(step) : step.step]
+        if self.shifts_new_in(step) and not self._has(self._steps[step.step + 1], use):
+            return False
+        before = visit(self._steps, step)
         return any(self._has(one, use) for one in before) and not self._has(step, use)
-
-    def _begin(self, step: Step) -> int:
-        """Return the step from which on the page of a step has been open."""
-        begun = step.step
-        while begun and _path(self._steps[begun - 1]) == _path(step):
-            begun -= 1
-        return begun
 
     def _turns_round(self, step: Step, use: Step) -> bool:
         """Return whether the page is scrolled back later, before what is used next: the step led away from it."""
@@ -118,18 +124,28 @@ class Views:
         own = None if use is None else aimed_at(use)
         if use is None or own is None or not self.is_directed(use):
             return False
+        after = self._steps[step.step + 1]
+        if own.value is not None and self._shows_label(step, use) and self._has(after, use):
+            return True
         here, there = (
-            [one for one in look.elements if _is_same(own, one)]
+            [one for one in look.elements if is_same(own, one)]
             for look in (step, self._steps[step.step + 1])
         )
-        return len(here) == len(there) == 1 and not _is_near(here[0], there[0])
+        return len(here) == len(there) == 1 and not is_near(here[0], there[0])
+
+    def _shows_label(self, step: Step, use: Step) -> bool:
+        """Return whether a picture shows the label of a field that the goal names, though perhaps not the field."""
+        shown = {text for text, _ in places(step)}
+        return place_of(step) == place_of(use) and any(
+            text in shown and self.names(text) for text in at_point(use)
+        )
 
     def _has(self, step: Step, use: Step) -> bool:
         """Return whether a picture shows what another step pointed at."""
         own = aimed_at(use)
         if own is None:
             return at_point(use) <= self._texts[step.step]
-        return any(_is_same(own, other) for other in step.elements)
+        return any(is_same(own, other) for other in step.elements)
 
     def keeps_next(self, step: Step) -> bool:
         """Return whether what is used next is in sight after a step."""
@@ -143,22 +159,34 @@ class Views:
         use = self.next_use(step)
         words = frozenset[str]() if use is None else at_point(use)
         here, then = self._texts[step.step], self._texts[step.step + 1]
-        return bool(words & then) and not words & here
+        if bool(words & then) and not words & here:
+            return True
+        own = None if use is None else aimed_at(use)
+        looks = (step, self._steps[step.step + 1])
+        before, after = (own is not None and _stands(look, own) for look in looks)
+        return isinstance(step.action, Hover) and after and not before
 
-    def run_brings_new(self, step: Step) -> bool:
-        """Return whether this step or a later one of the same run of shifts showed what this visit of the page had not."""
-        begun = step.step
-        while (
-            begun
-            and self._steps[begun - 1].page.url == step.page.url
-            and not self._has_saved(begun - 1)
-        ):
-            begun -= 1
-        seen = frozenset[str]().union(*self._texts[begun : step.step + 1])
+    def shifts_new_in(self, step: Step) -> bool:
+        """Return whether something is in sight after a shift that this visit of the page had not shown."""
+        after = self._steps[step.step + 1]
+        seen, now = seen_places(self._steps, step), places(after)
+        if now - seen or not (now or seen):
+            return True
+        names = veiled(step, seen=True).union(
+            *(veiled(one, seen=True) for one in visit(self._steps, step))
+        )
+        return is_covered(after) and bool(veiled(after) - names)
+
+    def loads_more(self, step: Step) -> bool:
+        """Return whether a press had more loaded, which shifts of the same run then brought into sight."""
+        if not isinstance(step.action, Click):
+            return False
+        seen = seen_places(self._steps, step)
         for one in self._steps[step.step : -1]:
-            if not is_shift(one, self._steps[one.step + 1]):
+            after = self._steps[one.step + 1]
+            if not is_shift(one, after) or (isinstance(one.action, Click) and one is not step):
                 return False
-            if self._texts[one.step + 1] - seen or not (self._texts[one.step + 1] or seen):
+            if places(after) - seen:
                 return True
         return False
 
@@ -186,14 +214,14 @@ class Views:
     def _leaves(self, step: Step, one: Step, after: Step) -> bool:
         """Return whether a step goes back to where another began, or on to what was in sight there."""
         opened = self._steps[step.step + 1]
-        if _path(opened) != _path(step) and _path(after).startswith(_path(opened)):
+        if place_of(opened) != place_of(step) and place_of(after).startswith(place_of(opened)):
             return False
         if isinstance(one.action, Key):
-            return _path(after) == _path(step) != _path(one)
+            return place_of(after) == place_of(step) != place_of(one)
         aim = aimed_at(one)
         if aim is None or not isinstance(one.action, Click):
             return after.page.url == step.page.url != one.page.url
-        was_there = any(_is_same(aim, other) and _is_near(aim, other) for other in step.elements)
+        was_there = any(is_same(aim, other) and is_near(aim, other) for other in step.elements)
         return was_there and aim != aimed_at(step)
 
     def _is_of_use(self, step: Step, left: Step) -> bool:
@@ -237,31 +265,56 @@ class Views:
         aim = aimed_at(step)
         if aim is None or self.is_directed(step):
             return None
-        for one in step.elements:
-            alike = (
-                (one.role, one.tag) == (aim.role, aim.tag) and one.visible > 0 and not one.covered
-            )
-            line = (
-                abs(one.bbox[0] - aim.bbox[0]) < _LINE_PX
-                or abs(one.bbox[1] - aim.bbox[1]) < _LINE_PX
-            )
-            words = split_words(one.name or one.text)
-            if (
-                alike
-                and line
-                and len("".join(words)) >= _MIN_STEM
-                and self._goal.find(words) is not None
-            ):
-                return one.name or one.text
+        for one in self._in_line(step, aim):
+            name = one.name or one.text
+            if len("".join(split_words(name))) >= _MIN_STEM and self.names(name):
+                return name
         return None
+
+    def _in_line(self, step: Step, aim: Element) -> Iterator[Element]:
+        """Yield the things of the same kind in line with one, as the rows of a list or the links of a menu."""
+        for one in step.elements:
+            alike = (one.role, one.tag) == (aim.role, aim.tag)
+            apart = (abs(one.bbox[place] - aim.bbox[place]) for place in (0, 1))
+            if alike and one.visible > 0 and not one.covered and min(apart) < _LINE_PX:
+                yield one
+
+    def passes_over(self, step: Step) -> Step | None:
+        """Return the next step if it opens what the goal names in quotes, which was in sight in line with this one's aim.
+
+        None: it does not, or the goal names what this step opened too.
+        """
+        aim, use = aimed_at(step), self.next_use(step)
+        own = None if use is None else aimed_at(use)
+        if aim is None or own is None or use is None or self.is_directed(step):
+            return None
+        quoted = any(name in (own.name, own.text) for name in quotes(self._instruction))
+        if not quoted or not isinstance(use.action, Click) or not isinstance(step.action, Click):
+            return None
+        return use if any(is_same(own, one) for one in self._in_line(step, aim)) else None
+
+    def names(self, text: str) -> bool:
+        """Return whether the goal has a text that is not only a part of a longer name in it."""
+        words = split_words(text)
+        if not words:
+            return False
+        named = [split_words(part) for name in self._quoted for part in (name, *name.split(","))]
+        return words in named or self._unquoted.find(words) is not None
+
+    def speaks_of_field(self, step: Step, aim: Element) -> bool:
+        """Return whether the goal names what stands closely above a thing or beside it, as the label of a field does."""
+        top = aim.bbox[1]
+        return any(
+            self.names(one.text)
+            for one in step.sights or ()
+            if top - _LABEL_PX <= one.bbox[1] <= top + aim.bbox[3] and one.text not in aim.name
+        )
 
     def is_directed(self, step: Step) -> bool:
         """Return whether the goal names what a step pointed at."""
         return any(
-            self._goal.find(words) is not None
-            for words in map(split_words, at_point(step))
-            if len("".join(words)) > 1
-        ) or any(name in text for name in quotes(self._instruction) for text in at_point(step))
+            self.names(text) for text in at_point(step) if len("".join(split_words(text))) > 1
+        ) or any(name in text for name in self._quoted for text in at_point(step))
 
     def looks_like(self, step: Step) -> str | None:
         """Return the name in the goal that what a step pointed at only looks like; None if there is none."""
@@ -291,70 +344,28 @@ class Views:
 
     def shows_saved(self, step: Step) -> bool:
         """Return whether a step led to a page that had not been looked at since the server's state changed."""
-        page = _path(self._steps[step.step + 1])
+        page = place_of(self._steps[step.step + 1])
         for one in reversed(self._steps[: step.step + 1]):
-            if _path(one).split(" ", 1)[1] == page.split(" ", 1)[1]:
+            if place_of(one).split(" ", 1)[1] == page.split(" ", 1)[1]:
                 return False
             if self._has_saved(one.step):
                 return True
         return False
 
-    def clears_the_way(self, step: Step) -> bool:
-        """Return whether a step closed something that had come over the page by itself, or filled in what it asked."""
-        if isinstance(step.action, Click) and aimed_at(step) is None:
-            return False
-        for one in self._steps[step.step : -1]:
-            if not _is_covered(one):
-                return False
-            if self._closes_overlay(one):
-                return True
-        return False
 
-    def _closes_overlay(self, step: Step) -> bool:
-        """Return whether a click closed something that had come over the page by itself."""
-        if not isinstance(step.action, Click):
-            return False
-        after = self._steps[step.step + 1]
-        if not _is_covered(step) or _is_covered(after) or step.page.url != after.page.url:
-            return False
-        aim = aimed_at(step)
-        if aim is None or any(_is_same(aim, one) and _is_near(aim, one) for one in after.elements):
-            return False
-        for one in reversed(self._steps[: step.step]):
-            if not _is_covered(one):  # it came with what this step did
-                then = self._steps[one.step + 1]
-                return one.page.url != then.page.url or not isinstance(one.action, Click | Key)
-        return True
+def _without_quotes(text: str) -> str:
+    """Return a text with blanks in place of what it quotes."""
+    for quoted in sorted(quotes(text), key=len, reverse=True):
+        text = text.replace(quoted, " ") if quoted.strip() else text
+    return text
+
+
+def _stands(step: Step, own: Element) -> bool:
+    """Return whether a picture shows an element in its place."""
+    return any(is_same(own, one) and is_near(own, one) for one in step.elements)
 
 
 def _is_akin(word: str, other: str) -> bool:
     """Return whether two words begin alike, as "booking" and "bookings"."""
     letters = max(_MIN_STEM, min(len(word), len(other)) - 2)
     return len(word) >= _MIN_STEM and word[:letters] == other[:letters]
-
-
-def _is_covered(step: Step) -> bool:
-    """Return whether something stands over most of what can be used in the window."""
-    usable = [one for one in step.elements if one.interactive and one.visible > 0]
-    covered = sum(one.covered for one in usable)
-    return covered > 0 and 2 * covered >= len(usable)
-
-
-def _path(step: Step) -> str:
-    return f"{step.page.tab or 0} {urlsplit(step.page.url).path}"
-
-
-def _is_same(one: Element, other: Element) -> bool:
-    if other.visible <= 0 or other.covered:
-        return False
-    return (one.role, one.tag, one.name, one.text) == (
-        other.role,
-        other.tag,
-        other.name,
-        other.text,
-    )
-
-
-def _is_near(one: Element, other: Element) -> bool:
-    moved = max(abs(a - b) for a, b in zip(one.bbox[:2], other.bbox[:2], strict=True))
-    return moved <= _NEAR_PX
