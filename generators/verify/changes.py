@@ -200,3 +200,10 @@ def is_just_beside(step: Step) -> bool:
 def aimed_at(step: Step) -> Element | None:
     """Return the smallest usable element at an action's point, or None."""
     return element_at(step.elements, target_point(step.action))
+
+
+def presses_next(steps: Sequence[Step]) -> bool:
+    """Return whether the next action of another kind than the first step's presses a button."""
+    then = next((one for one in steps if one.action != steps[0].action), None)
+    pressed = None if then is None else aimed_at(then)
+    return pressed is not None and pressed.role == "button"

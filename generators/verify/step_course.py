@@ -17,6 +17,7 @@ from generators.verify.changes import (
     is_visible,
     looks_alike,
     loops,
+    presses_next,
 )
 from generators.verify.entries import Entries
 from generators.verify.expected_pages import (
@@ -392,5 +393,7 @@ class Course:
         yield (row, Label.MISTAKE, "it pressed something that the goal does not name")
         if self._types_next(step) or named:
             return
-        yield (self._ends_after(step), Label.ON_PATH, _TOO_EARLY)
+        is_empty = aim is not None and aim.value == "" and presses_next(self._steps[step.step :])
+        is_empty = is_empty and not self._succeeded
+        yield (is_empty or self._ends_after(step), Label.ON_PATH, _TOO_EARLY)
         yield (True, Label.REDUNDANT, "it put the focus where nothing was done")

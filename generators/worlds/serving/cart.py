@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from generators.worlds.rendering.overlays import tell
 from generators.worlds.serving.visit import WorldVisit, answer, find, go_to, visit_of
 from generators.worlds.state.database import (
     Row,
@@ -117,10 +118,12 @@ def _lines(visit: WorldVisit, cart: Cart) -> list[Row]:
 
 
 def _put_in(visit: WorldVisit, cart: Cart, thing: Row) -> None:
-    lying = visit.world.entity(cart.lying)
+    lying, things = visit.world.entity(cart.lying), visit.world.entity(cart.things)
     row = find_alike(visit.database, lying, {cart.thing: thing["id"]})
+    count = 1 if row is None else _number(row, cart.quantity) + 1
+    tell(visit.memory, f"Put in, now {count}", [str(thing[things.title.name])])
     if row is not None:
-        _set(visit, cart, row, _number(row, cart.quantity) + 1)
+        _set(visit, cart, row, count)
         return
     title = f"{lying.one} {next_id(visit.database, lying)}"
     values: Row = {lying.title.name: title, cart.thing: thing["id"], cart.quantity: 1}

@@ -299,6 +299,22 @@ async def test_a_field_that_is_made_active_again_takes_nothing_back() -> None:
     assert told[2][0] == "on_path"
 
 
+@pytest.mark.parametrize(
+    ("value", "role", "expected"),
+    [("", "button", "on_path"), ("anna", "button", "redundant"), ("", "textbox", "redundant")],
+)
+async def test_a_field_that_is_clicked_into_and_then_forgotten_was_the_right_one(
+    value: str, role: str, expected: str
+) -> None:
+    name = element("Name", at=0, value=value)
+    other = element("Search", at=1).model_copy(update={"role": role})
+    bare, focused = state(0, name, other), state(1, name, other, focus="input#0")
+    actions: list[Action] = [Click(x=10.0, y=12.0), Click(x=10.0, y=32.0), Answer()]
+    told = await labels(episode_of(actions, [bare, focused, focused, focused], won=False))
+
+    assert told[0][0] == expected
+
+
 @pytest.mark.parametrize(("held", "expected"), [("Red", "redundant"), ("Pink", "on_path")])
 async def test_a_list_is_opened_again_from_which_the_right_one_was_taken(
     held: str, expected: str

@@ -145,8 +145,10 @@ async def test_a_cart_counts_adds_up_and_refuses_what_is_not_in_it() -> None:
     name = f"/{cart.things}/3"
     async with visiting(world) as seen:
         empty = await seen.http.post(f"/{cart.lying}")
+        told = list[str]()
         for _ in range(30):
             await seen.http.post(f"{name}/cart/add")
+            told.append((await seen.http.get(name, headers={"Part": "page"})).text)
         full = seen.table(cart.lying)
         page = (await seen.http.get(f"/{cart.lying}")).text
         await seen.http.post(f"/{cart.lying}/1/cart/less")
@@ -160,6 +162,9 @@ async def test_a_cart_counts_adds_up_and_refuses_what_is_not_in_it() -> None:
     most = world.entity(cart.lying).field(cart.quantity).max
 
     assert empty.status_code == 409
+    assert [f"Put in, now {count}: “" in page for count, page in enumerate(told[:3], 1)] == [
+        True
+    ] * 3
     assert [row[cart.quantity] for row in (*full, *less)] == [most, most - 1]
     assert f'aria-hidden="true">{most}</span>' in page
     assert 'disabled=""' in page
