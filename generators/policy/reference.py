@@ -57,7 +57,9 @@ _FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 _FINDS_ON = "The rows in sight are not all that I need, so I scroll on."
 _FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
 _READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
-_READS_UP = "I have not seen the beginning of this list yet, so I go up."
+_READS_UP = "What is further up in this list I have to read as it is now, so I go up."
+_FINDS_UP = "What I look for may be further up in this list, so I go up."
+_FINDS_UP_NAMED = '"{}" may be further up in this list, so I go up.'
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
 _NOT_OPEN = 'The menu "{}" has not opened yet, so I wait a moment.'
 _MENU_MS = 1_000
@@ -237,7 +239,7 @@ class ReferencePolicy:
         on = unseen_part(places, None if last is None else (last, page.window.holder(last)))
         if on is not None:
             down = _READS_ON if step.do is Do.READ else self._finds_on(step)
-            why = _READS_UP if on[1] is Direction.UP else down
+            why = self._goes_up(step) if on[1] is Direction.UP else down
             return decide(self._memory.scroll(*on), step.why and why)
         if step.text is None or button is None or is_disabled(button):
             if step.do is Do.READ:
@@ -252,6 +254,13 @@ class ReferencePolicy:
             return scroll
         self._grows = True
         return self._act(press, page, places)
+
+    def _goes_up(self, step: ReferenceStep) -> str:
+        """Return why a list is looked through further up: it may have changed since that part of it was in sight."""
+        if step.do is Do.READ:
+            return _READS_UP
+        known = is_known(step.on or "", self._course, self._goal)
+        return _FINDS_UP_NAMED.format(step.on) if known else _FINDS_UP
 
     def _wait_for_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
         """Return a wait where the menu that was just pointed at has not opened yet; None: it has, or was waited for."""

@@ -66,8 +66,8 @@ class _ReferenceOptions(Record):
     """The options of the policies that carry out references."""
 
     mistakes: float = Field(default=SHARE, ge=0, le=1)
-    """Share of the episodes in which it makes a mistake and mends it, where the plan has room for one and the site
-    has no fault."""
+    """Share of the episodes for which a mistake is drawn: it is made, and mended, where the plan comes to a place for it
+    and the site has no fault."""
 
 
 def make_teacher(parts: PolicyParts) -> TeacherPolicy:

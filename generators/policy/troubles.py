@@ -107,6 +107,8 @@ class Troubles:
             return None
         said = next((one.text for one in seen if one.attrs.get("role") == "alert"), "")
         if not _NOT_SAVED.search(said):
+            if said or any(one.text and one.attrs.get("role") == "status" for one in seen):
+                return None
             is_open = sight.page.front is not sight.page.root and sight.screen == taken[-1].screen
             return sight.look_on(_STILL_OPEN) if is_open else None
         self._note(said)

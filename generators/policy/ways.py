@@ -205,8 +205,9 @@ def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
 
 
 def is_known(name: str, course: Course, goal: str) -> bool:
-    """Return whether the goal or a step that was taken names something."""
-    return name in goal or any(one.step.on == name for one in course.taken)
+    """Return whether the goal or a step that was taken names something, or a list was read, and so its rows are known."""
+    taken = [one.step for one in course.taken]
+    return name in goal or any(one.on == name or one.do is Do.READ for one in taken)
 
 
 def _is_ready(step: ReferenceStep, sight: Sight) -> bool:
@@ -258,14 +259,13 @@ def _opens_menu(steps: Sequence[ReferenceStep], page: Page) -> bool:
 
 
 def _may_open_menu(step: ReferenceStep, page: Page) -> bool:
-    """Return whether a step opens a menu of the navigation, or says so of one that is folded away."""
+    """Return whether a step opens a menu of the navigation, or says so of one that is not in sight."""
     if step.do not in (Do.CLICK, Do.HOVER):
         return False
     aim = page.find(step, exactly=True)
     if aim is not None:
         return any(one is aim for one in _menus(page))
-    says_so = step.do is Do.HOVER or "menu" in (step.why or "")
-    return says_so and page.fold() is not None
+    return step.do is Do.HOVER or "menu" in (step.why or "")
 
 
 def _menus(page: Page) -> Iterator[Node]:

@@ -1,5 +1,6 @@
 """Slips on the way to a row or a list: another row of a similar name, and another list of the navigation."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
@@ -16,6 +17,8 @@ from schemas.tasks.reference import Do, ReferenceStep
 
 _LONG = 4
 """The least number of letters of a word by which two names are alike."""
+
+_DIGIT = re.compile(r"\d")
 
 _SAME_LINE = 4.0
 """The largest distance between the left edges of links that stand under each other, px."""
@@ -89,9 +92,7 @@ class OtherTab(LookAlike):
         return Click(x=x, y=y, button=Button.MIDDLE)
 
     def _belief(self, title: str) -> str:
-        return (
-            f"'{title}' may be it: I look at it in a new tab, so that the list stays where it is."
-        )
+        return f"I look at '{title}' in a new tab, so that the list stays where it is."
 
 
 class WrongView:
@@ -143,6 +144,8 @@ def _alike(aim: Node, sight: Sight) -> Iterator[Node]:
     """Yield the links in sight that stand in line with another and share half of its long words, but are not it."""
     wanted = _long_words(aim.text)
     for one in sight.elements():
+        if any(_DIGIT.search(word) for word in wanted - _long_words(one.text)):
+            continue  # a number tells them apart at a glance
         in_line = one.tag == aim.tag == "a" and abs(one.box[0] - aim.box[0]) <= _SAME_LINE
         shared = wanted & _long_words(one.text)
         if in_line and words(one.text) != words(aim.text) and 2 * len(shared) >= len(wanted) > 0:

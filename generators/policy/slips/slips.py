@@ -13,23 +13,23 @@ from generators.policy.slips.slip import Slip
 from schemas.episodes.mistake import InjectedMistake
 from schemas.tasks.reference import ReferenceStep
 
-SHARE = 1 / 3
-"""The share of episodes with a slip, where a plan has room for one."""
+SHARE = 0.6
+"""The share of episodes for which a slip is drawn; about half of them come to a place for one."""
 
 _LAST_CHANCE = 0.2
 """How often a slip is made at its last chance, while others that were drawn before it may still come."""
 
 _KINDS: dict[type[Slip], float] = {
-    LookAlike: 3.0,
-    OtherTab: 1.5,
-    WrongView: 0.6,
+    LookAlike: 2.0,
+    OtherTab: 1.0,
+    WrongView: 1.5,
     EmptySearch: 0.5,
-    WrongFilter: 3.0,
-    WrongOption: 2.0,
-    RefusedEntry: 4.0,
-    LeftOut: 4.0,
+    WrongFilter: 2.0,
+    WrongOption: 6.0,
+    RefusedEntry: 12.0,
+    LeftOut: 6.0,
     TypingError: 1.0,
-    WrongField: 2.0,
+    WrongField: 5.0,
 }
 """The kinds of slips, and how much more often than others each is drawn where all are possible."""
 

@@ -14,10 +14,12 @@ from generators.tasks.worlds.references.steps import (
     answer,
     click,
     remove,
+    see,
     take_steps,
     to_row,
 )
 from generators.worlds.state.database import Row
+from generators.worlds.state.page_layout import fact_parts
 from generators.worlds.state.permissions import Withheld, new_request, withheld
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose
@@ -90,8 +92,10 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     if random.random() >= _IMPOSSIBLE:
         return None
     expect = Expectation(answer=IMPOSSIBLE)
-    why = None if rule.hidden else _REFUSED.format(IMPOSSIBLE)
-    return Draft(words, expect, (*way, answer(IMPOSSIBLE, why)), like="ask-permission")
+    last = fact_parts(setting.world, entity)[0][1][-1]
+    read = (see(last.label),) if rule.hidden else ()
+    refused = answer(IMPOSSIBLE, _REFUSED.format(IMPOSSIBLE))
+    return Draft(words, expect, (*way, *read, refused), like="ask-permission")
 
 
 def _pick(

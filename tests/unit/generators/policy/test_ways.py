@@ -232,6 +232,19 @@ async def test_a_link_in_sight_needs_no_navigation_that_is_folded() -> None:
     assert named.thought == 'This page has a link to "Orders", so I need no menu.'
 
 
+async def test_a_menu_out_of_sight_to_the_list_that_is_shown_is_left_out_too() -> None:
+    root = _list("Lamp small")
+    root.children = [one for one in root.children if one.tag != "nav"]
+    found = await _act(_policy(MENU[0], LAMPS, FIND, OPEN), root, "/lamps?page=2", height=2_000.0)
+    assert found.action == Click(x=9, y=50)
+
+
+async def test_a_row_of_a_list_that_was_read_is_known() -> None:
+    policy = _policy(step(do="read"), LAMPS, step(do="click", on="Find"), FIND, OPEN)
+    found = await _act(policy, _list("Lamp small"), "/lamps?page=2", goal="Open the cheapest.")
+    assert found.action == Click(x=9, y=50)
+
+
 async def test_what_is_out_of_sight_is_no_menu_although_the_navigation_is_folded() -> None:
     save = step(do="click", on="Save", why="The form says what it should.")
     link = node("a", "Orders", at=(2.0, 90.0))

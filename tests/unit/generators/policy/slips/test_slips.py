@@ -98,6 +98,12 @@ async def test_without_a_similar_name_in_sight_no_other_row_is_opened(
     assert found.injected_mistake is None
 
 
+async def test_a_name_with_another_number_is_not_taken_for_the_right_one() -> None:
+    wanted = (step(do="find", on="Entry 3907"), step(do="click", on="Entry 3907"))
+    found = await _act(_policy(LookAlike, *wanted), _rows("Entry 8028", "Entry 3907"))
+    assert found.injected_mistake is None
+
+
 async def test_a_similar_row_is_looked_at_in_a_tab_that_is_closed() -> None:
     policy = _policy(OtherTab, *ROW)
     first = await _act(policy, _rows("Lamp large", "Lamp small"))
