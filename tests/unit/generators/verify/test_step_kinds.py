@@ -38,7 +38,7 @@ def told_of(episode: Episode, goal: str) -> Episode:
     return episode.model_copy(update={"instruction": goal})
 
 
-def texts_at(*texts: tuple[str, float, float], **more: object) -> dict[str, Any]:
+def texts_at(*texts: tuple[str, float, float], **more: Any) -> dict[str, Any]:
     """Return a page with lines at places, each 15 px high."""
     sights = tuple(Sight(text=text, bbox=(x, y, 30.0, 15.0)) for text, x, y in texts)
     return page("/lamps", **more) | {"sights": sights}
@@ -349,7 +349,7 @@ async def test_a_misspelt_word_that_is_searched_for_is_a_mistake_and_mended(
 async def test_what_is_entered_after_a_key_took_back_a_wrong_entry_mends_nothing() -> None:
     values = ("", "Tin", "", "9")
     states = [page("/lamp/1", element("Price", at=2, value=one)) for one in values]
-    on = {"x": 10.0, "y": 52.0, "overwrite": True}
+    on: dict[str, Any] = {"x": 10.0, "y": 52.0, "overwrite": True}
     undone: list[Action] = [
         TypeText(text="Tin", **on),
         Key(key="Control+z"),
