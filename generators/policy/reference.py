@@ -341,6 +341,8 @@ class ReferencePolicy:
         ends = self._approach.ends(step, page, places)
         if step.do in _FILLS and step.text:
             self._set[step.on or ""] = step.text
+        if step.do is Do.DRAG:
+            self._saved = {step.on or "": step.on or ""}
         if step.do is Do.SLIDE:
             rtl = page.is_right_to_left
             return decide(slide(ends[0], step.text or "", right_to_left=rtl), step.why)

@@ -50,7 +50,8 @@ class Ways:
     def shorten(self, sight: Sight, goal: str) -> bool:
         """Leave out the next steps of the course where they lead to what is in sight; return whether there were any."""
         course = self._course
-        count = _is_set(course, sight) or _narrows(course, sight, goal)
+        count = _is_set(course, sight) or _is_chosen(course.next, sight)
+        count = count or _narrows(course, sight, goal)
         count = count or _leads_here(course, sight, goal)
         if count:
             course.leave_out(count)
@@ -239,6 +240,12 @@ def _is_set(course: Course, sight: Sight) -> int:
         return 0
     waits = bool(steps[sent + 1 :]) and steps[sent + 1].do is Do.WAIT
     return sent + 1 + waits if is_set(steps[: sent + 1], page, sight.screen.url) else 0
+
+
+def _is_chosen(step: ReferenceStep | None, sight: Sight) -> int:
+    """Return 1 where a step chooses what is chosen already of several, as an order; 0: it does not."""
+    thing = None if step is None or step.do is not Do.CLICK else sight.page.find(step, exactly=True)
+    return int(thing is not None and thing.attrs.get("type") == "radio" and bool(thing.checked))
 
 
 def _sends(step: ReferenceStep, page: Page) -> bool:

@@ -278,6 +278,26 @@ async def test_an_order_that_a_list_has_already_is_not_chosen_again() -> None:
         assert found.action == (Answer() if is_set else Click(x=3, y=4)), url
 
 
+async def test_what_is_chosen_of_several_is_not_chosen_again_and_the_rest_is_sent() -> None:
+    order, send = step(do="click", on="Cheapest first"), step(do="click", on="Apply")
+    for checked in (True, False):
+        radio = node("input", "", at=(3.0, 4.0), type="radio", title="Cheapest first", name="sort")
+        radio.checked = checked
+        form = node("form", "", radio, node("button", "Apply", at=(6.0, 4.0)), method="get")
+        found = await _act(_policy(order, send), node("body", "", node("h1", "Lamps"), form))
+        assert found.action == Click(x=6.0 if checked else 3.0, y=4)
+
+
+async def test_a_card_that_was_moved_is_looked_for_before_the_end() -> None:
+    drag = step(do="drag", on="Lamp small", text="Sold")
+    policy = ReferencePolicy((drag, step(do="answer", text="", why="It is done.")))
+    board = _list("Lamp small")
+    board.children.append(node("h2", "Sold", at=(70.0, 9.0)))
+    assert isinstance((await _act(policy, board, height=900.0)).action, Drag)
+    gone = await _act(policy, _list("Lamp large"), height=900.0)
+    assert isinstance(gone.action, Scroll)
+
+
 CLOSE = step(do="tab", text="close", on="Lamps", why="I have read it.")
 ALONE = node("body", "", node("h1", "Lamp small"))
 
