@@ -19,6 +19,7 @@ from generators.policy.reference_actions import (
     WAIT_MS,
     act_on,
     act_on_nothing,
+    click,
     decide,
     is_disabled,
     may_change,
@@ -61,10 +62,7 @@ _READS_UP = "What is further up in this list I have to read as it is now, so I g
 _FINDS_UP = "What I look for may be further up in this list, so I go up."
 _FINDS_UP_NAMED = '"{}" may be further up in this list, so I go up.'
 _WAITS_ON = 'The page still says "{}", so I go on waiting.'
-_NOT_OPEN = 'The menu "{}" has not opened yet, so I wait a moment.'
-_MENU_MS = 1_000
-"""How long a menu is waited for, ms of the page's time."""
-
+_NOT_OPEN = 'The menu "{}" has not opened under the pointer, so I click on it.'
 _LEAVES_ON = "What I need next is not on this page either, so I leave it too."
 _CHECKS = "I look whether this page shows what I have changed."
 _ENDS = "I have done all that was asked for."
@@ -157,7 +155,7 @@ class ReferencePolicy:
             if self._ways.shorten(sight, self._goal):
                 continue
             step = self._course.next or step  # it may have got another thought
-            decision = self._ways.close_tried(sight) or self._wait_for_menu(step, sight)
+            decision = self._ways.close_tried(sight) or self._click_menu(step, sight)
             decision = decision or self._before(step, sight)
             if decision is not None:
                 return decision
@@ -262,8 +260,8 @@ class ReferencePolicy:
         known = is_known(step.on or "", self._course, self._goal)
         return _FINDS_UP_NAMED.format(step.on) if known else _FINDS_UP
 
-    def _wait_for_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
-        """Return a wait where the menu that was just pointed at has not opened yet; None: it has, or was waited for."""
+    def _click_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
+        """Return a click on the menu that was just pointed at and has not opened; None: it has, or was clicked."""
         last = self._course.taken[-1] if self._course.taken else None
         if (
             last is None
@@ -272,10 +270,12 @@ class ReferencePolicy:
             or step.on is None
         ):
             return None
-        if last.screen != sight.screen or sight.page.find(step, exactly=True) is not None:
+        menu = sight.page.find(last.step, exactly=True)
+        is_open = sight.page.find(step, exactly=True) is not None
+        if last.screen != sight.screen or is_open or menu is None or menu.point is None:
             return None
         self._approach.count(step)
-        return decide(Wait(ms=_MENU_MS), step.why and _NOT_OPEN.format(last.step.on))
+        return click(menu, step.why and _NOT_OPEN.format(last.step.on))
 
     def _finds_on(self, step: ReferenceStep) -> str:
         """Return why a list is looked through further: what is looked for is named where its name is known."""
