@@ -243,9 +243,11 @@ def _is_set(course: Course, sight: Sight) -> int:
 
 
 def _is_chosen(step: ReferenceStep | None, sight: Sight) -> int:
-    """Return 1 where a step chooses what is chosen already of several, as an order; 0: it does not."""
+    """Return 1 where a step chooses an order of a list that is chosen already; 0: it does not."""
     thing = None if step is None or step.do is not Do.CLICK else sight.page.find(step, exactly=True)
-    return int(thing is not None and thing.attrs.get("type") == "radio" and bool(thing.checked))
+    if thing is None or thing.attrs.get("type") != "radio" or not thing.checked:
+        return 0
+    return int(narrows_list(thing, sight.page.front))
 
 
 def _sends(step: ReferenceStep, page: Page) -> bool:

@@ -96,11 +96,11 @@ class Overlays:
         """Return whether a thing has been on its page since that was opened, where it could be seen."""
         return all(
             any(other.name == aim.name and other.visible > 0 for other in one.elements)
-            for one in self._steps[self._opened(step) : step.step]
+            for one in self._steps[self._begin(step) : step.step]
             if one.page.scroll_y == step.page.scroll_y
         )
 
-    def _opened(self, step: Step) -> int:
+    def _begin(self, step: Step) -> int:
         """Return the step from which on the page of a step has been open."""
         begun = step.step
         while begun and place_of(self._steps[begun - 1]) == place_of(step):

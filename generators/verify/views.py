@@ -15,7 +15,15 @@ from generators.verify.overlays import is_covered
 from generators.verify.shifts import at_point, is_shift, texts_of
 from generators.verify.shown import Words, split_words
 from generators.verify.thoughts import quotes
-from generators.verify.visits import is_near, is_same, place_of, places, seen_places, veiled, visit
+from generators.verify.visits import (
+    is_near,
+    is_same,
+    names_under,
+    place_of,
+    places,
+    seen_places,
+    visit,
+)
 from schemas.episodes.action import (
     Answer,
     Click,
@@ -172,10 +180,10 @@ class Views:
         seen, now = seen_places(self._steps, step), places(after)
         if now - seen or not (now or seen):
             return True
-        names = veiled(step, seen=True).union(
-            *(veiled(one, seen=True) for one in visit(self._steps, step))
+        names = names_under(step, seen=True).union(
+            *(names_under(one, seen=True) for one in visit(self._steps, step))
         )
-        return is_covered(after) and bool(veiled(after) - names)
+        return is_covered(after) and bool(names_under(after) - names)
 
     def loads_more(self, step: Step) -> bool:
         """Return whether a press had more loaded, which shifts of the same run then brought into sight."""

@@ -70,7 +70,7 @@ def places(step: Step) -> Places:
     )
 
 
-def veiled(step: Step, *, seen: bool = False) -> frozenset[str]:
+def names_under(step: Step, *, seen: bool = False) -> frozenset[str]:
     """Return the names of things that can be seen through what covers them; `seen`: those of all things in sight.
 
     No texts are recorded of what lies under a veil, though pictures show it.

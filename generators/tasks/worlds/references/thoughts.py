@@ -74,7 +74,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
             case Purpose.VIEW if step.on in visited:
                 key = "again"
             case Purpose.ROW:
-                key = _opening(step, then, goal)
+                key = _row_key(step, then, goal)
             case Purpose.PART | Purpose.SHEET if is_changed:
                 key = "check_part"
             case Purpose.TYPE if not text:
@@ -91,7 +91,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
         yield key
 
 
-def _opening(step: ReferenceStep, then: ReferenceStep, goal: str) -> str:
+def _row_key(step: ReferenceStep, then: ReferenceStep, goal: str) -> str:
     """Return the key of the thoughts before a row is opened; `then` is what is done next."""
     if (step.on or "") in goal:
         return "named"

@@ -287,6 +287,14 @@ async def test_what_is_chosen_of_several_is_not_chosen_again_and_the_rest_is_sen
         assert found.action == Click(x=6.0 if checked else 3.0, y=4)
 
 
+async def test_what_is_chosen_on_a_form_that_changes_something_is_left_to_the_plan() -> None:
+    radio = node("input", "", at=(3.0, 4.0), type="radio", title="Yes", name="new")
+    radio.checked = True
+    form = node("form", "", radio, method="post")
+    found = await _act(_policy(step(do="click", on="Yes")), node("body", "", form))
+    assert found.action == Click(x=3, y=4)
+
+
 async def test_a_card_that_was_moved_is_looked_for_before_the_end() -> None:
     drag = step(do="drag", on="Lamp small", text="Sold")
     policy = ReferencePolicy((drag, step(do="answer", text="", why="It is done.")))

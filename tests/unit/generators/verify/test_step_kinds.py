@@ -147,7 +147,7 @@ async def test_a_link_to_the_list_itself_turns_no_page(path: str, expected: str)
 CLOSE = element("Close", at=2, tag="button").model_copy(update={"role": "button"})
 
 
-def veiled(*free: Any, scroll_y: float = 0.0) -> dict[str, Any]:
+def names_under(*free: Any, scroll_y: float = 0.0) -> dict[str, Any]:
     """Return a page under something that has come over it, with what that has."""
     behind = tuple(
         link(name, at).model_copy(update={"covered": True}) for at, name in enumerate(("A", "B"))
@@ -156,11 +156,11 @@ def veiled(*free: Any, scroll_y: float = 0.0) -> dict[str, Any]:
 
 
 async def test_a_look_under_what_covers_a_page_answers_nothing() -> None:
-    moved = veiled(CLOSE, scroll_y=600.0)
+    moved = names_under(CLOSE, scroll_y=600.0)
     deep = link("Deep", 3).model_copy(update={"covered": True})
     moved |= {"elements": (*moved["elements"], deep)}
     actions: list[Action] = [DOWN, Wait(), ON_SAVE, Answer()]
-    told = await said(shop_episode(actions, [veiled(CLOSE), moved, moved, HOME, HOME]))
+    told = await said(shop_episode(actions, [names_under(CLOSE), moved, moved, HOME, HOME]))
 
     assert told[:3] == ["explores", "redundant", "recovery"]
 
