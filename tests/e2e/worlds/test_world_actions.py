@@ -22,7 +22,7 @@ SEEDS, KINDS = (7, 8) if THOROUGH else (7,), 6
 IN_FAMILIES = 3 if THOROUGH else 1
 """Families in which each action is tried."""
 
-LONGEST = 60 if THOROUGH else 14
+LONGEST = 60 if THOROUGH else 18
 """The most steps of a reference that is tried."""
 
 
