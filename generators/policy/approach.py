@@ -13,7 +13,7 @@ from generators.policy.element_names import is_active, words
 from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import click, decide
+from generators.policy.reference_actions import FILLS, click, decide
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import Direction, Hover, Key
 from schemas.episodes.observation import Box
@@ -26,7 +26,7 @@ MAX_SCROLLS = 80
 LOOKS = {Do.LOOK, Do.FIND}
 """What is only looked at."""
 
-_ENTERS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE, Do.DRAG}
+_ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
 _UNSEEN = "What I need next is not in sight"

@@ -94,6 +94,11 @@ class Page:
         nodes = (node for node in self.front.walk() if node.shown)
         return next((one for one in nodes if _PAGER.search(one.attrs.get("class", ""))), None)
 
+    def is_in_navigation(self, thing: Node) -> bool:
+        """Return whether an element is in the page's navigation."""
+        bars = (one for one in self.root.walk() if one.tag == "nav")
+        return any(thing is one for bar in bars for one in bar.walk())
+
     def fold(self) -> Node | None:
         """Return the button that shows a part of the page that is folded away, as a narrow window's navigation; None: there is none."""
         return next((node for node in self.front.walk() if _folds(node, opened=False)), None)

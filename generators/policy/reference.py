@@ -16,6 +16,7 @@ from generators.policy.memory import Memory, Place, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.reference_actions import (
+    FILLS,
     WAIT_MS,
     act_on,
     act_on_nothing,
@@ -53,7 +54,6 @@ _FIRST_PART = 18
 
 _LOOKS_THROUGH = {Do.FIND, Do.READ}
 _ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK, Do.TAB}
-_FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
 
 _FINDS_ON = "The rows in sight are not all that I need, so I scroll on."
 _FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
@@ -339,7 +339,7 @@ class ReferencePolicy:
 
     def _act(self, step: ReferenceStep, page: Page, places: Sequence[Place]) -> Decision:
         ends = self._approach.ends(step, page, places)
-        if step.do in _FILLS and step.text:
+        if step.do in FILLS and step.text:
             self._set[step.on or ""] = step.text
         if step.do is Do.DRAG:
             self._saved = {step.on or "": step.on or ""}

@@ -25,6 +25,9 @@ from schemas.episodes.action import (
 from schemas.episodes.episode import ThoughtSource
 from schemas.tasks.reference import CLOSE, Do, ReferenceStep
 
+FILLS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE}
+"""What gives a field its value by words."""
+
 WAIT_MS = 5_000
 """How long is waited before the next look at what is not done yet, ms of the page's time."""
 

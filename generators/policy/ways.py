@@ -14,17 +14,15 @@ from generators.policy.element_names import is_active, words
 from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
-from generators.policy.reference_actions import click, decide, sends_form
+from generators.policy.reference_actions import FILLS, click, decide, sends_form
 from generators.policy.sight import Sight
 from schemas.episodes.action import Hover, target_point
 from schemas.tasks.reference import Do, ReferenceStep
 
-_NARROWS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.CLICK, Do.WAIT}
+_NARROWS = {*FILLS, Do.CLICK, Do.WAIT}
 """What is done to a list's search, filters and order."""
 
 _SEARCHES = {Do.TYPE, Do.ENTER}
-
-_FILLS = {*_SEARCHES, Do.SELECT, Do.CHOOSE}
 
 _TWO = 2
 
@@ -179,8 +177,7 @@ def _reword(course: Course, sight: Sight) -> None:
         course.reword(_AGAIN_BY.format(steps[0].on))
     elif steps[0].do is Do.CLICK and "navigation" in steps[0].why:
         link = page.find(steps[0], exactly=True)
-        links = (one for bar in _parts(page, "nav") for one in bar.walk())
-        if link is not None and _is_in_sight(link, page) and all(one is not link for one in links):
+        if link is not None and _is_in_sight(link, page) and not page.is_in_navigation(link):
             course.reword(_NO_MENU.format(steps[0].on))
 
 
@@ -190,8 +187,7 @@ def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:
     if step.do is not Do.CLICK or (at and not _may_open_menu(steps[0], page)):
         return False
     thing = page.find(step, exactly=True)
-    links = (one for bar in _parts(page, "nav") for one in bar.walk())
-    is_elsewhere = thing is not None and is_active(thing) and all(one is not thing for one in links)
+    is_elsewhere = thing is not None and is_active(thing) and not page.is_in_navigation(thing)
     is_titled = page.modal is page.root and words(sight.screen.heading) == words(step.on or "")
     return is_titled and not is_elsewhere
 
@@ -231,7 +227,7 @@ def _is_set(course: Course, sight: Sight) -> int:
     Where something was chosen or typed that is not sent yet, all of it is sent.
     """
     last = course.taken[-1] if course.taken else None
-    if last is not None and (not last.is_planned or last.step.do in _FILLS):
+    if last is not None and (not last.is_planned or last.step.do in FILLS):
         return 0
     steps, page = course.to_come[:_MOST], sight.page
     sent = next((at for at, one in enumerate(steps) if _sends(one, page)), None)

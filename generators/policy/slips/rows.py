@@ -113,7 +113,7 @@ class WrongView:
         aim = sight.page.find(step) if step is not None and step.do is Do.CLICK else None
         if aim is None:
             return None
-        is_menu = aim.tag == "summary" and _is_in_navigation(aim, sight)
+        is_menu = aim.tag == "summary" and sight.page.is_in_navigation(aim)
         others = [
             one for one in sight.elements() if _is_other_entry(one, aim, sight, is_menu=is_menu)
         ]
@@ -161,16 +161,10 @@ def _is_other_entry(one: Node, aim: Node, sight: Sight, *, is_menu: bool) -> boo
     if one is aim or one.tag != aim.tag or words(one.text) == words(aim.text):
         return False
     if is_menu:
-        return _is_in_navigation(one, sight)
-    is_entry = aim.tag == "a" and _is_in_navigation(aim, sight)
+        return sight.page.is_in_navigation(one)
+    is_entry = aim.tag == "a" and sight.page.is_in_navigation(aim)
     return (
         is_entry
-        and _is_in_navigation(one, sight)
+        and sight.page.is_in_navigation(one)
         and bool(_long_words(one.text) & _long_words(aim.text))
     )
-
-
-def _is_in_navigation(thing: Node, sight: Sight) -> bool:
-    """Return whether an element is in the page's navigation."""
-    bars = (one for one in sight.page.root.walk() if one.tag == "nav")
-    return any(thing is one for bar in bars for one in bar.walk())
