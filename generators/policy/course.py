@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from generators.policy.named_elements import Page
 from schemas.episodes.observation import PageState
-from schemas.tasks.reference import ReferenceStep
+from schemas.tasks.reference import Fact, ReferenceStep
 
 _HEADINGS = {"h1", "h2"}
 
@@ -49,6 +49,9 @@ class Course:
         self._to_do = deque((step, True) for step in steps)
         self.taken: list[Taken] = []
         """The steps that were taken, in order."""
+        self._kept = list[Fact]()
+        self.setbacks = 0
+        """How often it went back, because something went wrong."""
 
     @property
     def next(self) -> ReferenceStep | None:
@@ -65,17 +68,25 @@ class Course:
         """The steps that are to be taken, in order."""
         return [step for step, _ in self._to_do]
 
+    @property
+    def facts(self) -> list[Fact]:
+        """What the steps up to the next one bring into sight and a later one needs, in order."""
+        ahead = () if self.next is None else self.next.keep
+        return list(dict.fromkeys((*self._kept, *ahead)))
+
     def take(
         self, screen: Screen | None = None, *, sends: bool = False, opens_menu: bool = False
     ) -> None:
         """Note that the next step was taken; the arguments are those of `Taken`."""
         step, is_planned = self._to_do.popleft()
+        self._kept += step.keep
         self.taken.append(Taken(step, is_planned, screen, sends, opens_menu))
 
     def leave_out(self, count: int) -> None:
         """Leave out the next steps, so many of them."""
         for _ in range(count):
-            self._to_do.popleft()
+            step, _ = self._to_do.popleft()
+            self._kept += step.keep
 
     def put_in(self, *steps: ReferenceStep) -> None:
         """Put steps before the next one."""
@@ -83,6 +94,7 @@ class Course:
 
     def go_back(self, count: int, why: str | None = None) -> None:
         """Take the steps again that followed the first `count`; `why` is the thought of the first, None: its own."""
+        self.setbacks += 1
         again = [(one.step, True) for one in self.taken[count:] if one.is_planned]
         if again and why is not None:
             again[0] = (again[0][0].model_copy(update={"why": why}), True)

@@ -94,8 +94,8 @@ class Page:
         nodes = (node for node in self.front.walk() if node.shown)
         return next((one for one in nodes if _PAGER.search(one.attrs.get("class", ""))), None)
 
-    def is_in_navigation(self, thing: Node) -> bool:
-        """Return whether an element is in the page's navigation."""
+    def is_in_navigation(self, thing: Node | None) -> bool:
+        """Return whether an element is in the page's navigation; None is not."""
         bars = (one for one in self.root.walk() if one.tag == "nav")
         return any(thing is one for bar in bars for one in bar.walk())
 

@@ -14,6 +14,7 @@ from generators.policy.course import Course, Screen, screen_of
 from generators.policy.element_names import is_active, words
 from generators.policy.memory import Memory, Place, unseen_part
 from generators.policy.named_elements import Page
+from generators.policy.notes import Notes
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.reference_actions import (
     FILLS,
@@ -31,6 +32,7 @@ from generators.policy.reference_actions import (
 from generators.policy.seen_document import SeenDocument
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
+from generators.policy.thoughts.voice import Voice
 from generators.policy.troubles import Troubles
 from generators.policy.ways import Ways, is_known
 from schemas.episodes.action import (
@@ -72,9 +74,13 @@ _TURNS = 'I have read all that this page lists; "{}" leads to more.'
 class ReferencePolicy:
     """A `Policy` that takes the steps of a reference in order, by what it has been shown."""
 
-    def __init__(self, steps: Sequence[ReferenceStep], slips: Slips | None = None) -> None:
-        """`slips` are the mistakes that it makes; None: it makes none."""
+    def __init__(
+        self, steps: Sequence[ReferenceStep], slips: Slips | None = None, *, seed: str = ""
+    ) -> None:
+        """`slips` are the mistakes that it makes, None: it makes none; the seed decides how it words its notes."""
         self._course = Course(steps)
+        self._notes, self._voice = Notes(self._course, seed), Voice(self._course, seed)
+        self._sight: Sight | None = None
         self._slips = slips or Slips((), seed="", share=0.0)
         self._troubles = Troubles(self._course)
         self._memory = Memory()
@@ -100,7 +106,9 @@ class ReferencePolicy:
         Raises:
             RolloutFailure: the page does not show the element, or it cannot be reached.
         """
+        self._sight = None
         decision = self._keys.pop(0) if self._keys else await self._decide(turn)
+        decision = self._voice.say(self._notes.add(decision), self._sight, turn.instruction)
         if may_change(decision.action):
             self._memory.change(grows=self._grows)
         self._grows = False
@@ -119,6 +127,8 @@ class ReferencePolicy:
         places = self._memory.look(url, page.root, page.front, page.window)
         self._approach.unfolded.update(page.fold_names())
         sight = Sight(page, places, self._memory, self._screen(page, turn.observation.page))
+        self._notes.look(sight)
+        self._sight = sight
         found = self._troubles.answer(sight) or self._slips.mend(self._course, sight)
         if found is not None:
             return found
@@ -155,6 +165,7 @@ class ReferencePolicy:
             if self._ways.shorten(sight, self._goal):
                 continue
             step = self._course.next or step  # it may have got another thought
+            self._notes.look(sight)
             decision = self._ways.close_tried(sight) or self._click_menu(step, sight)
             decision = decision or self._before(step, sight)
             if decision is not None:

@@ -73,7 +73,7 @@ class _ReferenceOptions(Record):
 def make_teacher(parts: PolicyParts) -> TeacherPolicy:
     """Return the teacher of one episode, which carries out the task's reference where there is one."""
     reference = parts.task.reference
-    return TeacherPolicy(None if reference is None else ReferencePolicy(reference))
+    return TeacherPolicy(None if reference is None else ReferencePolicy(reference, seed=parts.seed))
 
 
 def _reference(parts: PolicyParts) -> Policy:
@@ -83,14 +83,14 @@ def _reference(parts: PolicyParts) -> Policy:
         raise BadTasks(f"the task {parts.task.task_id} has no reference to carry out")
     options = _ReferenceOptions.model_validate(parts.options)
     share = options.mistakes if parts.task.fault is None else 0.0
-    return ReferencePolicy(steps, Slips(steps, seed=parts.seed, share=share))
+    return ReferencePolicy(steps, Slips(steps, seed=parts.seed, share=share), seed=parts.seed)
 
 
 def _script(parts: PolicyParts) -> Policy:
     if parts.section.script is None:
         if parts.task.reference is None:
             raise BadTasks(f"the task {parts.task.task_id} has no reference to carry out")
-        return ReferencePolicy(parts.task.reference)
+        return ReferencePolicy(parts.task.reference, seed=parts.seed)
     path = Path(parts.section.script)
     scripts = load_script(path)
     template = parts.task.template_id

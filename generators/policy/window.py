@@ -42,7 +42,7 @@ class Window:
 
         Ancestors of a popover do not scroll it.
         """
-        around = list(reversed(self._path_to(thing)[1:-1]))
+        around = list(reversed(self.path_to(thing)[1:-1]))
         free = next((at for at, one in enumerate(around) if "popover" in one.attrs), len(around))
         return next((one for one in around[:free] if self.scrolls(one)), None)
 
@@ -90,7 +90,7 @@ class Window:
 
     def around(self, thing: Node) -> list[Node]:
         """Return the row, entry or labelled value that an element is read with, if the view has room for it."""
-        path = self._path_to(thing)
+        path = self.path_to(thing)
         whole = [one for one in path[:-1] if one.tag in _WHOLE]
         read = path[-2:-1] if thing.tag == "dt" else whole[-1:]
         return [one for one in read if one.box[3] <= self.view(one)[3]]
@@ -103,7 +103,7 @@ class Window:
         both = (self._root, holder) if not alone or holder is None else (holder,)
         return all(_is_at_end(one, down=down) for one in both if one is not None)
 
-    def _path_to(self, thing: Node) -> list[Node]:
+    def path_to(self, thing: Node) -> list[Node]:
         """Return the elements from the root down to an element."""
         path = [thing]
         while id(path[-1]) in self._parents:
@@ -120,7 +120,7 @@ class Window:
         """Return the overlays that may cover an element as it is scrolled; empty for parts of a dialog."""
         if not self._over:
             return []
-        path, (left, _, width, _) = self._path_to(thing), thing.box
+        path, (left, _, width, _) = self.path_to(thing), thing.box
         if any(one.tag == "dialog" or "popover" in one.attrs for one in path):
             return []
         return [

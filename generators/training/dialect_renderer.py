@@ -45,6 +45,7 @@ from generators.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from generators.verify.seen import missing_basis
 from generators.verify.shown import Picture as SeenPicture
 from generators.verify.shown import Shown, Words
+from generators.verify.unsupported_claims import untrue_statement
 from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import EngineSection, PolicySection
@@ -56,6 +57,7 @@ from schemas.episodes.viewport import Viewport
 from schemas.errors import RolloutFailure
 from schemas.tables.tables import Row
 from schemas.tables.training_renderer import Renderer
+from schemas.tasks.expectation import Expectation
 from schemas.verdicts.full_episode import FullEpisode
 
 
@@ -110,11 +112,11 @@ class DialectRenderer(Renderer):
         return grounding_rows(source, counts)
 
     @override
-    def render(self, episode: Episode) -> Rendered:
+    def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
         """Return the episode as a conversation in the dialect."""
-        return asyncio.run(self._render(episode))
+        return asyncio.run(self._render(episode, expectation))
 
-    async def _render(self, episode: Episode) -> Rendered:
+    async def _render(self, episode: Episode, expectation: Expectation | None) -> Rendered:
         model, engine = self._model_config(episode), _ReplayEngine()
         budget = Budget(
             keep_images=self._window.keep_images,
@@ -142,9 +144,15 @@ class DialectRenderer(Renderer):
                 ended = "too_long"
                 break
             asked.append(_RenderedStep(step, account.calls[-1].segment, engine.sent, engine.text))
-        return Rendered(tuple(_segments(asked, self._masks_of(episode, asked))), ended=ended)
+        masks = self._masks_of(episode, asked, expectation)
+        return Rendered(tuple(_segments(asked, masks)), ended=ended)
 
-    def _masks_of(self, episode: Episode, asked: "Sequence[_RenderedStep]") -> "_Masks":
+    def _masks_of(
+        self,
+        episode: Episode,
+        asked: "Sequence[_RenderedStep]",
+        expectation: Expectation | None,
+    ) -> "_Masks":
         """Return why replies of an episode are not learnt, found once for all threads: it decodes pictures."""
         with self._masks_lock:
             known = self._masks.get(episode.episode_id)
@@ -153,7 +161,7 @@ class DialectRenderer(Renderer):
             return known.result()
         try:
             sight = _Sight(episode)
-            found.set_result([_why_masked(one.step, sight.show(one.messages)) for one in asked])
+            found.set_result([_why_masked(one, sight, expectation) for one in asked])
         except BaseException as error:
             found.set_exception(error)
             raise
@@ -236,6 +244,11 @@ class _Sight:
         self._texts: dict[str, Words] = {}
         self._goal = self._words(episode.instruction)
         self._pictures: dict[int, SeenPicture] = {}
+        self._lies = set[str]()
+
+    def distrust(self, reply: str) -> None:
+        """Note a reply that states what nothing has shown: it is no basis for later ones."""
+        self._lies.add(reply)
 
     def show(self, prompt: Sequence[Message]) -> Shown | None:
         """Return the visible content of a prompt: its pictures, the goal and the earlier replies.
@@ -249,7 +262,8 @@ class _Sight:
         for step in steps:
             if step.step not in self._pictures:
                 self._pictures[step.step] = SeenPicture(step, scale=self._scale)
-        texts = [part for role, part in parts if isinstance(part, str) and role is not Role.SYSTEM]
+        said = [part for role, part in parts if isinstance(part, str) and role is not Role.SYSTEM]
+        texts = [text for text in said if text not in self._lies]
         return Shown(
             (self._goal, *map(self._words, texts)),
             tuple(self._pictures[step.step] for step in steps),
@@ -261,13 +275,22 @@ class _Sight:
         return self._texts[text]
 
 
-def _why_masked(step: Step, shown: Shown | None) -> tuple[MaskReason, str] | None:
+def _why_masked(
+    rendered: _RenderedStep, sight: _Sight, expectation: Expectation | None
+) -> tuple[MaskReason, str] | None:
     """Return why a reply is not learnt; None if it is."""
+    step, shown = rendered.step, sight.show(rendered.messages)
+    is_known = shown is not None and step.sights is not None
+    untrue = untrue_statement(step, shown) if shown is not None and is_known else None
+    if untrue is not None:
+        sight.distrust(rendered.reply)
     if step.actor is not Actor.AGENT:
         return MaskReason.PERSON, "a person acted"
     if step.action_error is not None:
         return MaskReason.FAILED, "the action could not be carried out"
-    missing = None if shown is None or step.sights is None else missing_basis(step, shown)
+    if untrue is not None:
+        return MaskReason.UNTRUE_NOTE, f"its prompt does not show {untrue}"
+    missing = missing_basis(step, shown, expectation) if shown is not None and is_known else None
     if missing is None:
         return None
     return MaskReason.UNSEEN, f"its prompt no longer shows {missing}"

@@ -21,6 +21,8 @@ It reads stored rows alone. It checks
 * a point: the picture must show something there, and all of the target's text;
 * a selected option: the list must show it, or the goal or a dialog name it, as they may name a typed text. That a
   picture shows it elsewhere is not enough;
+* quoted words in a note that this program wrote: they must have been in sight. What a model's note states and nothing
+  has shown is evidence (`untrue_notes`), and fails nothing;
 * quoted words in a thought that this program wrote: they must have been in sight. If the target has no
   text, words that are now out of sight must have stood there. The thought must quote the typed text or the
   target (`generators/verify/thoughts.py`).
@@ -32,7 +34,7 @@ An export applies the same checks to each reply, with the pictures that remain i
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product, takewhile
+from itertools import product
 
 from PIL import ImageColor
 from pydantic import JsonValue
@@ -49,8 +51,15 @@ from generators.verify.thoughts import (
     quote,
     quotes,
 )
-from generators.verify.typed_texts import replaced_texts, spelled_texts
-from generators.verify.unsupported_claims import asks_for_none, needs_of_address, needs_of_report
+from generators.verify.typed_texts import find_edit, replaced_texts, spelled_texts
+from generators.verify.unsupported_claims import (
+    asks_for_none,
+    needs_of_address,
+    needs_of_note,
+    needs_of_report,
+    untrue_statement,
+)
+from schemas.base import JsonObject
 from schemas.episodes.action import (
     Answer,
     AnswerDialog,
@@ -87,7 +96,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "8"
+    version = "9"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
@@ -120,6 +129,7 @@ class Seen:
         lists: dict[str, list[JsonValue]] = {
             "missing": [need.as_json() for need in missing],
             "bases": [need.as_json() for need in found if need.basis],
+            "untrue_notes": [*_untrue_notes(episode, taken)],
         }
         reason = f"all that {len(taken)} actions need was in sight before"
         if missing:
@@ -129,8 +139,20 @@ class Seen:
             status=Status.FAILED if missing else Status.PASSED,
             score=1 - len(unfounded) / len(taken) if taken else None,
             reason=reason,
-            evidence={name: entries[:MAX_LISTED] for name, entries in lists.items()},
+            evidence={
+                name: entries[:MAX_LISTED]
+                for name, entries in lists.items()
+                if entries or name != "untrue_notes"
+            },
         )
+
+
+def _untrue_notes(episode: Episode, taken: Sequence[Step]) -> Iterator[JsonObject]:
+    """Yield the notes of a model that state what nothing has shown; they fail no episode, and no row teaches them."""
+    for shown, step in _follow(episode, taken):
+        wrong = untrue_statement(step, shown) if step.note else None
+        if wrong is not None and step.thought_source is not ThoughtSource.TEMPLATE:
+            yield {"step": step.step, "what": wrong}
 
 
 def _needs_of_pages(step: Step, shown: Shown, so_far: Sequence[Step], task: Task) -> Iterator[Need]:
@@ -156,9 +178,13 @@ def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, St
             shown = replace(shown, texts=(*shown.texts, Words(None, [(step.result_text, None)])))
 
 
-def missing_basis(step: Step, shown: Shown) -> str | None:
-    """Return the first need of an action without a basis, in words; None if all have one."""
-    return next((need.what for need in needs(step, shown) if need.basis is None), None)
+def missing_basis(step: Step, shown: Shown, expectation: Expectation | None = None) -> str | None:
+    """Return the first need of an action without a basis, in words; None if all have one.
+
+    `expectation` says which facts an answer follows from; None: nothing is known of that.
+    """
+    found = needs(step, shown, expectation=expectation)
+    return next((need.what for need in found if need.basis is None), None)
 
 
 def needs(
@@ -191,7 +217,9 @@ def needs(
     elif isinstance(action, Answer) and asks_for_none(expectation):
         yield from needs_of_report(step, text, shown, expectation)
     elif text and not is_replaced:
-        basis = find_text(text, step.thought or "", shown) or _find_edit(step, shown)
+        basis = find_text(text, step.thought or "", shown) or find_edit(
+            step, _picture_of(step, shown), shown
+        )
         yield Need(step.step, f"the text {quote(text)}", basis)
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):
         yield _need_of_target(step, shown)
@@ -201,8 +229,7 @@ def needs(
         yield Need(
             step.step, "an open dialog", Basis(None) if step.page.dialog is not None else None
         )
-    if step.thought and step.thought_source is not ThoughtSource.POLICY:
-        yield from _needs_of_thought(step, text, shown)
+    yield from _needs_of_words(step, text, shown)
 
 
 def _follows(action: Answer, expectation: Expectation | None) -> bool:
@@ -235,26 +262,6 @@ def find_text(text: str, thought: str, shown: Shown) -> Basis | None:
         return Basis(None) if whole else None
     found = shown.find(text) or shown.find(text.lstrip("0"))
     return found or _derive(text.strip(), thought, shown)
-
-
-def _find_edit(step: Step, shown: Shown) -> Basis | None:
-    """Return the basis of a text that differs from the one it replaces in one passage alone; None: it has none.
-
-    The words around the passage must be in sight on the target, and the passage must have been in sight anywhere.
-    """
-    action, target, picture = step.action, step.target, _picture_of(step, shown)
-    if not isinstance(action, TypeText) or not action.overwrite or picture is None:
-        return None
-    if target is None or target.bbox is None:
-        return None
-    before = [word for one in picture.within(target.bbox) for word in split_words(one.text)]
-    after = split_words(action.text)
-    common = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-    start = sum(1 for _ in common)
-    rest = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
-    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
-    passage = after[start : len(after) - end]
-    return shown.find(" ".join(passage)) if passage else Basis(None)
 
 
 def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
@@ -340,6 +347,14 @@ def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
 
 def _holds(box: Box, point: tuple[float, float]) -> bool:
     return box[0] <= point[0] <= box[0] + box[2] and box[1] <= point[1] <= box[1] + box[3]
+
+
+def _needs_of_words(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
+    """Yield what a step's thought and note need, if a program wrote them."""
+    if step.thought and step.thought_source is not ThoughtSource.POLICY:
+        yield from _needs_of_thought(step, typed, shown)
+    if step.note and step.thought_source is ThoughtSource.TEMPLATE:
+        yield from needs_of_note(step, shown)
 
 
 def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:

@@ -1,8 +1,10 @@
-"""Which texts an episode typed key by key, and which another text replaced later."""
+"""Which texts an episode typed key by key, which another text replaced later, and what an edit of one rests on."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from urllib.parse import urlsplit
 
+from generators.verify.shown import Basis, Picture, Shown, split_words
 from schemas.episodes.action import Key, TypeText
 from schemas.episodes.episode import Step
 
@@ -45,3 +47,23 @@ def _is_same_field(one: Step, later: Step) -> bool:
     x, y = again.bbox[0] + again.bbox[2] / 2, again.bbox[1] + again.bbox[3] / 2
     is_there = left <= x <= left + width and top <= y <= top + height
     return is_there or (field.name is not None and field.name == again.name)
+
+
+def find_edit(step: Step, picture: Picture | None, shown: Shown) -> Basis | None:
+    """Return the basis of a text that differs from the one it replaces in one passage alone; None: it has none.
+
+    `picture` is the step's own, None: it is not known. The words around the passage must be in sight on the target, and the passage must have been in sight anywhere.
+    """
+    action, target = step.action, step.target
+    if not isinstance(action, TypeText) or not action.overwrite or picture is None:
+        return None
+    if target is None or target.bbox is None:
+        return None
+    before = [word for one in picture.within(target.bbox) for word in split_words(one.text)]
+    after = split_words(action.text)
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    start = sum(1 for _ in common)
+    rest = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+    passage = after[start : len(after) - end]
+    return shown.find(" ".join(passage)) if passage else Basis(None)

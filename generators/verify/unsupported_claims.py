@@ -1,4 +1,4 @@
-"""Free texts of a policy that `seen` checks: the report at the end of a change, and typed addresses.
+"""Free texts of a policy that `seen` checks: the report at the end of a change, notes, and typed addresses.
 
 A task that asks for a change and no answer may end in any sentence. The claims in it need a basis: its
 names and numbers, and whether the task succeeded. A typed address replaces the fields of a form, or leads
@@ -13,7 +13,7 @@ from generators.sites.judging.answers import expected_values
 from generators.verify.shown import Basis, Need, Shown, Words, split_words
 from generators.verify.thoughts import quote, quotes
 from schemas.episodes.action import Goto, Tab
-from schemas.episodes.episode import Step
+from schemas.episodes.episode import Step, ThoughtSource
 from schemas.tasks.expectation import Anything, Expectation
 
 _DIGIT = re.compile(r"\d")
@@ -43,6 +43,22 @@ def needs_of_report(
         yield Need(step.step, f"{quote(name)}, which its answer names", basis)
     if step.reward is not None and step.reward >= 1 and _FAILED.search(text):
         yield Need(step.step, f"that it failed, as its answer says: {quote(text)}", None)
+
+
+def needs_of_note(step: Step, shown: Shown) -> Iterator[Need]:
+    """Yield a need for what a note states: in a note of ours what it quotes, in a model's its names and numbers too.
+
+    What only counts, as "3 so far", is no statement about a page where the program has written the note.
+    """
+    note = step.note or ""
+    is_ours = step.thought_source is ThoughtSource.TEMPLATE
+    for stated in quotes(note) if is_ours else _names(note):
+        yield Need(step.step, f"{quote(stated)}, which its note states", shown.find(stated))
+
+
+def untrue_statement(step: Step, shown: Shown) -> str | None:
+    """Return the first thing that a step's note states and nothing has shown, in words; None: there is none."""
+    return next((need.what for need in needs_of_note(step, shown) if need.basis is None), None)
 
 
 def _expected_texts(expectation: Expectation | None) -> Iterator[str]:

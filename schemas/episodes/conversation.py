@@ -16,6 +16,8 @@ class MaskReason(StrEnum):
     """The action could not be carried out."""
     UNSEEN = "unseen"
     """Its prompt no longer shows what it needs."""
+    UNTRUE_NOTE = "untrue_note"
+    """Its note states what its prompt does not show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from schemas.base import JsonObject
 from schemas.episodes.conversation import Rendered
 from schemas.episodes.episode import Episode
 from schemas.tables.tables import Row
+from schemas.tasks.expectation import Expectation
 from schemas.verdicts.full_episode import FullEpisode
 
 
@@ -28,6 +29,9 @@ class Renderer(Protocol):
         """Yield the rows of `grounding` of an episode's steps, and count all steps by the reason."""
         ...
 
-    def render(self, episode: Episode) -> Rendered:
-        """Return the prompts that a model would have got, and the replies it would have given."""
+    def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
+        """Return the prompts that a model would have got, and the replies it would have given.
+
+        `expectation` says which facts the answer follows from; None: nothing is known of that.
+        """
         ...

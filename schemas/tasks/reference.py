@@ -186,6 +186,9 @@ class Purpose(StrEnum):
     ANSWER = "answer"
 
 
+MAX_KEPT = 500
+"""The most facts that a step keeps."""
+
 CLOSE = "close"
 """The text of a step that closes a tab."""
 
@@ -202,6 +205,23 @@ _NAMES_A_THING = {
 _MAY_NAME_NOTHING = {Do.TYPE, Do.ENTER, Do.BACK, Do.TAB}
 _HAS_NO_TEXT = {*POINTS, Do.LOOK, Do.DISMISS, Do.BACK, Do.WAIT}
 _MAY_HAVE_TEXT = {Do.ACCEPT, Do.FIND, Do.READ}
+
+
+class Fact(Record):
+    """Something that a page says of a row, and that a later step needs."""
+
+    of: str = Field(min_length=1)
+    """The row's name, as pages show it."""
+    label: str | None = Field(default=None, min_length=1)
+    """The label of what is said; None: the fact is that the row is one of those that the task is about."""
+    value: str | None = Field(default=None, min_length=1)
+    """What is said, as the page shows it; None where there is no label."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Fact":
+        if (self.label is None) is not (self.value is None):
+            raise ValueError("a fact has a label and a value, or neither")
+        return self
 
 
 class ReferenceStep(Record):
@@ -221,9 +241,15 @@ class ReferenceStep(Record):
     file to drop; None for what the pointer does to one element, a look, a wait, a way back and a dismissal."""
     why: str | None = Field(default=None, min_length=1, max_length=1_000)
     """The thought before the action: the visible evidence and the reason for the action; None: no thought is stated."""
+    keep: tuple[Fact, ...] = Field(
+        default=(), max_length=MAX_KEPT, exclude_if=lambda keep: not keep
+    )
+    """What the step brings into sight and a later one needs: it is written down when it is in sight. Empty: nothing."""
 
-    purpose: SkipJsonSchema[Purpose | None] = Field(default=None, exclude=True, repr=False)
-    """The purpose, which the task's generator sets and nothing stores; None: unknown."""
+    purpose: SkipJsonSchema[Purpose | None] = Field(
+        default=None, exclude_if=lambda purpose: purpose is None, repr=False
+    )
+    """What the step is for, as the task's generator says it, by which a policy plans in words; None: unknown."""
 
     @model_validator(mode="after")
     def _check(self) -> "ReferenceStep":

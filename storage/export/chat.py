@@ -81,7 +81,7 @@ class Chat(Format):
 
     @override
     def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
-        rendered = self._renderer.render(source.episode)
+        rendered = self._renderer.render(source.episode, source.task.expect)
         if rendered.ended is not None:
             counts["cut" if rendered.segments else "skipped"] += 1
             counts[rendered.ended] += 1

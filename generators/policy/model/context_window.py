@@ -4,7 +4,8 @@ System prompt and task come first, then the steps in order, each as an observati
 and the reply in canonical form. A request repeats the one before unchanged, so that an engine's prefix
 cache serves it. There are two exceptions; both are rare, evict a block at once and begin a new segment.
 When more than `keep_images + slack_images` pictures would be sent, placeholders replace all but the
-newest `keep_images`. When the text alone fills the budget, the older half of the steps is dropped.
+newest `keep_images`. When the text alone fills the budget, the older half of the steps is dropped; their notes stay,
+behind the task.
 Tokens are estimated, and every count that an engine gives corrects the estimate. If an engine refuses a
 prompt as too long all the same, one block is evicted, and the prompt is sent once more.
 """
@@ -34,6 +35,12 @@ DROPPED_PART = 2
 """The oldest 1/2 of the steps is dropped when the text is too long: half of them at once, because every
 eviction invalidates the whole prefix cache."""
 
+NOTES = "Notes from earlier steps, which are not shown any more:"
+"""The line before the notes of steps that were dropped."""
+
+NOTES_PART = 4
+"""The notes of dropped steps fill at most 1/4 of the budget: the oldest go first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -60,6 +67,8 @@ class _Turn:
     """The picture is sent; False: the placeholder is."""
     replies: list[Message] = field(default_factory=list)
     """The messages after the observation; empty until the first reply."""
+    notes: list[str] = field(default_factory=list)
+    """What its replies noted."""
 
     @property
     def tokens(self) -> int:
@@ -82,6 +91,7 @@ class ContextWindow:
         self._fixed_tokens = (
             text_tokens(system) + text_tokens(task_message) + 2 * TOKENS_PER_MESSAGE
         )
+        self._notes: list[str] = []
         self._correction = 1.0
         self._is_answered = True
         """A prompt of this segment got a reply."""
@@ -112,9 +122,11 @@ class ContextWindow:
         if not self._evict():
             self._messages += self._turn_messages(turn)
 
-    def append_reply(self, text: str) -> None:
-        """Append the reply to the last observation, in canonical form."""
+    def append_reply(self, text: str, note: str | None = None) -> None:
+        """Append the reply to the last observation, in canonical form; `note` is what it notes, None: nothing."""
         self._is_answered = True
+        if note:
+            self._turns[-1].notes.append(note)
         self._messages.append(self._add_to_turn(Role.ASSISTANT, text))
 
     def append_user_text(self, text: str) -> None:
@@ -154,7 +166,8 @@ class ContextWindow:
             self._correction = min(max(ratio, MIN_CORRECTION), MAX_CORRECTION)
 
     def _estimate(self) -> int:
-        return self._fixed_tokens + sum(turn.tokens for turn in self._turns)
+        fixed = self._fixed_tokens + text_tokens(self._notes_text())
+        return fixed + sum(turn.tokens for turn in self._turns)
 
     def _too_long(self) -> bool:
         limit = self._budget.tokens
@@ -211,12 +224,20 @@ class ContextWindow:
         count = len(self._turns) // DROPPED_PART
         for turn in self._turns[:count]:
             turn.picture.drop_url()
+            self._notes += turn.notes
         del self._turns[:count]
+        limit = self._budget.tokens
+        while limit is not None and text_tokens(self._notes_text()) * NOTES_PART > limit:
+            del self._notes[0]
+
+    def _notes_text(self) -> str:
+        """Return the notes of dropped steps as they are told; empty without any."""
+        return "".join(f"{line}\n" for line in (NOTES, *self._notes, "")) if self._notes else ""
 
     def _turn_messages(self, turn: _Turn) -> list[Message]:
         before = turn.before
         if turn is self._turns[0]:
-            before = self._task_message + before
+            before = self._task_message + self._notes_text() + before
         parts: tuple[Part, ...] = (before + self._placeholder + turn.after,)
         if turn.has_picture:
             parts = (before, turn.picture, turn.after)

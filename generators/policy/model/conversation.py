@@ -87,9 +87,9 @@ class Conversation:
         except UnreadableReply as error:
             raise RolloutFailure(FailureKind.POLICY, str(error)) from error
 
-    def add_reply(self, canonical_reply: str) -> None:
-        """Append the reply that the policy accepts, in canonical form."""
-        self._started_window.append_reply(canonical_reply)
+    def add_reply(self, canonical_reply: str, note: str | None = None) -> None:
+        """Append the reply that the policy accepts, in canonical form, with what it notes; None: nothing."""
+        self._started_window.append_reply(canonical_reply, note)
 
     def add_rejection(self, action: Action, why: str) -> None:
         """Append why `action` was not carried out; the newest picture stays the last.

@@ -40,6 +40,6 @@ class ModelPolicy:
         """
         await self._conversation.add_observation(turn)
         parsed = await self._conversation.ask(step=len(turn.history))
-        self._conversation.add_reply(parsed.value.canonical_reply)
+        self._conversation.add_reply(parsed.value.canonical_reply, parsed.value.note)
         problems = () if parsed.problem is None else (parsed.problem,)
         return make_decision(parsed, problems=problems)

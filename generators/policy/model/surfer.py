@@ -94,10 +94,10 @@ class SurferPolicy:
             objection = await self._find_objection(turn, answer, problems)
             if objection is None:
                 break
-            self._conversation.add_reply(parsed.value.canonical_reply)
+            self._conversation.add_reply(parsed.value.canonical_reply, parsed.value.note)
             self._conversation.add_rejection(answer, REJECTION.format(why=objection))
         action = await self._locate_action(parsed.value, turn.observation, step, problems)
-        self._conversation.add_reply(self._canonical_reply(parsed.value, action))
+        self._conversation.add_reply(self._canonical_reply(parsed.value, action), parsed.value.note)
         self._pictures.drop_urls(but=self._conversation.pictures)
         return make_decision(parsed, action=action, problems=problems)
 

@@ -118,7 +118,9 @@ class PairMaker:
             yield made
 
     def _attempt(self, source: FullEpisode) -> _Attempt:
-        return _Attempt(source, tuple(replies_of(self.renderer.render(source.episode))))
+        return _Attempt(
+            source, tuple(replies_of(self.renderer.render(source.episode, source.task.expect)))
+        )
 
     def _row(self, parting: _Parting, rejected: _Attempt) -> Row | NoPair | NoRow:
         chosen, place = parting.chosen, parting.place

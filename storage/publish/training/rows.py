@@ -19,8 +19,8 @@ from storage.publish.training.messages import NoRow, Spelt, spell
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import Reply, replies_of
 
-_LABELLED_ANYWAY = (MaskReason.FAILED,)
-"""Replies that are not learnt but labelled: an action that could not be carried out is a bad example."""
+_LABELLED_ANYWAY = (MaskReason.FAILED, MaskReason.UNTRUE_NOTE)
+"""Replies that are not learnt but labelled: an action that could not be carried out, or a note that lies, is a bad example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class RowMaker:
         self, source: FullEpisode, counts: Counter[str]
     ) -> Iterator[tuple[Reply, Spelt, bool]]:
         """Yield each reply that gives a row with its spellings and its label; count the others."""
-        rendered = self.renderer.render(source.episode)
+        rendered = self.renderer.render(source.episode, source.task.expect)
         if rendered.ended is not None:
             counts["cut" if rendered.segments else "skipped"] += 1
             counts[rendered.ended] += 1
@@ -84,6 +84,8 @@ class RowMaker:
         ):
             return "masked" if reason is None else reason.value
         match self.kind:
+            case RowKind.KTO if reason is MaskReason.UNTRUE_NOTE:
+                return False
             case RowKind.KTO:
                 return _is_wanted(found, accepted=accepted)
             case RowKind.STEP_LABELS if found is None:

@@ -9,14 +9,16 @@ from support.runs.memory_run import RULE, MemoryRun
 from schemas.episodes.action import Action, Click, NoAction
 from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Actor, Episode, StopReason
+from schemas.tasks.expectation import Expectation
 from schemas.verdicts.verdict import Status, Verdict
 
 
 class Pointing(Parrot):
     """Renders an episode in one segment, and says where each action points."""
 
-    def render(self, episode: Episode) -> Rendered:
+    def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
         """Say an episode."""
+        del expectation
         told = [ChatMessage("system", ("You are a parrot.",))]
         for step in episode.steps[: episode.n_steps]:
             assert isinstance(step.action, Click)

@@ -14,6 +14,7 @@ from schemas.base import JsonObject
 from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Episode
 from schemas.tables.tables import Row
+from schemas.tasks.expectation import Expectation
 from schemas.tasks.task import SPLITS
 from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.verdict import Acceptance
@@ -65,8 +66,9 @@ class Parrot:
         """Say what the steps of an episode point at, as every renderer does."""
         return grounding_rows(source, counts)
 
-    def render(self, episode: Episode) -> Rendered:
+    def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
         """Say an episode."""
+        del expectation
         steps = episode.steps[: episode.n_steps]
         segments: list[Segment] = []
         told = [ChatMessage("system", ("You are a parrot.",))]

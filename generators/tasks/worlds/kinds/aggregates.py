@@ -85,7 +85,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
                 facts=_facts(setting, part, field),
                 read=whole_list(setting, part.view, part.entity),
             ),
-            (*to_part(setting, part), answer(reply, why)),
+            (*to_part(setting, part, field), answer(reply, why)),
             "computed",
             near=part.near,
         )

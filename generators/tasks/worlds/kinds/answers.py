@@ -27,6 +27,7 @@ from generators.tasks.worlds.ground.world_rows import (
     rank,
     term,
 )
+from generators.tasks.worlds.references.facts import best_so_far, facts_of_rows
 from generators.tasks.worlds.references.steps import (
     answer,
     click,
@@ -274,7 +275,11 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             Expectation(answer=reply, read=None if can_sort else whole_list(setting, view, entity)),
             (
                 *to_list(setting, view, filters, sort=sort, descending=wants_large),
-                find_listed(setting, reply) if can_sort else read(setting),
+                find_listed(setting, reply)
+                if can_sort
+                else read(
+                    setting, best_so_far(setting, entity, rows, field, wants_large=wants_large)
+                ),
                 answer(reply, why),
             ),
             "computed",
@@ -316,21 +321,20 @@ def count(setting: Setting, random: Random) -> Draft | None:
         filters = {name: choice for name, choice in wanted.items() if name in view.filters}
         listed = filtered_rows(setting, entity, filters)
         turns = (len(listed) - 1) // view.page_size
-        number = len(filtered_rows(setting, entity, wanted))
+        counted = filtered_rows(setting, entity, wanted)
+        number = len(counted)
         if number < _FEWEST or turns > MAX_TURNS or not can_filter(setting, entity, filters):
             continue
         return Draft(
             {**setting.names(view, entity), "among": in_words(entity, wanted)},
             Expectation(
                 answer=Number(number=number),
-                facts=tuple(
-                    setting.title(entity, row) for row in filtered_rows(setting, entity, wanted)
-                ),
+                facts=tuple(setting.title(entity, row) for row in counted),
                 read=whole_list(setting, view, entity),
             ),
             (
                 *to_list(setting, view, filters),
-                read(setting),
+                read(setting, facts_of_rows(setting, entity, counted)),
                 answer(str(number), f'I have read the list to its end and count "{number}".'),
             ),
             "computed",

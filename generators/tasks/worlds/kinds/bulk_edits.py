@@ -37,6 +37,7 @@ from generators.tasks.worlds.ground.world_rows import (
 from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     answer,
+    read_page,
     read_row,
     remove,
     take_steps,
@@ -387,7 +388,7 @@ def swap(setting: Setting, random: Random) -> Draft | None:
             changes(entity, *pairs),
             (
                 *read_row(setting, view, entity, one, (field,)),
-                *to_row(setting, view, entity, other, reads=(field,)),
+                *read_page(setting, view, entity, other, field),
                 *save_change(setting, entity, *pairs[1]),
                 *to_row(setting, view, entity, one, reads=()),
                 *save_change(setting, entity, *pairs[0]),

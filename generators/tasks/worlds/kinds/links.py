@@ -25,6 +25,7 @@ from generators.tasks.worlds.ground.world_rows import (
 )
 from generators.tasks.worlds.kinds.answers import find, join
 from generators.tasks.worlds.kinds.edits import conditional, delete, edit, move
+from generators.tasks.worlds.references.facts import facts_of, keep
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.steps import (
     OPENS_ROW,
@@ -197,9 +198,12 @@ def _check_row(
     target = setting.world.entity(link.target or "")
     there = setting.row(target, row[link.name])
     steps = (
-        *to_row(setting, view, entity, row, reads=(field, link)),
+        *keep(
+            to_row(setting, view, entity, row, reads=(field, link)),
+            facts_of(setting, entity, row, (field,)),
+        ),
         click(setting.title(target, there), Purpose.ROW),
-        *look(setting, target, (ground,)),
+        *keep(look(setting, target, (ground,)), facts_of(setting, target, there, (ground,))),
     )
     if values is None:
         return steps

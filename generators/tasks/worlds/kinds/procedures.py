@@ -6,6 +6,7 @@ from generators.tasks.worlds.ground.changes import can_put, changes, clashes, re
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.references.facts import keep
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.pattern_steps import reply
 from generators.tasks.worlds.references.steps import (
@@ -13,6 +14,7 @@ from generators.tasks.worlds.references.steps import (
     answer,
     because,
     in_words_of,
+    read_page,
     see,
     take_steps,
     to_row,
@@ -20,6 +22,7 @@ from generators.tasks.worlds.references.steps import (
 from generators.worlds.drawing.histories import tracked_fields
 from generators.worlds.state.database import Row, Value
 from schemas.tasks.expectation import Expectation
+from schemas.tasks.reference import Fact
 from schemas.worlds.field import DataField
 from schemas.worlds.records import History, Procedure
 from schemas.worlds.world import Entity, Transition, View
@@ -76,7 +79,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
         },
         _expectation(setting, entity, one, row),
         (
-            *to_row(setting, guides, pages, page, reads=(pages.field(manual.text),)),
+            *read_page(setting, guides, pages, page, pages.field(manual.text)),
             *because(why, followed),
             answer(),
         ),
@@ -173,6 +176,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
         return None
     row, last, (field, value) = random.choice(found)
     values: Row = {field.name: value}
+    title = " ".join(setting.title(past, last).split())
     edits = save_change(setting, entity, row, values)
     why = (
         f"The last of the changes was of {field.label}, which was {last[history.before]} until then. "
@@ -183,7 +187,9 @@ def undo(setting: Setting, random: Random) -> Draft | None:
         changes(entity, (row, values)),
         (
             *to_row(setting, view, entity, row, reads=()),
-            see(setting.title(past, last)),
+            *keep(
+                (see(title),), [Fact(of=title, label=field.label, value=str(last[history.before]))]
+            ),
             *because(why, edits),
             answer(),
         ),

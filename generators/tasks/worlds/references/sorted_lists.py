@@ -20,6 +20,7 @@ from generators.tasks.worlds.ground.world_rows import (
     rank,
     term,
 )
+from generators.tasks.worlds.references.facts import facts_of_rows, keep
 from generators.tasks.worlds.references.steps import (
     Steps,
     because,
@@ -118,18 +119,21 @@ def _in_list(setting: Setting, ordered: Ordered) -> list[Row]:
 
 
 def to_ordered(setting: Setting, ordered: Ordered, rows: Sequence[Row]) -> Steps:
-    """Return the steps from any page until the given rows were seen to be the first."""
+    """Return the steps from any page until the given rows were seen to be the first, and kept."""
+    part, field = ordered.part, ordered.field
+    kept = field if field.name in part.view.columns else None
     if not _is_sorted(ordered):
-        return to_part(setting, ordered.part)
-    part, listed = ordered.part, _in_list(setting, ordered)
+        return to_part(setting, part, kept)
+    listed = _in_list(setting, ordered)
     last = max(map(listed.index, rows))
     turns_to = last // part.view.page_size
     if turns_to > MAX_TURNS:
-        return to_part(setting, part)
-    return (
-        *to_list(setting, part.view, part.filters, sort=ordered.field, descending=ordered.is_large),
+        return to_part(setting, part, kept)
+    steps = (
+        *to_list(setting, part.view, part.filters, sort=field, descending=ordered.is_large),
         find_listed(setting, setting.title(part.entity, listed[last])),
     )
+    return keep(steps, facts_of_rows(setting, part.entity, rows, kept))
 
 
 def to_first(setting: Setting, ordered: Ordered) -> Steps:

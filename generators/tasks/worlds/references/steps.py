@@ -10,9 +10,10 @@ from zlib import crc32
 
 from generators.tasks.worlds.ground.row_conditions import Part
 from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.references.facts import facts_of, facts_of_rows, keep
 from generators.worlds.state.database import Row
 from generators.worlds.state.page_layout import fact_parts
-from schemas.tasks.reference import Do, Purpose, ReferenceStep
+from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
 from schemas.worlds.behaviour import Acts, Cookies, Facts, Menus, Paging
 from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape
@@ -170,11 +171,17 @@ def to_row(
 def read_row(
     setting: Setting, view: View, entity: Entity, row: Row, fields: Iterable[DataField]
 ) -> Steps:
-    """Return the steps from any page until fields of a row are in sight: in its list, or else on its page."""
+    """Return the steps from any page until fields of a row are in sight and kept: in its list, or else on its page."""
     fields = tuple(fields)
-    if is_listed(view, fields):
-        return find_row(setting, view, entity, row)
-    return to_row(setting, view, entity, row, reads=fields)
+    if not is_listed(view, fields):
+        return read_page(setting, view, entity, row, *fields)
+    return keep(find_row(setting, view, entity, row), facts_of(setting, entity, row, fields))
+
+
+def read_page(setting: Setting, view: View, entity: Entity, row: Row, *fields: DataField) -> Steps:
+    """Return the steps from any page until fields of a row are in sight on its own page, and kept."""
+    steps = to_row(setting, view, entity, row, reads=fields)
+    return keep(steps, facts_of(setting, entity, row, fields))
 
 
 def is_listed(view: View, fields: Iterable[DataField]) -> bool:
@@ -314,9 +321,11 @@ def find_listed(setting: Setting, title: str) -> ReferenceStep:
     )
 
 
-def read(setting: Setting) -> ReferenceStep:
-    """Return the step that reads a list to its end."""
-    return ReferenceStep(do=Do.READ, text=_next_rows(setting), purpose=Purpose.LOOK)
+def read(setting: Setting, keep: Iterable[Fact] = ()) -> ReferenceStep:
+    """Return the step that reads a list to its end, and keeps what it says."""
+    return ReferenceStep(
+        do=Do.READ, text=_next_rows(setting), purpose=Purpose.LOOK, keep=tuple(keep)
+    )
 
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
@@ -367,9 +376,10 @@ def _sign_in_again(setting: Setting) -> Steps:
     return (fill(noise.name, user, Purpose.NAME), click(noise.resume, Purpose.IN_THE_WAY))
 
 
-def to_part(setting: Setting, part: Part) -> Steps:
-    """Return the steps from any page until all rows of a part were seen in its list."""
-    return (
-        *to_list(setting, part.view, part.filters),
-        read(setting),
-    )
+def to_part(setting: Setting, part: Part, field: DataField | None = None) -> Steps:
+    """Return the steps from any page until all rows of a part were seen in its list, and kept.
+
+    `field` is what of each row is kept; None: its name alone.
+    """
+    kept = facts_of_rows(setting, part.entity, part.rows, field)
+    return (*to_list(setting, part.view, part.filters), read(setting, kept))

@@ -13,6 +13,7 @@ from random import Random
 
 from pydantic import TypeAdapter
 
+from generators.policy.thoughts.vary import vary
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
@@ -51,17 +52,17 @@ def think(
 ) -> tuple[ReferenceStep, ...]:
     """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
     known = thoughts()["steps"]
+
+    def why(step: ReferenceStep, key: str) -> str:
+        if step.why is not None:
+            return vary(step.why, random)
+        said = vary(random.choice(known[key]), random)
+        return said.format(on=step.on, text=step.text, within=step.within)
+
+    keys = _keys(steps, goal, answer_kind)
     return tuple(
-        step
-        if step.why is not None
-        else step.model_copy(
-            update={
-                "why": random.choice(known[key]).format(
-                    on=step.on, text=step.text, within=step.within
-                )
-            }
-        )
-        for step, key in zip(steps, _keys(steps, goal, answer_kind), strict=True)
+        step.model_copy(update={"why": why(step, key)})
+        for step, key in zip(steps, keys, strict=True)
     )
 
 

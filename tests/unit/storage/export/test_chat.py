@@ -13,6 +13,7 @@ from support.runs.memory_run import MemoryRun, commit_unit, small_run
 
 from schemas.episodes.conversation import Rendered
 from schemas.episodes.episode import Episode
+from schemas.tasks.expectation import Expectation
 from storage.export.chat import Chat
 from storage.export.registry import MessageShape, Pictures, StepChoice
 
@@ -46,8 +47,8 @@ def test_every_reply_is_learnt_once_whatever_is_repeated(tmp_path: Path) -> None
 
 def test_a_reply_that_is_not_learnt_is_listed_with_the_reason(tmp_path: Path) -> None:
     class Forgetful(Parrot):
-        def render(self, episode: Episode) -> Rendered:
-            segments = super().render(episode).segments
+        def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
+            segments = super().render(episode, expectation).segments
             [*turns, last] = segments[0].turns
             lost = replace(last, learnt=False, masked="its prompt no longer shows it")
             return Rendered((replace(segments[0], turns=(*turns, lost)), *segments[1:]))
@@ -156,8 +157,8 @@ def test_pictures_can_be_in_the_lines(tmp_path: Path, shape: MessageShape) -> No
 
 def test_what_cannot_be_said_is_counted(tmp_path: Path) -> None:
     class Speechless(Parrot):
-        def render(self, episode: Any) -> Rendered:
-            whole = super().render(episode)
+        def render(self, episode: Any, expectation: Any = None) -> Rendered:
+            whole = super().render(episode, expectation)
             kept = whole.segments if episode.attempt else ()
             return Rendered(kept, ended="unsaid_select")
 

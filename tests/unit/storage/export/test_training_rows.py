@@ -19,6 +19,7 @@ from support.runs.memory_run import MemoryRun, MemorySnapshot, commit_unit, cont
 from schemas.configuration.sections import RowKind
 from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePicture, Rendered
 from schemas.episodes.episode import Episode
+from schemas.tasks.expectation import Expectation
 from storage.export import output_folder
 from storage.export.output_folder import MANIFEST
 from storage.export.registry import Spelling
@@ -62,11 +63,11 @@ class Changed(Parrot):
         super().__init__()
         self._change = change
 
-    def render(self, episode: Episode) -> Rendered:
+    def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
         """Say an episode, changed."""
         segments = [
             replace(segment, turns=tuple(map(self._change, segment.turns)))
-            for segment in super().render(episode).segments
+            for segment in super().render(episode, expectation).segments
         ]
         return Rendered(tuple(segments))
 
@@ -300,11 +301,11 @@ def test_an_export_that_broke_off_goes_on_to_the_same_bytes(
     class Breaking(Parrot):
         left = 5
 
-        def render(self, episode: Episode) -> Rendered:
+        def render(self, episode: Episode, expectation: Expectation | None = None) -> Rendered:
             self.left -= 1
             if not self.left:
                 raise ArithmeticError
-            return super().render(episode)
+            return super().render(episode, expectation)
 
     monkeypatch.setattr(output_folder, "SHARD_BYTES", 8_000)
     with pytest.raises(ArithmeticError):

@@ -11,7 +11,13 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from generators.engine.protocol import Message, Picture
-from generators.policy.model.context_window import Budget, ContextWindow
+from generators.policy.model.context_window import (
+    BYTES_PER_TOKEN,
+    NOTES,
+    NOTES_PART,
+    Budget,
+    ContextWindow,
+)
 from schemas.errors import RolloutFailure
 
 PICTURE_TOKENS = 20
@@ -150,6 +156,32 @@ def test_where_text_fills_the_budget_the_oldest_steps_leave_in_one_block() -> No
     assert drops
     assert all(b <= a // 2 + 2 for a, b in drops)
     assert segments == sorted(segments)
+
+
+def noted(note: str, *, limit: int) -> Iterator[list[str]]:
+    """Yield the task's message in each prompt of an episode that notes something at every step."""
+    budget = Budget(keep_images=1, slack_images=2, tokens=limit)
+    window = ContextWindow("You act.", "Task: click.\n", image_placeholder="[]", budget=budget)
+    for step in range(40):
+        window.append_observation(before(step), picture(step), after(), picture_tokens=20)
+        window.calibrate(len(ids(window.messages)))
+        yield _text(window.messages[1]).split("<observation", maxsplit=1)[0].splitlines()
+        window.append_reply(echo(step), f"{note} {step}")
+
+
+def test_the_notes_of_dropped_steps_stay_behind_the_task() -> None:
+    first, *_, last = noted("rate", limit=2_000)
+
+    assert first == ["Task: click."]
+    assert last[:3] == ["Task: click.", NOTES, "rate 0"]
+    assert last[2:] == [*(f"rate {step}" for step in range(len(last) - 3)), ""]
+
+
+def test_too_many_notes_lose_the_oldest_and_leave_room_for_the_picture() -> None:
+    *_, last = noted("a long note " * 40, limit=2_000)
+
+    assert 0 < len(last) - 3 < 5
+    assert len("\n".join(last)) < 2_000 * BYTES_PER_TOKEN / NOTES_PART + 50
 
 
 def test_an_observation_that_cannot_fit_is_a_failure_that_says_so() -> None:

@@ -1,0 +1,126 @@
+"""What a policy writes down: facts of a picture that a later step needs, in the turn in which the picture shows them.
+
+A prompt keeps a few pictures; a reply stays in it with its note. A reference says what its steps bring into sight that
+later ones need (`ReferenceStep.keep`), and this looks whether the picture shows it: a row's name with its value, both in
+one row of a list, or on the row's own page, each wholly in sight.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from random import Random
+
+from generators.browser.protocol import Node
+from generators.policy.course import Course
+from generators.policy.element_names import words
+from generators.policy.protocol import Decision
+from generators.policy.sight import Sight
+from generators.policy.window import is_within
+from schemas.episodes.action import Answer
+from schemas.tasks.reference import Fact
+
+_HOLDERS = {"ul", "ol", "tbody", "table", "main", "section", "form", "dialog", "body", "html"}
+"""Tags of elements that hold several rows."""
+
+_ONE = (
+    '"{label}" of "{of}": "{value}"',
+    '"{of}": "{label}" is "{value}"',
+    '"{of}" has "{value}" as its "{label}"',
+)
+_NAMES = (
+    "Fits: {names} ({count} so far)",
+    "{names}; that makes {count}",
+    "So far {count}: {names}",
+)
+_VALUES = ('"{label}": {values}', '{values} (all "{label}")')
+
+
+class Notes:
+    """The notes of one episode."""
+
+    def __init__(self, course: Course, seed: str) -> None:
+        """The seed decides how notes are worded."""
+        self._course = course
+        self._random = Random(f"notes {seed}")
+        self._written: list[Fact] = []
+        self._new: list[Fact] = []
+
+    def look(self, sight: Sight) -> None:
+        """Note what a picture shows of what the steps up to the next one keep.
+
+        What only the step after it keeps counts later: it may mean other rows, as those of a list that a click narrows.
+        """
+        missing = [one for one in self._course.facts if one not in self._written]
+        self._new = [one for one in missing if _is_in_sight(one, sight)]
+
+    def add(self, decision: Decision) -> Decision:
+        """Return a decision with a note of what was found in its picture, if a later step needs it."""
+        new, self._new = self._new, []
+        if not new or isinstance(decision.action, Answer) or self._course.next is None:
+            return decision
+        self._written += new
+        return decision.model_copy(update={"note": "; ".join(self._words(new)) + "."})
+
+    def _words(self, facts: Sequence[Fact]) -> Iterator[str]:
+        """Yield what is noted of facts, those of one label together."""
+        for label, group in groupby(facts, key=lambda one: one.label):
+            same = list(group)
+            names = ", ".join(f'"{one.of}"' for one in same)
+            if label is None:
+                count = sum(one.label is None for one in self._written)
+                yield self._random.choice(_NAMES).format(names=names, count=count)
+            elif len(same) == 1:
+                fact = same[0]
+                worded = self._random.choice(_ONE)
+                yield worded.format(of=fact.of, label=label, value=fact.value)
+            else:
+                values = ", ".join(f'"{one.of}" "{one.value}"' for one in same)
+                yield self._random.choice(_VALUES).format(label=label, values=values)
+
+
+def _is_in_sight(fact: Fact, sight: Sight) -> bool:
+    """Return whether a picture shows a fact, wholly: in a row of a list, or on the page of the row."""
+    if words(sight.screen.heading) == fact.of and fact.value is not None:
+        return any(_says(part, fact) for part in _parts_of(fact, sight))
+    rows = (_row_of(one, sight) for one in _nodes_of(fact.of, sight))
+    return any(_says(row, fact) for row in rows if _is_whole(row, sight))
+
+
+def _parts_of(fact: Fact, sight: Sight) -> Iterator[Node]:
+    """Yield the elements, wholly in sight, in which a value stands under the fact's label."""
+    for node in _nodes_of(fact.label or "", sight):
+        path = sight.page.window.path_to(node)
+        if len(path) > 1 and _is_whole(path[-2], sight):
+            yield path[-2]
+
+
+def _nodes_of(name: str, sight: Sight) -> list[Node]:
+    """Return the elements in sight with exactly these words."""
+    return [
+        one for one in sight.page.front.walk() if one.point is not None and words(one.text) == name
+    ]
+
+
+def _row_of(node: Node, sight: Sight) -> Node:
+    """Return the row, entry or card that an element is in."""
+    path = sight.page.window.path_to(node)
+    row = node
+    for one in reversed(path[:-1]):
+        if one.tag in _HOLDERS:
+            break
+        row = one
+        if one.tag in {"tr", "li", "article"}:
+            break
+    return row
+
+
+def _is_whole(node: Node, sight: Sight) -> bool:
+    return is_within(node, sight.page.window.view(node))
+
+
+def _says(node: Node, fact: Fact) -> bool:
+    """Return whether an element's text has the fact's value as words of its own."""
+    if fact.value is None:
+        return True
+    said = re.escape(words(fact.value))
+    return re.search(rf"(?<!\w){said}(?!\w)", words(node.text)) is not None

@@ -1,0 +1,136 @@
+"""Plans in words: the phases that steps of a reference come to, as far as the goal and the picture name them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from random import Random
+
+from generators.policy.thoughts.vary import sentences, vary
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
+
+MOST = 5
+"""A plan of more phases leaves out those that follow by themselves."""
+
+_BY_THE_WAY = {"search", "filter", "sort", "row"}
+_BEFORE = {"go", "find", "look", *_BY_THE_WAY}
+_CHANGES = {"new", "edit", "delete", "step", "put_in"}
+
+_NAMED = {"go", "find"}
+"""Phases that are said with a name, where it is known."""
+
+_FILLS = (
+    *(
+        Purpose.TYPE,
+        Purpose.PART_OF_CHOICE,
+        Purpose.CHOOSE,
+        Purpose.CHOOSE_AT_ONCE,
+        Purpose.ENTER_CHOICE,
+    ),
+    *(
+        Purpose.OPTION,
+        Purpose.BOX,
+        Purpose.TOGGLE,
+        Purpose.UNTAG,
+        Purpose.ATTACH,
+        Purpose.COUNT,
+        Purpose.DATE,
+    ),
+    *(Purpose.SLIDER, Purpose.HANDLE, Purpose.FILL_CELL, Purpose.ENTER_CELL, Purpose.CHOOSE_CELL),
+    *(Purpose.CHOOSE_CELL_AT_ONCE, Purpose.TOGGLE_CELL),
+)
+
+_PHASES = {
+    Purpose.VIEW: "go",
+    Purpose.TO_CART: "go",
+    Purpose.SEARCH: "search",
+    Purpose.SEARCH_AT_ONCE: "search",
+    Purpose.FILTER: "filter",
+    Purpose.SORT: "sort",
+    Purpose.ROW: "row",
+    Purpose.TWICE: "row",
+    Purpose.PLACE: "row",
+    Purpose.ADD: "new",
+    Purpose.EDIT: "edit",
+    Purpose.SAVE: "save",
+    Purpose.SAVE_CELL: "save",
+    Purpose.DELETE: "delete",
+    Purpose.STEP: "step",
+    Purpose.CARD_STEP: "step",
+    Purpose.MOVE_CARD: "step",
+    Purpose.REPLY: "send",
+    Purpose.ASK: "ask",
+    Purpose.PUT_IN: "put_in",
+    Purpose.PUT_IN_LISTED: "put_in",
+    Purpose.CHECK_OUT: "check_out",
+    **dict.fromkeys(_FILLS, "fill"),
+}
+
+
+def plan(
+    steps: Sequence[ReferenceStep],
+    is_known: Callable[[str], bool],
+    random: Random,
+    *,
+    key: str = "plan",
+) -> str | None:
+    """Return what steps come to, in a sentence; None: in fewer than two phases, or nobody knows what they are for.
+
+    Args:
+        steps: the steps that are to be taken.
+        is_known: whether the goal or the picture says a name; only such are named.
+        random: draws the words.
+        key: `plan` for a first plan, `again` for what is left of one that has changed.
+    """
+    told = sentences("plan")
+    phases = _short([(name, on) for name, on in _phases(steps) if name])
+    if len(phases) < 2:  # noqa: PLR2004 - one is no plan
+        return None
+    said = (vary(random.choice(told[_key(*one, is_known)]), random) for one in phases)
+    words = [sentence.format(name=on) for sentence, (_, on) in zip(said, phases, strict=True)]
+    return vary(random.choice(told[key]), random).format(phases=_join(words))
+
+
+def _short(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return phases without what follows by itself from others, if they are many, and without what is done once more."""
+    went = [one for at, one in enumerate(phases) if one[0] != "go" or one not in phases[:at]]
+    kept = _once(went)
+    if len(kept) > MOST:
+        kept = _once([one for one in kept if one[0] not in _BY_THE_WAY])
+    changes = [at for at, (name, _) in enumerate(kept) if name in _CHANGES]
+    if len(changes) > 1 and kept[changes[0]][0] == kept[changes[1]][0]:
+        end = changes[1]
+        while end > changes[0] + 1 and kept[end - 1][0] in _BEFORE:
+            end -= 1
+        return [*kept[:end], ("rest", "")]
+    return kept
+
+
+def _once(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return phases without those that repeat the one before."""
+    return [next(group) for _, group in groupby(phases, key=lambda one: one[0])]
+
+
+def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
+    """Yield the phase of each step, empty if it is of none, and the name that the step is on."""
+    for step in steps:
+        on = step.on or ""
+        match step.do:
+            case Do.FIND:
+                yield "find", on
+            case Do.READ:
+                yield "read", on
+            case Do.LOOK:
+                yield "look", on
+            case Do.ANSWER:
+                yield ("answer" if step.text else ""), on
+            case _:
+                yield _PHASES.get(step.purpose or Purpose.IN_THE_WAY, ""), on
+
+
+def _key(name: str, on: str, is_known: Callable[[str], bool]) -> str:
+    return f"{name}_unnamed" if name in _NAMED and not is_known(on) else name
+
+
+def _join(words: Sequence[str]) -> str:
+    """Return phases in one line: `a, b and then c`."""
+    *first, last = words
+    return f"{', '.join(first)} and then {last}" if len(first) > 1 else f"{first[0]}, then {last}"
