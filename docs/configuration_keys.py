@@ -90,7 +90,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
         "publish.training_rows",
     ),
-    "flows/job/publish_job.py": _all("publish", "training_rows dialect"),
+    "flows/job/publish_job.py": _all("publish", "training_rows best_of dialect"),
     "storage/objects/s3/bucket_client.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""
@@ -106,7 +106,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
         "browser.user",
     ),
     "actions": _all("limits", "steps stuck_steps"),
-    "attempts": ("tasks.attempts",),
+    "attempts": ("tasks.attempts", "publish.best_of"),
     "characters": (f"{OPTIONS}.text_limit",),
     "CSS pixels": ("browser.viewport", "browser.viewports"),
     "episodes": ("tasks.unit_size", "limits.live_episodes", "limits.accepted"),

@@ -361,6 +361,8 @@ class PublishSection(Record):
     """Training rows that are published beside the tables, a config for each kind. Each row holds all
     pictures of its prompt, so `sft`, `kto` and `step_labels` each take a multiple of what `steps` takes;
     empty: none."""
+    best_of: int | None = Field(default=None, ge=1)
+    """Of the accepted attempts at a task, so many give rows of `sft`: the shortest. None: all do."""
     dialect: str | None = None
     """The dialect of training rows; None: that of the first policy that calls an engine, else
     `holotron`."""

@@ -159,7 +159,9 @@ async def publish_to(
         run_id=run_file.run_id,
         include_rejected=terms.include_rejected,
         shard_bytes=shard_mb * MEGABYTE,
-        training=TrainingTerms(terms.training_rows, renderer) if renderer is not None else None,
+        training=None
+        if renderer is None
+        else TrainingTerms(terms.training_rows, renderer, terms.best_of),
     )
 
     await _record_splits(snapshot, plan)

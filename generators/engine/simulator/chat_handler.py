@@ -30,7 +30,12 @@ from generators.engine.simulator.metrics import EngineCounters
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.pictures import ImageCache
 from generators.engine.simulator.prefix_cache import PrefixCache, blocks_of
-from generators.engine.simulator.replies import QueuedReplies, generate_reply, request_seed
+from generators.engine.simulator.replies import (
+    QueuedReplies,
+    generate_reply,
+    is_blunder,
+    request_seed,
+)
 from generators.engine.simulator.request_log import LoggedChat, RequestLog, drop_pictures
 from generators.engine.simulator.response import (
     STREAM_TOKENS,
@@ -147,6 +152,8 @@ class ChatHandler:
         self.counters.cached_tokens += cached
         usage = ReplyUsage(self.options, prompt, cached, queued)
         text = self.queued_replies.take(entry.session)
+        if text is not None and is_blunder(chat, prompt, self.options):
+            text = None
         used = False
         try:
             content = await generate_reply(chat, prompt, self.options, faults=faults, queued=text)

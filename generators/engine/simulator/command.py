@@ -53,6 +53,7 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
             speed=args.speed,
             by_priority=args.scheduling_policy == "priority",
             puppet=args.puppet,
+            blunders=args.blunders,
             seed=args.seed,
             api_key=args.api_key,
         )
@@ -88,6 +89,7 @@ def _parser() -> _FlagParser:
     add("--speed", type=float, default=usual.speed, metavar="N", help="seconds of it in a real one")
     add("--scheduling-policy", choices=("fcfs", "priority"), default="fcfs", help="as with vLLM")
     add("--puppet", action="store_true", help="send the replies that PUT /puppet/{session} queues")
+    add("--blunders", type=float, default=usual.blunders, metavar="SHARE", help="made up instead")
     add("--seed", type=int, default=usual.seed)
     add("--api-key", default=None, help="what /v1 must be asked with")
     add(

@@ -52,6 +52,8 @@ class SimulatorOptions(Record):
     """Begin with the requests of the lowest `priority`, where a preset gives it a queue (`--scheduling-policy`)."""
     puppet: bool = False
     """Send the replies that `PUT /puppet/{session}` queued."""
+    blunders: float = Field(default=0.0, ge=0, le=1)
+    """The share of queued replies that are used up without being sent: something made up is sent in their place."""
     seed: int = 0
     """Seed of every random reply; equal requests get equal replies."""
     api_key: str | None = Field(default=None, min_length=1)

@@ -114,6 +114,11 @@ def request_seed(chat: ChatRequest, prompt: TokenizedPrompt, options: SimulatorO
     return int.from_bytes(digest.digest(), "big")
 
 
+def is_blunder(chat: ChatRequest, prompt: TokenizedPrompt, options: SimulatorOptions) -> bool:
+    """Return whether a request is answered with something made up although a reply was queued for it."""
+    return Random(f"blunder {request_seed(chat, prompt, options)}").random() < options.blunders
+
+
 async def _targets(
     chat: ChatRequest, options: SimulatorOptions, faults: ActiveFaults
 ) -> ReplyTargets:

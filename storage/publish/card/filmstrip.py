@@ -1,18 +1,19 @@
 """The film strip beside the card: the steps of one real trajectory, side by side, as a PNG.
 
 Each frame is a step's picture with the point of its action drawn on it, and the action in words; the
-last one is the final state. A rule selects the trajectory, to prevent hand-picking: the longest accepted
-one that fits, and among equals the first. Only its pictures are read. The size is bounded for pictures
+last one is the final state. A rule selects the trajectory, to prevent hand-picking: of the accepted ones that
+fit, those in which something was noted come first, then the longest, and among equals the first. Only its pictures are read. The size is bounded for pictures
 of any size. The same rows and the same Pillow give the same bytes.
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from PIL import Image, ImageDraw, ImageFont
 
 from schemas.episodes.action import ACTION, Action, NoAction, action_columns
@@ -53,6 +54,8 @@ class Frame(NamedTuple):
     """The action in words; `none` for the final state."""
     thought: str | None
     """The policy's thought; None if it gave none."""
+    note: str | None = None
+    """What it noted; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,16 @@ class Film:
     """Its first steps."""
 
 
-def choose_film(selection: Selection) -> Candidate | None:
-    """Return the longest accepted trajectory that fits, else the shortest; None if none is accepted."""
+def choose_film(selection: Selection, noted: Collection[str] = ()) -> Candidate | None:
+    """Return the longest accepted trajectory that fits, else the shortest; None if none is accepted.
+
+    `noted` are the episodes in which something was noted: those that fit come first.
+    """
     accepted = [one for one in selection.published if one.acceptance.accepted and one.whole]
     fitting = [one for one in accepted if one.n_steps < MAX_FRAMES]
     if fitting:
-        return max(fitting, key=lambda one: one.n_steps)  # the first of several
+        by = {one.episode_id: (one.episode_id in noted, one.n_steps) for one in fitting}
+        return max(fitting, key=lambda one: by[one.episode_id])  # the first of several
     return min(accepted, key=lambda one: one.n_steps, default=None)
 
 
@@ -88,13 +95,18 @@ def read_film(tables: Tables, selection: Selection, viewports: dict[str, Viewpor
     Raises:
         Damaged: a row is missing, or a picture is not the one recorded.
     """
-    chosen = choose_film(selection)
+    chosen = choose_film(selection, _episodes_with_notes(tables))
     if chosen is None:
         return None
     rows = list(_rows(tables, "steps", chosen))[:MAX_FRAMES]
     [episode] = _rows(tables, "episodes", chosen)
     frames = (
-        Frame(row["screenshot"]["bytes"], ACTION.validate_json(row["action"]), row["thought"])
+        Frame(
+            row["screenshot"]["bytes"],
+            ACTION.validate_json(row["action"]),
+            row["thought"],
+            row["note"],
+        )
         for row in rows
     )
     viewport = viewports[chosen.episode_id]
@@ -108,9 +120,27 @@ def read_film(tables: Tables, selection: Selection, viewports: dict[str, Viewpor
     )
 
 
+def _episodes_with_notes(tables: Tables) -> set[str]:
+    """Return the episodes in which something was noted."""
+    steps = tables.datasets.get("steps")
+    if steps is None or "note" not in steps.schema.names:
+        return set()
+    noted = ~pc.field("note").is_null()
+    batches = steps.to_batches(columns=["episode_id", "note"], filter=noted)
+    return {str(one) for batch in batches for one in batch["episode_id"].to_pylist()}
+
+
 def _rows(tables: Tables, table: str, of: Candidate) -> Iterator[Row]:
     columns = {
-        "steps": ("episode_id", "step", "screenshot", "screenshot_sha256", "action", "thought"),
+        "steps": (
+            "episode_id",
+            "step",
+            "screenshot",
+            "screenshot_sha256",
+            "action",
+            "thought",
+            "note",
+        ),
         "episodes": ("episode_id", "instruction"),
     }[table]
     schema = pa.schema([config_schema(table).field(name) for name in columns])
@@ -130,13 +160,15 @@ def film_lines(film: Film | None, path: str) -> Iterator[str]:
     shown = "all" if len(film.frames) == total else f"the first {len(film.frames)} of"
     yield f"![The steps of one trajectory, with the point of each action]({path})"
     yield ""
-    yield f"One trajectory, {shown} {total:,} pictures: of the accepted ones the longest that fits, and of those the"
-    yield f"first. It is `{film.episode_id}`, of {markdown(film.template_id)}; its goal:"
+    yield f"One trajectory, {shown} {total:,} pictures: of the accepted ones that fit, with a note if one has any, the"
+    yield f"longest, and of those the first. It is `{film.episode_id}`, of {markdown(film.template_id)}; its goal:"
     yield f"{markdown(film.goal, max_chars=MAX_GOAL_CHARS)}"
     yield ""
     for number, frame in enumerate(film.frames):
         thought = markdown(frame.thought or "", max_chars=MAX_THOUGHT_CHARS)
+        note = markdown(frame.note or "", max_chars=MAX_THOUGHT_CHARS)
         because = f" (thought: {thought})" if thought else ""
+        because += f" (noted: {note})" if note else ""
         yield f"* {number}: {markdown(action_words(frame.action), max_chars=MAX_THOUGHT_CHARS)}{because}"
 
 

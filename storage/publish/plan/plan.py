@@ -53,6 +53,8 @@ class TrainingTerms(NamedTuple):
     """Their kinds, each a config."""
     renderer: Renderer
     """Renders episodes in the dialect."""
+    best_of: int | None = None
+    """Of the accepted attempts at a task, so many give rows of `sft`: the shortest. None: all do."""
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -169,7 +171,9 @@ def plan_files(
                 ids |= {episode.prompt_sha256} if episode.prompt_sha256 else set()
             files += [_planned_file(group, 0, ids=sorted(ids))] if ids else []
         else:
-            files += _episode_files(group, members[split], selection, owners)
+            best = None if training is None else training.best_of
+            learnt = _best_attempts(members[split], best)
+            files += _episode_files(group, members[split], selection, owners, learnt)
     return PublishPlan(
         run_id=run_id,
         version=tables.version,
@@ -181,9 +185,13 @@ def plan_files(
 
 
 def _episode_files(
-    group: _FileGroup, members: Sequence[Candidate], selection: Selection, owners: _RowOwners
+    group: _FileGroup,
+    members: Sequence[Candidate],
+    selection: Selection,
+    owners: _RowOwners,
+    learnt: Collection[str],
 ) -> Iterator[PlannedFile]:
-    """Plan the files of a config with rows by episode."""
+    """Plan the files of a config with rows by episode; `learnt` are the episodes that `sft` is made of."""
     config = group.config
     compares = config == RowKind.PREFERENCE
     kept = [
@@ -200,10 +208,20 @@ def _episode_files(
         if config not in _OF_EVERY_ATTEMPT:
             listed = [c for c in listed if selection.publishes(c)]
         if config == RowKind.SFT:  # a reply of an attempt that failed is not one to learn
-            listed = [c for c in listed if c.acceptance.accepted]
+            listed = [c for c in listed if c.episode_id in learnt]
         episodes = [c for c in listed if owners.has_rows(config, c)]
         if episodes and not (compares and all(c.acceptance.accepted for c in episodes)):
             yield _planned_file(group, index, episodes=episodes)
+
+
+def _best_attempts(members: Sequence[Candidate], count: int | None) -> set[str]:
+    """Return the accepted attempts, of each task the shortest so many; None: all."""
+    accepted: dict[str, list[Candidate]] = {}
+    for one in members:
+        if one.acceptance.accepted:
+            accepted.setdefault(one.task_id, []).append(one)
+    ranked = (sorted(them, key=lambda c: (c.n_steps, c.attempt)) for them in accepted.values())
+    return {one.episode_id for them in ranked for one in them[:count]}
 
 
 def _task_files(group: _FileGroup, members: Sequence[Candidate]) -> Iterator[PlannedFile]:

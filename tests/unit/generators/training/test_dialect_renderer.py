@@ -28,12 +28,29 @@ from schemas.configuration.sections import (
     PolicySection,
     RowKind,
 )
-from schemas.episodes.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
-from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
+from schemas.episodes.action import (
+    Action,
+    Answer,
+    Button,
+    Click,
+    Drag,
+    NoAction,
+    Select,
+    TypeText,
+    Wait,
+)
+from schemas.episodes.conversation import (
+    ChatMessage,
+    MaskReason,
+    MessagePicture,
+    Rendered,
+    Segment,
+)
 from schemas.episodes.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.episodes.observation import Screenshot, Sight, Target
 from schemas.episodes.placeholders import PLACEHOLDER
 from schemas.errors import BadConfig
+from schemas.tasks.expectation import Expectation
 from storage.publish.training.rows import RowMaker
 
 Said = tuple[str, tuple[str | tuple[int, bytes], ...]]
@@ -240,7 +257,9 @@ def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() 
         }
 
 
-def remembering(*, thought: str = "I write it down.", old: bool = False) -> Episode:
+def remembering(
+    *, thought: str = "I write it down.", note: str | None = None, old: bool = False
+) -> Episode:
     """Return an episode that types at its third look a word that only the first one showed."""
     shown = (Sight(text="tulip", bbox=(0, 0, SIDE, SIDE)),)
     word = taught(Wait(ms=1), Wait(ms=1), TypeText(text="tulip"))
@@ -250,6 +269,7 @@ def remembering(*, thought: str = "I write it down.", old: bool = False) -> Epis
                 "sights": None if old else shown[: not step.step],
                 "thought": thought if step.step == 0 else None,
                 "thought_source": ThoughtSource.TEMPLATE if step.step == 0 else None,
+                "note": note if step.step == 0 else None,
                 "target": None,
                 "screenshot": framed(step.step),
             }
@@ -274,9 +294,10 @@ def framed(number: int) -> Screenshot:
         (3, remembering(), None),
         (1, remembering(), "its prompt no longer shows the text 'tulip'"),
         (1, remembering(thought="It says 'tulip'."), None),
+        (1, remembering(note='The word is "tulip".'), None),
         (1, remembering(old=True), None),
     ],
-    ids=["kept", "lost", "said in an earlier reply", "of an earlier version"],
+    ids=["kept", "lost", "said in an earlier reply", "noted", "of an earlier version"],
 )
 def test_a_reply_whose_prompt_has_lost_its_basis_is_masked_with_the_reason(
     keep: int, episode: Episode, because: str | None
@@ -288,6 +309,43 @@ def test_a_reply_whose_prompt_has_lost_its_basis_is_masked_with_the_reason(
     last = rendered.segments[-1].turns[-1]
     assert (last.learnt, last.masked) == (because is None, because)
     assert sum(learnt(segment) for segment in rendered.segments) == 3 - (because is not None)
+
+
+def test_a_note_that_lies_is_not_learnt_and_is_no_basis_for_what_follows() -> None:
+    lie = remembering(note='The word is "tulip".')
+    blank = (Sight(text="rose", bbox=(0, 0, SIDE, SIDE)),)
+    first = lie.steps[0].model_copy(update={"sights": blank})
+    lie = lie.model_copy(update={"steps": (first, *lie.steps[1:])})
+    section = section_of(keep_images=3, slack_images=0)
+
+    turns = make_renderer(configured(section), None).render(lie).segments[-1].turns
+
+    masks = [(one.mask_reason, one.masked) for one in turns if one.step is not None]
+    assert masks == [
+        (MaskReason.UNTRUE_NOTE, "its prompt does not show 'tulip', which its note states"),
+        (None, None),
+        (MaskReason.UNSEEN, "its prompt no longer shows the text 'tulip'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keep", "is_learnt"), [(3, True), (1, False)], ids=["in a picture", "nowhere any more"]
+)
+def test_an_answer_is_learnt_where_its_prompt_has_the_facts_that_it_follows_from(
+    *, keep: int, is_learnt: bool
+) -> None:
+    counted = remembering(thought="I count.")
+    answered = counted.steps[-1].model_copy(update={"action": Answer(text="1")})
+    steps = [
+        one if one.step != 2 else answered.model_copy(update={"step": 2}) for one in counted.steps
+    ]
+    episode = counted.model_copy(update={"steps": tuple(steps)})
+    section = section_of(keep_images=keep, slack_images=0)
+    expected = Expectation(answer="1", facts=("tulip",))
+
+    rendered = make_renderer(configured(section), None).render(episode, expected)
+
+    assert rendered.segments[-1].turns[-1].learnt is is_learnt
 
 
 def test_several_kinds_of_rows_made_at_once_decode_each_picture_of_an_episode_once(

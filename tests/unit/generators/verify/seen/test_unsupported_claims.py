@@ -6,8 +6,9 @@ from support.episodes.factories import make_step
 
 from generators.verify.seen import needs
 from generators.verify.shown import Shown, Words
-from generators.verify.unsupported_claims import needs_of_address
+from generators.verify.unsupported_claims import needs_of_address, untrue_statement
 from schemas.episodes.action import Action, Answer, Click, Goto, Tab, TabOperation
+from schemas.episodes.episode import ThoughtSource
 from schemas.tasks.expectation import Expectation, parse_expectation
 
 GOAL = "Ship the sale of Mara Diaz that was ordered on 3 May."
@@ -69,6 +70,37 @@ def test_where_an_answer_is_asked_for_its_text_itself_needs_a_basis() -> None:
 
     assert _missing("Mara Diaz", expectation=asked) == []
     assert _missing("Done, as requested.", expectation=asked) == ["the text 'Done, as requested.'"]
+
+
+def _untrue(note: str, source: ThoughtSource) -> str | None:
+    step = make_step(1, picture=1, action=Click(x=1, y=1))
+    step = step.model_copy(update={"note": note, "thought_source": source})
+    return untrue_statement(step, SHOWN)
+
+
+@pytest.mark.parametrize("source", [ThoughtSource.TEMPLATE, ThoughtSource.POLICY])
+@pytest.mark.parametrize(
+    ("note", "untrue"),
+    [
+        ('The sale is "C-3178", "open".', None),
+        ('The sale is "C-3179".', "'C-3179', which its note states"),
+        ('"Mara Diaz" ordered on "4 May".', "'4 May', which its note states"),
+        ("", None),
+    ],
+)
+def test_what_a_note_quotes_must_have_been_shown(
+    note: str, untrue: str | None, source: ThoughtSource
+) -> None:
+    assert _untrue(note, source) == untrue
+
+
+def test_of_a_model_s_note_unquoted_names_and_numbers_count_too_and_of_ours_they_only_count() -> (
+    None
+):
+    model = [_untrue(note, ThoughtSource.POLICY) for note in ("It was Omar Haddad.", "7 so far.")]
+
+    assert model == ["'Omar Haddad', which its note states", "'7', which its note states"]
+    assert _untrue("7 so far.", ThoughtSource.TEMPLATE) is None
 
 
 START = "http://shop.localhost/sales?page=2"
