@@ -24,6 +24,7 @@ from storage.publish.card.filmstrip import Film, film_lines
 from storage.publish.card.limits import languages, limit_lines
 from storage.publish.card.loading import DatasetName, front_matter, loading_lines
 from storage.publish.card.survey import Survey
+from storage.publish.card.words_text import words_lines
 from storage.publish.card.yields import policy_lines, template_lines
 from storage.publish.plan.manifest import (
     CONTACT_SHEET,
@@ -130,6 +131,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
         "What that proves, and what not": proof_lines(selection, facts.rule),
         "Who acted": policy_lines(selection, counts),
         "Yield by template, worst first": _yields(selection),
+        "How goals and thoughts were made": words_lines(counts),
         "Limits and known biases": limit_lines(selection, counts),
         "How it was made": _provenance(facts),
         "Licence": _licence(facts.license),

@@ -5,6 +5,8 @@ action, where it pointed and where the thought came from. Points are counted in 
 so that memory does not grow with the run.
 """
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,6 +19,9 @@ import pyarrow.compute as pc
 from schemas.tables.tables import Row
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Selection
+
+_QUOTES = re.compile('["“”„«»「」]')
+"""The marks between which a goal quotes words of a page."""
 
 CELLS = 100
 """The parts in which a picture's width and height are counted."""
@@ -50,7 +55,19 @@ class Viewport(NamedTuple):
     """Picture px per CSS px."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Goals:
+    """The goals of the tasks of published episodes."""
+
+    total: int = 0
+    """The number of tasks."""
+    unquoted: int = 0
+    """Tasks whose goal has no quotation marks."""
+    manners: Counter[str] = field(default_factory=Counter)
+    """Tasks of generated websites, by each manner in which their goal was drawn."""
+
+
+@dataclass(slots=True)
 class Survey:
     """Counts for the card beside the selection."""
 
@@ -62,6 +79,10 @@ class Survey:
     """Actions of the published steps, by type; the rows of final states have none."""
     thoughts: Counter[str] = field(default_factory=Counter)
     """Thoughts of the published steps, by where they came from."""
+    notes: int = 0
+    """Published steps with a note."""
+    goals: Goals = field(default_factory=Goals)
+    """The goals of the published episodes' tasks."""
     across: Counter[int] = field(default_factory=Counter)
     """Points of the published steps, by the hundredth of the picture's width."""
     down: Counter[int] = field(default_factory=Counter)
@@ -75,16 +96,31 @@ def survey(tables: Tables, selection: Selection) -> Survey:
         out.actors[row["episode_id"]] = Actor(*(row[name] for name in _ACTOR))
         out.viewports[row["episode_id"]] = Viewport(*(row[name] for name in _VIEWPORT))
     published = {one.episode_id for one in selection.published}
-    columns = ("episode_id", "action_type", "thought_source", "x_norm", "y_norm")
+    _count_goals(out.goals, tables, {one.task_id for one in selection.published})
+    columns = ("episode_id", "action_type", "thought_source", "note", "x_norm", "y_norm")
     for row in _rows(tables, "steps", columns, of=published):
         if row["action_type"] != "none":
             out.actions[row["action_type"]] += 1
         if row["thought_source"] is not None:
             out.thoughts[row["thought_source"]] += 1
+        out.notes += row["note"] is not None
         if row["x_norm"] is not None and row["y_norm"] is not None:
             out.across[_cell(row["x_norm"])] += 1
             out.down[_cell(row["y_norm"])] += 1
     return out
+
+
+def _count_goals(goals: Goals, tables: Tables, published: AbstractSet[str]) -> None:
+    """Count the goals of some tasks."""
+    seen = set[str]()
+    for row in _rows(tables, "tasks", ("task_id", "instruction", "parameters")):
+        if row["task_id"] not in published or row["task_id"] in seen:
+            continue
+        seen.add(row["task_id"])
+        goals.total += 1
+        goals.unquoted += not _QUOTES.search(row["instruction"])
+        manners = json.loads(row["parameters"] or "{}").get("manners", [])
+        goals.manners.update(str(one) for one in manners if isinstance(manners, list))
 
 
 def _cell(share: float) -> int:

@@ -222,7 +222,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path) -> None:
         "plots/length.svg",
     ]
     headings = [page[n + 1].content for n, t in enumerate(page) if t.type == "heading_open"]
-    assert len(headings) == 12 + len(front["configs"])  # type: ignore[arg-type] # read from YAML
+    assert len(headings) == 13 + len(front["configs"])  # type: ignore[arg-type] # read from YAML
     yields = [
         row
         for row in card.splitlines()

@@ -343,12 +343,24 @@ def _sheeted(data: _Published) -> Iterator[str]:
     yield f"The first pages of {len(first)} trajectories, no two equal"
 
 
+def _worded(data: _Published) -> Iterator[str]:
+    """Yield what the card should say of goals, thoughts and notes."""
+    tried = {row["task_id"] for row in data.rows("trajectories")}
+    goals = [row["instruction"] for row in data.rows("tasks") if row["task_id"] in tried]
+    unquoted = sum(not set('"“”') & set(goal) for goal in goals)
+    yield f"Goals: of {len(goals)} tasks {100 * unquoted / len(goals):.0f} % quote nothing."
+    sources = Counter(row["thought_source"] for row in data.rows("steps"))
+    for source, count in sorted((one for one in sources.items() if one[0]), key=str):
+        yield f"Thoughts, {count} of `{source}`:"
+    assert all(row["note"] is None for row in data.rows("steps"))
+
+
 def test_every_figure_of_the_card_is_that_of_the_published_files(data: _Published) -> None:
     text = " ".join(data.card.split("---\n", 2)[2].partition("\n## Columns")[0].split())
     assert 'data[0]["screenshot"]' in text
     text = text.replace('data[0]["screenshot"]', "")
 
-    for parts in (_filmed, _sheeted, _held, _proved, _acted, _limited):
+    for parts in (_filmed, _sheeted, _held, _proved, _acted, _worded, _limited):
         for sentence in parts(data):
             said = " ".join(sentence.split())
             assert said in text, said
