@@ -2,7 +2,8 @@
 
 A page that still loads is waited for, one that failed is loaded again, a window that lies in the way is closed, and a
 session that has ended is begun again. What a page says was not saved is sent once more, or entered again where the
-form has lost it. All of this is told by words that are in sight.
+form has lost it. All of this is told by what is in sight: in English by its words, in any language by the number of an
+error, by an element that is marked as busy, and by the only name or the only button of a window.
 """
 
 import re
@@ -25,6 +26,9 @@ MAX_ANSWERS = 12
 WAIT_MS = 1_000
 """The time for which a page is waited for at once, ms."""
 
+_BUSY = {"aria-busy": "true"}
+"""The attribute of an element whose content is still to come."""
+
 _LOADS = re.compile(r"loading\b.{0,40}", re.IGNORECASE)
 _FAILED = {
     *("internal server error", "bad gateway", "service unavailable", "gateway timeout"),
@@ -32,13 +36,23 @@ _FAILED = {
 }
 """Headings of pages that failed to load, in small letters."""
 
+_FAILED_BY_NUMBER = re.compile(r"50[0234]\b.*")
+"""Such a heading that begins with the number of the error."""
+
 _SELECTORS = ("#", ".")
 """What names begin with that no page shows: those of ids and classes."""
 
-_NOT_SAVED = re.compile(r"\bnot (be )?(saved|done|stored)\b|\btry again\b", re.IGNORECASE)
-_LOST = re.compile(r"\benter (them|it) again\b", re.IGNORECASE)
+_NOT_SAVED = re.compile(
+    r"\bnot (be )?(saved|done|stored)\b|\btry again\b|\([^()]*(?<!\d)(50[0234]|409)\)",
+    re.IGNORECASE,
+)
+_LOST = re.compile(r"\benter (them|it) again\b|\([^()]*(?<!\d)409\)", re.IGNORECASE)
+"""What an alert says of a form that was not saved, and of one that has lost what was entered: in brackets the numbers of
+servers that are not available, and of a conflict with what somebody else has saved."""
+
 _SIGNED_OUT = re.compile(r"\bsigned in as ([^:;.\n]+)")
 _STILL_OPEN = "The window with the form is still open: I look for what it says."
+_BOLD = {"b", "strong"}
 _CLOSES = re.compile(
     r"(close|not now|skip|later|maybe later|no,? thanks|dismiss|got it|ok|×)",
     re.IGNORECASE,
@@ -76,14 +90,20 @@ class Troubles:
         seen = [one for one in sight.elements() if one.text]
         signs = self._signs()
         loads = next(
-            (one.text for one in seen if _LOADS.fullmatch(one.text) or words(one.text) in signs),
+            (
+                one.text
+                for one in seen
+                if one.attrs.items() >= _BUSY.items()
+                or _LOADS.fullmatch(one.text)
+                or words(one.text) in signs
+            ),
             None,
         )
         if loads is not None:
             self._note(loads)
             return decide(Wait(ms=WAIT_MS), f'"{loads}" stands where more should be, so I wait.')
         failed = (one.text for one in seen if one.tag in ("h1", "h2"))
-        heading = next((one for one in failed if one.casefold() in _FAILED), None)
+        heading = next((one for one in failed if _has_failed(one)), None)
         if heading is not None:
             self._note(heading)
             return decide(Reload(), f'The page says "{heading}", so I load it again.')
@@ -142,11 +162,14 @@ class Troubles:
         """Return a step towards closing a window, or towards signing in by it; None: it offers neither."""
         seen = [one for one in window.walk() if sight.holds(one)]
         buttons = [one for one in seen if is_button_or_link(one) and one.text]
-        name = _SIGNED_OUT.search(window.text)
+        name = _name_in(window)
         field = next((one for one in seen if is_field(one)), None)
         if name is not None and field is not None and buttons:
-            return self._sign_in(name[1].strip(), field, buttons[0])
+            return self._sign_in(name, field, buttons[0])
+        all_buttons = [one for one in window.walk() if is_button_or_link(one)]
         close = next((one for one in buttons if _CLOSES.fullmatch(one.text)), None)
+        if close is None and len(buttons) == len(all_buttons) == 1:
+            close = buttons[0]
         if close is None or field is not None:
             return None
         headings = (one.text for one in seen if one.tag in ("h1", "h2", "h3") and one.text)
@@ -166,6 +189,20 @@ class Troubles:
             why = f'My session has ended; the page says that I am "{name}", so I enter that.'
             return decide(TypeText(x=x, y=y, text=name, overwrite=True), why)
         return click(button, f'The name is entered: I click "{button.text}" to go on.')
+
+
+def _has_failed(heading: str) -> bool:
+    """Return whether a heading says that its page failed to load."""
+    return heading.casefold() in _FAILED or _FAILED_BY_NUMBER.fullmatch(heading) is not None
+
+
+def _name_in(window: Node) -> str | None:
+    """Return the name that a window says a user was signed in with: the only one in bold; None: it says none."""
+    bold = [words(one.text) for one in window.walk() if one.tag in _BOLD and one.text]
+    if len(bold) == 1:
+        return bold[0]
+    said = _SIGNED_OUT.search(window.text)
+    return None if said is None else said[1].strip()
 
 
 def _window_in_the_way(sight: Sight, course: Course) -> Node | None:

@@ -15,6 +15,7 @@ class Amounts(StrEnum):
 
     POINT = "¤1,234.50"
     COMMA = "1.234,50 ¤"
+    COMMA_LAST = "¤ 1.234,50"
     SPACE = "1 234,50 ¤"
     WHOLE = "¤1,234"
     """Without hundredths, for currencies that have none."""
@@ -32,6 +33,8 @@ class Days(StrEnum):
     GERMAN = "9. März 2026"
     FRENCH = "9 mars 2026"
     SPANISH = "9 de marzo de 2026"
+    PORTUGUESE = "9 de março de 2026"
+    ARABIC = "9 مارس 2026"
     JAPANESE = "2026年3月9日"
 
 
@@ -269,8 +272,6 @@ class Look(Record):
     """Whether an icon stands before each link of the navigation."""
     pictures: bool = False
     """Whether rows that have pictures show them, on cards and on their own pages."""
-    right_to_left: bool = False
-    """Whether pages run from right to left, for languages written that way."""
     font: str
     """The CSS font family of all text."""
     radius: int = Field(ge=0, le=24)

@@ -15,6 +15,7 @@ from schemas.base import Record, canonical_json
 from schemas.worlds.behaviour import Behaviour, Noise
 from schemas.worlds.cart import Cart
 from schemas.worlds.field import PICKERS, DataField, Kind, broken_columns
+from schemas.worlds.language import Language
 from schemas.worlds.look import Amounts, Days, Look, Words
 from schemas.worlds.patterns import Label, Name, Section, Shape, Thread
 from schemas.worlds.permissions import Permissions
@@ -148,8 +149,10 @@ class World(Record):
     """The website's name."""
     host: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,50}\.localhost$")
     """The host of its origin, `http://HOST`."""
+    language: Language = Language.ENGLISH
+    """The language of its pages, contents and goals."""
     locale: str = "en_US"
-    """The locale of data and formats, as Faker names it."""
+    """The locale of data and formats, as Faker names it; its language is that of the world."""
     currency: str = "$"
     """The currency symbol beside amounts."""
     amounts: Amounts = Amounts.POINT
@@ -242,6 +245,8 @@ class World(Record):
 
     def _problems(self) -> Iterator[str]:
         """Yield a sentence for each dangling reference and duplicate."""
+        if self.locale.partition("_")[0] != self.language.value:
+            yield f"locale: '{self.locale}' is none of the language '{self.language.value}'"
         names = [entity.name for entity in self.entities]
         for kind, each in (("entity", names), ("view", [view.name for view in self.views])):
             yield from (

@@ -23,7 +23,9 @@ from generators.worlds.drawing.draw import worlds_in_turn
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    worlds = worlds_in_turn(args.worlds, first_seed=args.first_seed, family=args.family)
+    worlds = worlds_in_turn(
+        args.worlds, first_seed=args.first_seed, family=args.family, language=args.language
+    )
     log_to_stderr()
     checks = signals.run(_check(worlds, args.tasks))
     print_note(f"drawing {len(worlds)} worlds elsewhere")

@@ -6,6 +6,7 @@ Help imports this module, so it loads nothing heavy.
 import argparse
 
 from flows.cli.flags import Commands, add_commands, json_flag, seed_number, whole_number
+from schemas.worlds.language import Language
 
 COUNT = 200
 """The default number of worlds on a sheet."""
@@ -45,8 +46,25 @@ def _add_family(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_language(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--language",
+        type=Language,
+        choices=list(Language),
+        metavar="CODE",
+        help=f"in this language alone: {', '.join(Language)} (all)",
+    )
+
+
+def _words(parser: argparse.ArgumentParser) -> None:
+    _add_family(parser)
+    _add_language(parser)
+    json_flag(parser)
+
+
 def _sheet(parser: argparse.ArgumentParser) -> None:
     _add_family(parser)
+    _add_language(parser)
     parser.add_argument("--to", metavar="FILE", required=True, help="the picture: .jpg or .png")
     parser.add_argument(
         "--count", type=whole_number, default=COUNT, metavar="N", help=f"worlds on it ({COUNT})"
@@ -58,6 +76,7 @@ def _sheet(parser: argparse.ArgumentParser) -> None:
 
 def _check(parser: argparse.ArgumentParser) -> None:
     _add_family(parser)
+    _add_language(parser)
     parser.add_argument(
         "--worlds", type=whole_number, default=CHECKED, metavar="N", help=f"worlds ({CHECKED})"
     )
@@ -99,6 +118,11 @@ WORLDS: Commands = {
         _check,
         "check worlds of all families and their tasks with the gates: links, forms, origins, looks, leaks, shortcuts",
         "stepmill worlds check --worlds 20",
+    ),
+    "words": (
+        _words,
+        "check the words of pages and families in each language: what is missing, and what is too much",
+        "stepmill worlds words --language de",
     ),
 }
 """The subcommands of `worlds`."""

@@ -34,7 +34,9 @@ _SAID = 20
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     to = check_picture_path("--to", Path(args.to))
-    named = worlds_in_turn(args.count, first_seed=args.first_seed, family=args.family)
+    named = worlds_in_turn(
+        args.count, first_seed=args.first_seed, family=args.family, language=args.language
+    )
     worlds = [draw_world(family, seed) for family, seed in named]
     sheet = signals.run(_sheet(worlds))
     try:

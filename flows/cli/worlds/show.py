@@ -52,7 +52,7 @@ def _lines(world: World, to: Path | None, again: int) -> Iterator[str]:
         f"title    {world.title}",
         f"address  {world.origin}",
         f"clock    {world.at:%Y-%m-%d %H:%M}, stands still",
-        f"data     {world.locale}, {world.currency}",
+        f"language {world.language.value}, {world.locale}, {world.currency}",
         f"user     {world.user}",
         f"look     {_look_of(world.look)}",
         f"picture  {to}, {size}" if to else f"picture  {size}; --to FILE saves it",

@@ -17,6 +17,9 @@ from schemas.tasks.reference import Do, ReferenceStep
 
 _PLAIN_TYPES = {"text", ""}
 _NUMERIC = {"numeric", "decimal"}
+_ISO_DAY = re.compile(r"(\w)\1{3}-(\w)\2-(\w)\3")
+"""What an empty field says that takes days as 2026-03-09, by letters of any language: YYYY-MM-DD."""
+
 _LOOKS = "The form is still open, so it has not taken all that I entered: I look for what it says."
 _SAVES = "It is right now, so I click '{}' again."
 
@@ -211,7 +214,7 @@ def _as_refused(text: str, field: Node, random: Random) -> str | None:
     """Return a value as a form refuses it; None: it would take it."""
     if field.attrs.get("inputmode") in _NUMERIC:
         return text.replace("0", "o", 1) if "0" in text else f"{text}{random.choice('qwe')}"
-    if "YYYY" not in field.attrs.get("placeholder", ""):
+    if not _ISO_DAY.fullmatch(field.attrs.get("placeholder", "")):
         return None
     day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", text)
     return f"{day[1]}-{day[3]}-{day[2]}" if day is not None and int(day[3]) > 12 else None  # noqa: PLR2004

@@ -56,10 +56,19 @@ class EmptySearch:
         if step is None or not _has_answered(step, sight):
             return False
         right = course.taken[self._count].step.text
-        found = next((one for one in _NOTHING if sight.shows(one)), None)
+        found = next((one for one in (*_NOTHING, *_told(sight)) if sight.shows(one)), None)
         seen = f"'{found}' stands there, because" if found is not None else "I see that"
         course.go_back(self._count, f"{seen} I typed '{self._wrong}': I search for '{right}'.")
         return True
+
+
+def _told(sight: Sight) -> list[str]:
+    """Return what a page says about what it shows, in any language."""
+    return [
+        words(one.text)
+        for one in sight.elements()
+        if one.attrs.get("role") == "status" and one.text and "aria-busy" not in one.attrs
+    ]
 
 
 def _has_answered(step: ReferenceStep, sight: Sight) -> bool:

@@ -139,9 +139,15 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
 def _word_task(
     setting: Setting, draft: Draft, kind: TaskKind, seed: int, *, random: Random, style: Random
 ) -> WorldTask | None:
-    """Return the task of a draft, its reference in a manner that `style` draws; None: the reference is too long."""
+    """Return the task of a draft, its reference in a manner that `style` draws.
+
+    None: the reference is too long, or the kind has no sentence in the world's language.
+    """
     worded = KINDS[draft.like] if draft.like else kind
-    goal = word(worded, draft.words, random, is_twin=bool(draft.like))
+    language = setting.world.language.value
+    if language not in worded.requests:
+        return None
+    goal = word(worded, draft.words, random, language=language, is_twin=bool(draft.like))
     plan = around_noise(setting, _way(setting, draft.reference))
     steps = in_manner(setting, draft.reference, goal=goal, words=draft.words, random=style)
     way = around_noise(setting, _way(setting, steps))

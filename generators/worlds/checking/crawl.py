@@ -17,6 +17,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message
 
+from generators.worlds.checking.foreign_words import Explained
 from generators.worlds.checking.html_reader import Form, PageReader
 from generators.worlds.rendering.overlays import PART
 from generators.worlds.serving.server import WorldServer
@@ -53,6 +54,8 @@ class WorldGate(StrEnum):
     """Two visits get the same pages, byte for byte."""
     SEED_CONTROL = "seed_control"
     """Another process, time zone, locale and hash seed give the same world."""
+    LANGUAGE = "language"
+    """Every word on a page is of the world's language."""
     USABLE = "usable"
     """At the viewport's size nothing visible is cut off, covered or wider than the page."""
 
@@ -95,6 +98,8 @@ class Crawl:
 
     pages: dict[str, str] = field(default_factory=dict)
     """The HTML of the pages that were read, by URL, in order."""
+    answers: dict[str, str] = field(default_factory=dict)
+    """The HTML of pages that answer forms, by the form's page and URL, in order."""
     asked: int = 0
     """The number of requested URLs."""
     sent: int = 0
@@ -186,6 +191,7 @@ class Trial:
     def __init__(self, world: World, rows: Rows, serve: Serve = lambda server: server) -> None:
         """`serve` wraps the server; only tests use it."""
         self.world = world
+        self._rows = rows
         self._database = make_database(world, rows)
         self._server = WorldServer(_COOKIE)
         self._application = serve(self._server)
@@ -279,6 +285,8 @@ class Trial:
                 answer = await opened.ask(target, body.encode())
             else:
                 answer = await opened.ask(f"{urlsplit(target).path}?{body}")
+            if answer.kind == "text/html":
+                crawl.answers[f"{page} > {target}{' (empty)' if is_empty else ''}"] = answer.text
             if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in gone:
                 because = f"{page}: the form to {target} answers {answer.said}"
                 crawl.broken.append(Broken(WorldGate.LIVE, because))
@@ -287,6 +295,10 @@ class Trial:
         """Yield the gates that a crawled world fails, as far as they need no browser."""
         for one in dict.fromkeys(crawl.broken):
             yield one
+        shown = Explained(self.world, self._rows).foreign({**crawl.pages, **crawl.answers})
+        for page, text, foreign in shown:
+            because = f"{page}: '{foreign}' of '{text}' is no word of its language"
+            yield Broken(WorldGate.LANGUAGE, because)
         with self.visit() as (opened, _), self.visit() as (other, others):
             before = others()
             for page in crawl.pages:

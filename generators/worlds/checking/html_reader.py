@@ -28,6 +28,10 @@ _LOADED = {"src", "poster", "data", "srcset"}
 """Attributes whose URLs a page loads by itself."""
 
 
+_NAMES = ("aria-label", "placeholder", "title", "alt", "data-tip", "data-remove", "data-drop")
+"""Attributes whose words a page shows or says; the last two are those of widgets that scripts make."""
+
+
 class Chunk(NamedTuple):
     """A text of a page."""
 
@@ -65,6 +69,8 @@ class PageReader(HTMLParser):
         """Its forms."""
         self.chunks: list[Chunk] = []
         """Its texts in order, without scripts and styles."""
+        self.names: list[str] = []
+        """What its elements say to readers of names, of hints and of empty fields, in order."""
         self._open: list[tuple[str, dict[str, str]]] = []
         self._select: tuple[str, list[tuple[str, bool]]] | None = None
         self.feed(html)
@@ -79,6 +85,8 @@ class PageReader(HTMLParser):
             _add(self.links, found["href"])
         elif "href" in found:
             _add(self.loaded, found["href"])
+        told = (found[name].replace("{tag}", "") for name in _NAMES if name in found)
+        self.names += [" ".join(one.split()) for one in told]
         for name in _LOADED & found.keys():
             _add(self.loaded, found[name])
         if tag == "form":

@@ -7,6 +7,7 @@ from random import Random
 from typing import TypeVar
 
 from generators.worlds.drawing.draft import WorldDraft
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.behaviour import (
     Acts,
     Behaviour,
@@ -23,37 +24,6 @@ from schemas.worlds.behaviour import (
 )
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import View
-
-_MORE = ("Show more", "Load more", "More results", "Show the next ones")
-_ACTIONS = ("Actions", "⋯", "Options", "What to do")
-_PARTS = (
-    ("Overview", "Details"),
-    ("At a glance", "All details"),
-    ("Main facts", "Further facts"),
-    ("Summary", "Particulars", "Background"),
-    ("Essentials", "Specifics", "Everything else"),
-)
-_SAVED = (
-    "Your changes were saved.",
-    "Saved.",
-    "Done – everything is up to date.",
-    "All changes are stored.",
-)
-_SURE = ("Yes, save it", "It is correct, go on", "Confirm and save")
-_SEARCHING = ("Searching…", "One moment, please…", "Looking that up…", "Still working…")
-_MENUS = ("Browse", "Records", "Manage", "Work", "Lists", "More areas")
-_ACCEPT = ("Accept all", "Allow all cookies", "Agree", "That is fine")
-_DECLINE = ("Only necessary", "Decline", "Reject all", "Continue without")
-_REFUSE = ("No, thanks", "Not now", "Maybe later", "I do not want it")
-_NAMES = ("Your name", "Name as shown above", "Who are you?")
-_RESUME = ("Continue", "Go on", "Sign in again")
-_ANNOUNCED = (
-    "Planned maintenance on Sunday between 2 and 4 in the morning.",
-    "New: search is now twice as fast.",
-    "Our office is closed on public holidays.",
-    "Please remember to change your password every year.",
-)
-_SURVEYS = ("How do you like this page?", "Did you find what you need?", "Would you recommend us?")
 
 Drawn = TypeVar("Drawn", bound=StrEnum)
 
@@ -106,10 +76,13 @@ def draw_behaviour(draft: WorldDraft, how: Random, noise: Random) -> None:
 
 def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
     """Return how pages behave."""
-    views, taken = draft.views, draft.names()
+    views, taken, words = draft.views, draft.names(), catalogue(draft.language)
     menus_open = _one(rng, *Menus) if len(views) >= _FEWEST_IN_MENUS else Menus.OPEN
     tips, trail = signs.random() < _TIPS, signs.random() < _TRAIL
-    more, parts = draft.draw_words(_MORE, rng), rng.choice(_PARTS)
+    more, parts = (
+        draft.draw_words(words.among("behaviour.more"), rng),
+        rng.choice(words.groups("behaviour.parts")),
+    )
     return Behaviour(
         delivery=_one(rng, *Delivery),
         forms=_one(rng, Place.PAGE, Place.DIALOG, Place.DRAWER),
@@ -118,12 +91,18 @@ def _behaviour(draft: WorldDraft, rng: Random, signs: Random) -> Behaviour:
         parts=parts,
         paging=_one(rng, *Paging),
         more=more,
-        actions=draft.draw_words(_ACTIONS, rng) if rng.random() < _MENU_OF_ACTIONS else None,
-        menus=_menus(rng, views, taken) if menus_open is not Menus.OPEN else (),
+        actions=draft.draw_words(words.among("behaviour.actions"), rng)
+        if rng.random() < _MENU_OF_ACTIONS
+        else None,
+        menus=_menus(rng, views, taken, words.among("behaviour.menus"))
+        if menus_open is not Menus.OPEN
+        else (),
         menus_open=menus_open,
         told=_one(rng, *Told),
-        saved=rng.choice(_SAVED),
-        sure=draft.draw_words(_SURE, rng) if rng.random() < _ASKS_AGAIN_TO_SAVE else None,
+        saved=rng.choice(words.among("behaviour.saved")),
+        sure=draft.draw_words(words.among("behaviour.sure"), rng)
+        if rng.random() < _ASKS_AGAIN_TO_SAVE
+        else None,
         sticky=rng.random() < _STICKY,
         tips=tips,
         trail=trail and rows is not Place.PANEL,  # the list stands beside it
@@ -154,7 +133,7 @@ def _with_reach(draft: WorldDraft, drawn: Behaviour, rng: Random) -> Behaviour:
             "enter": rng.random() < _ENTER,
             "slow_ms": 100 * rng.randint(*_SLOW_TENTHS) if slow else 0,
             "cells": Cells.TWICE if rng.random() < _CELLS_TWICE else drawn.cells,
-            "searching": rng.choice(_SEARCHING),
+            "searching": rng.choice(catalogue(draft.language).among("behaviour.searching")),
         }
     )
 
@@ -163,28 +142,33 @@ def _noise(draft: WorldDraft, rng: Random) -> Noise:
     """Return the distractions; most worlds have none."""
     if rng.random() >= _NOISY:
         return Noise()
+    words = catalogue(draft.language)
     cookies = rng.choice((Cookies.NONE, Cookies.NONE, Cookies.BAR, Cookies.COVERING))
     one, other = (rng.choice(draft.views).name for _ in range(2))
     return Noise(
         cookies=cookies,
-        accept=draft.draw_words(_ACCEPT, rng),
-        decline=draft.draw_words(_DECLINE, rng),
+        accept=draft.draw_words(words.among("behaviour.accept"), rng),
+        decline=draft.draw_words(words.among("behaviour.decline"), rng),
         pop_up=one if rng.random() < _EACH_NOISE else None,
-        refuse=draft.draw_words(_REFUSE, rng),
+        refuse=draft.draw_words(words.among("behaviour.refuse"), rng),
         asks_again=other if other != one and rng.random() < _EACH_NOISE else None,
-        name=draft.draw_words(_NAMES, rng),
-        resume=draft.draw_words(_RESUME, rng),
-        announcement=rng.choice(_ANNOUNCED) if rng.random() < _EACH_NOISE else "",
-        survey=rng.choice(_SURVEYS)
+        name=draft.draw_words(words.among("behaviour.name"), rng),
+        resume=draft.draw_words(words.among("behaviour.resume"), rng),
+        announcement=rng.choice(words.among("behaviour.announcement"))
+        if rng.random() < _EACH_NOISE
+        else "",
+        survey=rng.choice(words.among("behaviour.survey"))
         if rng.random() < _EACH_NOISE and cookies is not Cookies.BAR  # it would cover the bar
         else None,
         late=rng.random() < _EACH_NOISE,
     )
 
 
-def _menus(rng: Random, views: Sequence[View], taken: AbstractSet[str]) -> tuple[MenuGroup, ...]:
+def _menus(
+    rng: Random, views: Sequence[View], taken: AbstractSet[str], among: Sequence[str]
+) -> tuple[MenuGroup, ...]:
     """Return one or two menus of adjacent views; the remaining views are in no menu."""
-    labels = [word for word in _MENUS if word.casefold() not in taken]
+    labels = [word for word in among if word.casefold() not in taken]
     count = min(len(labels), rng.randint(1, 2))
     size = max(2, len(views) // (count + rng.randint(0, 1))) if count else 0
     names = [view.name for view in views if view.shape is not Shape.CART]  # must stay visible

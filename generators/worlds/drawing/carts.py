@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from generators.worlds.drawing.draft import WorldDraft
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.cart import Cart, CartTables
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
@@ -16,21 +17,6 @@ LYING = "cart"
 """The name of the entity and of the view of a cart's content."""
 
 _NUMBER = "number"
-_CALLED = (
-    ("Cart line", "Cart"),
-    ("Basket line", "Basket"),
-    ("Bag line", "Bag"),
-    ("Cart line", "Your cart"),
-    ("Basket line", "Shopping basket"),
-    ("Trolley line", "Trolley"),
-)
-"""Labels of a cart line and of the cart; the last word of the latter is used on buttons."""
-
-_ADD = ("Add to {cart}", "Put into {cart}", "Into the {cart}", "Add to the {cart}")
-_CHECK_OUT = ("Check out", "Place the order", "Order now", "Send the order", "Order all of this")
-_REMOVE = ("Remove", "Take out", "Drop", "Discard")
-_SUMS = ("Sum", "Amount", "Line sum", "For all of them")
-_TOTALS = ("Total", "To pay", "Altogether", "In all")
 _ON_LISTS = 0.6
 
 
@@ -50,19 +36,20 @@ class FamilyCart(CartTables):
 
 def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> None:
     """Add a cart to a world, if the family and the chance allow one; `random` decides everything about it."""
-    called = None if cart is None else world.draw_pair(_CALLED, random)
+    words = catalogue(world.language)
+    called = None if cart is None else world.draw_pair(words.groups("cart.called"), random)
     if cart is None or called is None or random.random() >= cart.chance:
         return
-    line, label = called
-    word, names = label.split()[-1].lower(), world.names()
+    line, label, word = called
+    names = world.names()
 
-    def draw(words: tuple[str, ...]) -> str:
-        said = [one.format(cart=word) for one in words]
+    def draw(key: str) -> str:
+        said = [one.format(cart=word) for one in words.among(f"cart.{key}")]
         free = [one for one in said if one.casefold() not in names]
         return random.choice(free or said)
 
     lines = world.entity(cart.lines)
-    first = DataField(name=_NUMBER, label="Number", kind=Kind.TEXT)
+    first = DataField(name=_NUMBER, label=words.say("cart.number"), kind=Kind.TEXT)
     held = (lines.field(cart.thing), lines.field(cart.quantity))
     lying = Entity(
         name=LYING,
@@ -85,12 +72,12 @@ def draw_cart(world: WorldDraft, cart: FamilyCart | None, random: Random) -> Non
     world.cart = Cart(
         lying=LYING,
         **cart.model_dump(exclude={"chance"}),
-        add=draw(_ADD),
+        add=draw("add"),
         on_lists=random.random() < _ON_LISTS,
-        remove=draw(_REMOVE),
-        line_sum=draw(_SUMS),
-        total=draw(_TOTALS),
-        check_out=draw(_CHECK_OUT),
+        remove=draw("remove"),
+        line_sum=draw("sum"),
+        total=draw("total"),
+        check_out=draw("check_out"),
     )
     world.add_table(lying, page)
 

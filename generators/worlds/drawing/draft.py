@@ -48,10 +48,10 @@ class WorldDraft(World):
         free = [words for words in among if words.casefold() not in names]
         return random.choice(free) if free else among[0]
 
-    def draw_pair(self, pairs: Sequence[tuple[str, str]], random: Random) -> tuple[str, str] | None:
-        """Return an unused pair of singular and plural for a further entity; None: all are in use."""
+    def draw_pair(self, pairs: Sequence[tuple[str, ...]], random: Random) -> tuple[str, ...] | None:
+        """Return a singular and plural, with what goes with them, for a further entity; None: all are in use."""
         names = self.names()
-        free = [pair for pair in pairs if not names & {one.casefold() for one in pair}]
+        free = [pair for pair in pairs if not names & {one.casefold() for one in pair[:2]}]
         return random.choice(free) if free else None
 
     def finish(self) -> World:

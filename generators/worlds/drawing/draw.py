@@ -1,46 +1,33 @@
 """Draws specifications of worlds from a family's file and a seed."""
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from generators.worlds.drawing.behaviour import draw_behaviour
-from generators.worlds.drawing.carts import draw_cart
-from generators.worlds.drawing.dates import drop_loose_dates
-from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.drawing.family import (
     Family,
-    FamilyEntity,
-    FamilyField,
-    FamilyThread,
-    FamilyWorkflow,
     parse_family,
 )
-from generators.worlds.drawing.histories import draw_history
-from generators.worlds.drawing.locales import LOCALES
-from generators.worlds.drawing.look import draw_font, draw_look
-from generators.worlds.drawing.procedures import draw_manual
-from generators.worlds.drawing.roles import draw_roles
+from generators.worlds.drawing.locales import draw_language
+from generators.worlds.drawing.look import further_fonts
 from generators.worlds.drawing.rows import content_problems, draw_rows
-from generators.worlds.drawing.text_recipes import draw_text, make_faker, parse_recipe
-from generators.worlds.drawing.views import draw_views
-from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
-from generators.worlds.kits.kit import kit_packages
+from generators.worlds.drawing.specification import Fullest, begin, draw_field, make_world
+from generators.worlds.drawing.text_recipes import parse_recipe
+from generators.worlds.drawing.translation import lacks, read_words, translate
 from generators.worlds.state.database import Rows
+from generators.worlds.words.catalogue import has_catalogue
 from schemas.base import first_mistake
 from schemas.errors import BadTasks
 from schemas.tasks.task import MAX_SEED
-from schemas.worlds.field import DataField, Kind
-from schemas.worlds.look import Words
-from schemas.worlds.patterns import Section, Shape, Thread
-from schemas.worlds.world import Entity, Transition, Workflow, World
+from schemas.worlds.language import Language
+from schemas.worlds.patterns import Shape, Thread
+from schemas.worlds.world import World
 
 FOLDER = Path(__file__).with_name("families")
 """The folder of the families' files."""
@@ -51,21 +38,8 @@ MAX_WORLDS = 2_000
 FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 """The names of all families."""
 
-
-_FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
-"""The first day on which a world's clock may stand, and the number of days from it."""
-
-_WORKING_HOURS = (8 * 60, 18 * 60)
-"""The minutes of the day between which a world's clock stands."""
-
 _DRAWS = 20
 """Maximum number of draws per seed until a world is valid."""
-
-
-class _Fullest(Random):
-    """A source of randomness that takes every option and always the first alternative: its numbers are all 0."""
-
-    random = staticmethod(repeat(0.0).__next__)
 
 
 class Drawn(NamedTuple):
@@ -105,33 +79,65 @@ def draw(family: str, seed: int) -> Drawn:
     Raises:
         BadTasks: the family does not exist, or its file allows no valid world.
     """
-    _check_name(family)
-    return draw_valid(_read_shipped(family), family, seed)
+    check_family(family)
+    language = language_of(family, seed)
+    further_fonts(language)  # refuses a language without a font before anything is drawn
+    return draw_valid(shipped_family(family, language), family, seed)
 
 
-def _check_name(family: str) -> None:
+def language_of(family: str, seed: int) -> Language:
+    """Return the language of the world of a seed: the one drawn, or English where the family has no words in it."""
+    language = draw_language(Random(f"language {family} {seed}"))
+    return language if speaks(family, language) else Language.ENGLISH
+
+
+def speaks(family: str, language: Language) -> bool:
+    """Return whether a shipped family has words in a language."""
+    return words_path(family, language).is_file() and has_catalogue(language)
+
+
+def words_path(family: str, language: Language) -> Path:
+    """Return the path of a shipped family's file in a language; it need not exist."""
+    folder = FOLDER if language is Language.ENGLISH else FOLDER / language.value
+    return folder / f"{family}.toml"
+
+
+def check_family(family: str) -> None:
+    """Check that a family of worlds ships.
+
+    Raises:
+        BadTasks: it does not.
+    """
     if family not in FAMILIES:
         raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
 
 
 def worlds_in_turn(
-    count: int, *, first_seed: int, family: str | None = None
+    count: int, *, first_seed: int, family: str | None = None, language: Language | None = None
 ) -> list[tuple[str, int]]:
     """Return family and seed of `count` worlds: of `family`, or of all in turn, each cycle with the next seed.
 
+    `language` is that of the worlds, and others are left out; None: all languages.
+
     Raises:
-        BadTasks: a seed or `count` is too large, or the family does not exist.
+        BadTasks: a seed or `count` is too large, the family does not exist, or there are no words in the language.
     """
     if family is not None:
-        _check_name(family)
+        check_family(family)
     families = FAMILIES if family is None else (family,)
     if count > MAX_WORLDS:
         raise BadTasks(f"{count:,} worlds: expected at most {MAX_WORLDS:,} at once")
+    if language is not None:
+        families = tuple(one for one in families if speaks(one, language))
+    if not families:
+        raise BadTasks(f"there are no words of '{family or 'any family'}' in '{language}'")
     last = first_seed + (count - 1) // len(families)
     if last > MAX_SEED:
         raise BadTasks(f"the last of these worlds has seed {last}: the largest is {MAX_SEED}")
-    places = (divmod(number, len(families)) for number in range(count))
-    return [(families[turn], first_seed + cycle) for cycle, turn in places]
+    places = (divmod(number, len(families)) for number in itertools.count())
+    worlds = ((families[turn], first_seed + cycle) for cycle, turn in places)
+    fitting = (one for one in worlds if language is None or language_of(*one) is language)
+    return list(itertools.islice(fitting, count))
 
 
 def draw_valid(family: Family, name: str, seed: int) -> Drawn:
@@ -174,8 +180,15 @@ def _parse_shipped(name: str) -> Family:
 
 
 @cache
-def _read_shipped(name: str) -> Family:
-    return read_family(FOLDER / f"{name}.toml")
+def shipped_family(name: str, language: Language) -> Family:
+    """Return a shipped family in a language in which it has words.
+
+    Raises:
+        BadTasks: its file is invalid; the message is one line with the file, the place and the reason.
+    """
+    if language is Language.ENGLISH:
+        return read_family(FOLDER / f"{name}.toml")
+    return read_translation(_parse_shipped(name), words_path(name, language), language)
 
 
 def read_family(path: Path) -> Family:
@@ -184,18 +197,50 @@ def read_family(path: Path) -> Family:
     Raises:
         BadTasks: the file is invalid; the message is one line with the file, the place and the reason.
     """
-    family = parse_family(path)
-    with _refuse(f"{path.name}: title"):
+    return _tried(parse_family(path), path.name, path.stem)
+
+
+def read_translation(family: Family, path: Path, language: Language) -> Family:
+    """Return a family in the words of a file, after a trial draw with all options taken.
+
+    Raises:
+        BadTasks: the file is invalid or not whole; the message is one line with the file, the place and the reason.
+    """
+    file, said = f"{path.parent.name}/{path.name}", read_words(path)
+    with _refuse(file):
+        translated = translate(family, said, language)
+    return _tried(translated, file, path.stem)
+
+
+def _tried(family: Family, file: str, name: str) -> Family:
+    """Return a family of a file after a trial draw with all options taken; `name` is the family's.
+
+    Raises:
+        BadTasks: a recipe or the drawn world is invalid.
+    """
+    with _refuse(f"{file}: title"):
         parse_recipe(family.title)
-    for name, entity in family.entities.items():
+    for key, entity in family.entities.items():
         for column, field in entity.fields.items():
-            with _refuse(f"{path.name}: entities.{name}.fields.{column}"):
-                _field(column, field, _Fullest())
-    with _refuse(path.name):
-        fullest = _begin(family, path.stem, 0, lambda _: _Fullest()).finish()
+            with _refuse(f"{file}: entities.{key}.fields.{column}"):
+                draw_field(column, field, Fullest())
+    with _refuse(file):
+        fullest = begin(family, name, 0, lambda _: Fullest()).finish()
     for problem in content_problems(fullest):
-        raise BadTasks(f"{path.name}: {problem}")
+        raise BadTasks(f"{file}: {problem}")
     return family
+
+
+def translation_problems(family: str, language: Language) -> list[str]:
+    """Return what is wrong with a shipped family's file in a language, each with its place; empty: nothing is."""
+    path, english = words_path(family, language), _parse_shipped(family)
+    try:
+        wrong = [*lacks(english, read_words(path))]
+        if not wrong:
+            read_translation(english, path, language)
+    except BadTasks as error:
+        return [str(error)]
+    return [f"{path.parent.name}/{path.name}: {one}" for one in wrong]
 
 
 @contextmanager
@@ -203,181 +248,8 @@ def _refuse(where: str) -> Iterator[None]:
     """Raise `BadTasks` with the place for an invalid value or record."""
     try:
         yield
+    except BadTasks as error:
+        raise BadTasks(f"{where}: {error}") from None
     except ValueError as error:
         reason = first_mistake(error) if isinstance(error, ValidationError) else error
         raise BadTasks(f"{where}: {reason}") from None
-
-
-def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World:
-    """Return the world of a seed; `again` is the number of invalid draws before.
-
-    Raises:
-        ValidationError: the drawn specification is invalid.
-    """
-    root = f"{name}/{seed}/again {again}" if again else f"{name}/{seed}"
-
-    def stream(part: str) -> Random:
-        return Random(f"{root}/{part}")
-
-    draft = _begin(family, name, seed, stream)
-    drop_loose_dates(draft)
-    users, leaders = family.roles.user, family.roles.leader
-    draw_roles(draft, users, leaders, Random(f"roles {name} {seed}"))
-    draw_manual(draft, Random(f"manual {name} {seed}"))
-    draw_history(draft, Random(f"history {name} {seed}"))
-    draw_cart(draft, family.cart, Random(f"cart {name} {seed}"))
-    draw_behaviour(draft, stream("behaviour"), stream("noise"))
-    return draft.finish()
-
-
-def _begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> WorldDraft:
-    """Return the parts of a world that the family's file describes; `stream` gives each part its randomness."""
-    rng = stream("site")
-    locale = rng.choice(list(LOCALES))
-    formats = LOCALES[locale]
-    faker = make_faker(locale)
-    faker.random = stream("names")
-    entities = {
-        key: _scale_amounts(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
-        for key, entity in family.entities.items()
-    }
-    counts = {key: entity.rows for key, entity in entities.items()}
-    days = rng.choice(formats.days)
-    dates = draw_dates(stream("dates"), days)
-    entities = {
-        key: with_widgets(
-            entity,
-            counts,
-            stream(f"widgets/{key}"),
-            dates=dates,
-            others=stream(f"other widgets/{key}"),
-            drags="drop" not in family.words,  # where files are dragged, words say so
-        )
-        for key, entity in entities.items()
-    }
-    font, fonts = draw_font(locale, stream("font"))
-    look = draw_look(locale, font, stream("look"), stream("drawings"))
-    return WorldDraft.model_construct(
-        family=name,
-        seed=seed,
-        title=draw_text(family.title, locale, faker),
-        host=f"{name.replace('_', '-')}-{seed}.localhost",
-        locale=locale,
-        currency=formats.currency,
-        amounts=formats.amounts,
-        days=days,
-        at=_FIRST_DAY
-        + timedelta(days=rng.randrange(_DAY_COUNT), minutes=rng.randrange(*_WORKING_HOURS)),
-        user=draw_text("{first_name} {last_name}", locale, faker),
-        entities=tuple(entities.values()),
-        workflows=tuple(
-            _workflow(key, flow, family.entities[key], entities[key], stream(f"workflow/{key}"))
-            for key, flow in family.workflows.items()
-        ),
-        views=draw_views(family, entities, stream),
-        threads=tuple(
-            _thread(key, thread, stream(f"thread/{key}")) for key, thread in family.threads.items()
-        ),
-        words=_words(family, stream("words")),
-        look=look,
-        packages=(*kit_packages(look.kit), *fonts, *picker_packages(entities.values())),
-    )
-
-
-def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
-    called = rng.randrange(len(entity.one))
-    title, *others = (
-        (key, field) for key, field in entity.fields.items() if rng.random() < field.chance
-    )
-    rng.shuffle(others)
-    return Entity(
-        name=name,
-        one=entity.one[called],
-        many=entity.many[called],
-        fields=tuple(_field(key, field, rng) for key, field in (title, *others)),
-        rows=entity.rows[1] - rng.randrange(entity.rows[1] - entity.rows[0] + 1),
-        can_add=entity.can_add,
-        can_edit=entity.can_edit,
-        can_delete=entity.can_delete,
-        picture=entity.picture,
-        wizard=entity.wizard,
-        apart=entity.apart,
-        sections=_sections(entity, [key for key, _ in others], rng),
-    )
-
-
-def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[Section, ...]:
-    """Return the sections that contain at least one drawn field."""
-    labels = {key: rng.choice(said) for key, said in entity.sections.items()}
-    held = {
-        key: tuple(name for name in drawn if entity.fields[name].section == key) for key in labels
-    }
-    return tuple(Section(label=labels[key], fields=held[key]) for key in labels if held[key])
-
-
-def _scale_amounts(entity: Entity, scale: int) -> Entity:
-    """Return the entity with its amounts multiplied by `scale`."""
-    fields = (
-        field.model_copy(update={"min": field.min * scale, "max": field.max * scale})
-        if field.kind is Kind.MONEY
-        else field
-        for field in entity.fields
-    )
-    return entity.model_copy(update={"fields": tuple(fields)})
-
-
-def _field(name: str, field: FamilyField, rng: Random) -> DataField:
-    count = len(field.choices)
-    kept = count - rng.randrange(count - (field.few or count) + 1)
-    choices = tuple(
-        rng.choice(field.choices[one]) for one in sorted(rng.sample(range(count), kept))
-    )
-    return DataField(
-        name=name,
-        label=rng.choice(field.label),
-        kind=field.kind,
-        content=field.content,
-        choices=choices,
-        target=field.target,
-        min=field.min,
-        max=field.max,
-        required=field.required,
-        editable=field.editable,
-    )
-
-
-def _workflow(
-    name: str, flow: FamilyWorkflow, entity: FamilyEntity, drawn: Entity, rng: Random
-) -> Workflow:
-    """Return a workflow in the labels that the world has drawn for its states."""
-    firsts = [choice[0] for choice in entity.fields[flow.field].choices]
-    words = dict(zip(firsts, drawn.field(flow.field).choices, strict=True))
-    return Workflow(
-        entity=name,
-        field=flow.field,
-        transitions=tuple(
-            Transition(
-                name=key,
-                label=rng.choice(step.label),
-                before=tuple(words[state] for state in step.before),
-                after=words[step.after],
-            )
-            for key, step in flow.transitions.items()
-        ),
-    )
-
-
-def _thread(name: str, thread: FamilyThread, rng: Random) -> Thread:
-    return Thread(
-        entity=name,
-        messages=thread.messages,
-        link=thread.link,
-        text=thread.text,
-        author=thread.author,
-        day=thread.day,
-        reply=rng.choice(thread.reply),
-    )
-
-
-def _words(family: Family, rng: Random) -> Words:
-    return Words(**{name: rng.choice(said) for name, said in family.all_words.items()})

@@ -16,6 +16,7 @@ from generators.worlds.drawing.carts import FamilyCart, cart_problems
 from schemas.base import Record, first_mistake
 from schemas.errors import BadTasks
 from schemas.worlds.field import Kind
+from schemas.worlds.language import Language
 from schemas.worlds.look import Words
 from schemas.worlds.patterns import Label, Name, Shape
 from schemas.worlds.world import CELLS, Picture
@@ -156,6 +157,8 @@ class Family(Record):
 
     split: Literal["train", "validation", "test"] = "train"
     """The split in which all tasks of its worlds are published."""
+    language: Language = Language.ENGLISH
+    """The language of its words."""
     title: str
     """The recipe of the website's name."""
     words: dict[str, Alternatives] = Field(default_factory=dict)
@@ -168,6 +171,8 @@ class Family(Record):
     """The threads by the entity whose rows have messages."""
     cart: FamilyCart | None = None
     """The cart; None: no world has a cart."""
+    drags: bool = True
+    """Whether choices other than files may be dragged into a box."""
     roles: FamilyRoles = FamilyRoles()
     """The roles."""
     views: dict[Name, FamilyView] = Field(min_length=1)

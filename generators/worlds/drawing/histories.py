@@ -10,26 +10,15 @@ from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.database import Row, Rows, Value
-from generators.worlds.state.display import show_value
+from generators.worlds.state.display import numbered, show_value
 from generators.worlds.state.form_fields import listed_fields
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.records import History
 from schemas.worlds.world import Entity, View, World
 
 _HAVING, _SEARCHED = 0.45, 0.5
-_NAMES = (
-    ("Past change", "Past changes"),
-    ("Earlier change", "Earlier changes"),
-    ("Log entry", "Log entries"),
-)
-_LABELS = (
-    ("Changed field", "What was changed", "Part"),
-    ("Value before", "Old value", "It was"),
-    ("Value after", "New value", "It became"),
-    ("Changed by", "Done by whom", "By"),
-    ("Changed on", "Day of change", "On the day"),
-    ("Row", "Changed one", "Where"),
-)
+_LABELS = ("field", "before", "after", "author", "day", "row")
 _KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER, Kind.MONEY, Kind.DATE})
 _ROWS, _CHANGES, _FEWEST_FIELDS = (5, 8), (2, 3), 2
 _FIRST_DAY = 60
@@ -38,14 +27,15 @@ _FIRST_DAY = 60
 
 def draw_history(world: WorldDraft, random: Random) -> None:
     """Add past changes of one entity's rows to a world, by chance and if an entity has enough tracked fields."""
-    names = world.draw_pair(_NAMES, random)
+    words = catalogue(world.language)
+    names = world.draw_pair(words.groups("history.called"), random)
     places = [
         entity for entity in world.entities if len(tracked_fields(world, entity)) >= _FEWEST_FIELDS
     ]
     if names is None or not places or random.random() >= _HAVING:
         return
     entity = random.choice(places)
-    labels = [random.choice(words) for words in _LABELS]
+    labels = [random.choice(words.among(f"history.{one}")) for one in _LABELS]
     made = Entity(
         name="past_change",
         one=names[0],
@@ -82,7 +72,12 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
     field, before, after, author, day, link = labels
     told = tuple(dict.fromkeys(one.label for one in tracked_fields(world, entity)))
     return (
-        DataField(name="number", label="Number", kind=Kind.TEXT, content=f"{one} {{number}}"),
+        DataField(
+            name="number",
+            label=catalogue(world.language).say("history.number"),
+            kind=Kind.TEXT,
+            content=numbered(world, one, "{number}"),
+        ),
         DataField(name="changed", label=link, kind=Kind.LINK, target=entity.name),
         DataField(name="field", label=field, kind=Kind.CHOICE, choices=told),
         DataField(name="before", label=before, kind=Kind.TEXT),

@@ -1,13 +1,15 @@
 """Looks of worlds and their fonts, drawn by a seed; `generators/worlds/kits/kit.py` reads the kits."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
 from random import Random
 from typing import NamedTuple
 
 from generators.worlds.kits.kit import KITS
-from generators.worlds.packages.lock import read_lock
+from generators.worlds.packages.lock import Package, read_lock
+from schemas.errors import BadTasks
+from schemas.worlds.language import Language
 from schemas.worlds.look import Block, Foot, Ground, Heading, Layout, Listing, Look, Stage
 
 FONTS = {
@@ -22,8 +24,16 @@ FONTS = {
 }
 """The fonts for Latin letters, packages `@fontsource/NAME`, with their generic CSS families."""
 
-_FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabic")}
-"""Fonts for other scripts, by language."""
+_FURTHER: Mapping[Language, tuple[str, ...]] = {
+    Language.ENGLISH: (),
+    Language.GERMAN: (),
+    Language.FRENCH: (),
+    Language.SPANISH: (),
+    Language.PORTUGUESE: (),
+    Language.JAPANESE: ("noto-sans-jp",),
+    Language.ARABIC: ("noto-sans-arabic", "noto-kufi-arabic"),
+}
+"""The fonts that each language needs beside those for Latin letters: a world has one of them, none where it is empty."""
 
 _SYMBOLS = {
     "noto-sans-symbols-2": "U+25B2, U+25BC, U+25BE, U+25CB, U+2713, U+2717",
@@ -35,7 +45,7 @@ _SYMBOLS = {
 Every world has these fonts, so they are not part of its identity; a page loads one only for a symbol on it."""
 
 _DARK, _DENSE = 0.3, 0.3
-_MARKED, _PORTRAIT, _ICONS, _PICTURES, _RIGHT_TO_LEFT = 0.7, 0.5, 0.4, 0.6, 0.6
+_MARKED, _PORTRAIT, _ICONS, _PICTURES = 0.7, 0.5, 0.4, 0.6
 """The shares of looks with each option."""
 
 _RADII = (0, 2, 4, 6, 8, 12, 16)
@@ -60,10 +70,33 @@ class Face(NamedTuple):
     """The CSS `unicode-range`; None: all characters of the font."""
 
 
-def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
-    """Return the CSS font family for a world's locale, and the packages that it needs."""
-    font = rng.choice(list(FONTS))
-    further = _FURTHER.get(locale.partition("_")[0], ())
+def further_fonts(
+    language: Language,
+    of: Mapping[Language, Sequence[str]] = _FURTHER,
+    lock: Mapping[str, Package] | None = None,
+) -> Sequence[str]:
+    """Return the fonts of which pages in a language need one beside a font for Latin letters; empty: none.
+
+    `of` has these for each language; `lock` has the locked packages by name, None: those that ship.
+
+    Raises:
+        BadTasks: no locked font has the language's letters.
+    """
+    known = read_lock() if lock is None else lock
+    missing = [name for name in of.get(language, ()) if f"{_SCOPE}{name}" not in known]
+    if language not in of or missing:
+        because = f": the lock has no {_SCOPE}{missing[0]}" if missing else ""
+        raise BadTasks(f"there is no font for pages in '{language.value}'{because}")
+    return of[language]
+
+
+def draw_font(language: Language, rng: Random) -> tuple[str, tuple[str, ...]]:
+    """Return the CSS font family for pages in a language, and the packages that it needs.
+
+    Raises:
+        BadTasks: as `further_fonts`.
+    """
+    font, further = rng.choice(list(FONTS)), further_fonts(language)
     names = (font, rng.choice(further)) if further else (font,)
     packages = tuple(read_lock()[f"{_SCOPE}{name}"].pinned for name in names)
     return ", ".join((*names, FONTS[font])), packages
@@ -93,7 +126,7 @@ def with_signs(font: str) -> str:
     return ", ".join((*own, *_SYMBOLS, last))
 
 
-def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
+def draw_look(font: str, rng: Random, drawn: Random) -> Look:
     """Return a world's look; `drawn` decides drawings, and the blocks and arrangement of the home page."""
     dark = rng.random() < _DARK
     hue = rng.random()
@@ -117,7 +150,6 @@ def draw_look(locale: str, font: str, rng: Random, drawn: Random) -> Look:
         portrait=drawn.random() < _PORTRAIT,
         icons=drawn.random() < _ICONS,
         pictures=drawn.random() < _PICTURES,
-        right_to_left=drawn.random() < _RIGHT_TO_LEFT and locale.startswith("ar"),
     )
 
 

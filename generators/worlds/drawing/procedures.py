@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
-from generators.worlds.state.display import show_value
+from generators.worlds.state.display import numbered, show_value
 from generators.worlds.state.form_fields import listed_fields
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.records import Manual, Procedure, Put
 from schemas.worlds.world import Entity, View, World
@@ -14,39 +15,13 @@ _HAVING, _STEPPING, _WRITING, _SEARCHED = 0.5, 0.6, 0.6, 0.6
 """The shares: of worlds that have procedures, of these with a step and with a message, and of lists with a search."""
 
 _KINDS = frozenset({Kind.CHOICE, Kind.FLAG, Kind.INTEGER})
-_NAMES = (
-    ("Guide", "Guides"),
-    ("Procedure", "Procedures"),
-    ("Instruction", "Instructions"),
-    ("House rule", "House rules"),
-)
-_TITLES, _TEXTS = ("Title", "Headline", "About"), ("Text", "What to do", "In order")
-_AUTHORS = ("Written by", "From", "Drawn up by")
-_DAYS = ("Written on", "As of", "Agreed on")
-_TOPICS = (
-    *("hand-over", "quality check", "clean-up", "review", "follow-up", "correction"),
-    *("yearly check", "first check", "closing round", "second look"),
-)
-_MESSAGES = (
-    "Done by the book.",
-    "Went through the usual round.",
-    "Looked at and put in order.",
-    "Nothing is left to do here.",
-    "Ready for the next one in line.",
-)
 _ENTITIES, _EACH, _FEWEST_FIELDS, _MOST_PUTS = 2, (3, 5), 2, 3
-
-_SETTING = ("Set {field} to “{value}”.", "{field} becomes “{value}”.", "Put “{value}” in {field}.")
-_STEPS = ("Then use “{step}”.", "After that, “{step}”.", "Go on with “{step}”.")
-_LAST = (
-    "At the end, write “{message}” below it and press “{reply}”.",
-    "Finish with the message “{message}”, sent by “{reply}”.",
-)
 
 
 def draw_manual(world: WorldDraft, random: Random) -> None:
     """Add written procedures to a world, by chance and if an entity has enough fields for them."""
-    names = world.draw_pair(_NAMES, random)
+    words = catalogue(world.language)
+    names = world.draw_pair(words.groups("procedures.called"), random)
     entities = [
         one for one in world.entities if len(listed_fields(world, one, _KINDS)) >= _FEWEST_FIELDS
     ]
@@ -61,19 +36,27 @@ def draw_manual(world: WorldDraft, random: Random) -> None:
         fields=(
             DataField(
                 name="title",
-                label=random.choice(_TITLES),
+                label=random.choice(words.among("procedures.title")),
                 kind=Kind.TEXT,
-                content=f"{names[0]} {{number}}",
+                content=numbered(world, names[0], "{number}"),
             ),
-            DataField(name="text", label=random.choice(_TEXTS), kind=Kind.LONG_TEXT),
+            DataField(
+                name="text",
+                label=random.choice(words.among("procedures.text")),
+                kind=Kind.LONG_TEXT,
+            ),
             DataField(
                 name="author",
-                label=random.choice(_AUTHORS),
+                label=random.choice(words.among("procedures.author")),
                 kind=Kind.TEXT,
                 content="{first_name} {last_name}",
             ),
             DataField(
-                name="written", label=random.choice(_DAYS), kind=Kind.DATE, min=-600, max=-20
+                name="written",
+                label=random.choice(words.among("procedures.day")),
+                kind=Kind.DATE,
+                min=-600,
+                max=-20,
             ),
         ),
         rows=len(procedures),
@@ -96,17 +79,18 @@ def draw_manual(world: WorldDraft, random: Random) -> None:
 def _draw(world: World, entity: Entity, random: Random) -> Iterator[Procedure]:
     """Yield procedures for an entity's rows, each with another topic."""
     fields, flow = listed_fields(world, entity, _KINDS), world.workflow(entity.name)
-    for topic in random.sample(_TOPICS, random.randint(*_EACH)):
+    words = catalogue(world.language)
+    for topic in random.sample(words.among("procedures.topics"), random.randint(*_EACH)):
         steps = flow is not None and random.random() < _STEPPING
         writes = world.thread(entity.name) is not None and random.random() < _WRITING
         least = 1 if steps or writes else _FEWEST_FIELDS
         count = random.randint(least, min(_MOST_PUTS, len(fields)))
         yield Procedure(
-            title=f"How we do a {topic} ({entity.one})",
+            title=words.say("procedures.how", topic=topic, one=entity.one),
             entity=entity.name,
             puts=tuple(_put(field, random) for field in random.sample(fields, count)),
             step=random.choice(flow.transitions).name if flow is not None and steps else None,
-            message=random.choice(_MESSAGES) if writes else "",
+            message=random.choice(words.among("procedures.messages")) if writes else "",
         )
 
 
@@ -121,17 +105,22 @@ def procedure_text(world: World, procedure: Procedure) -> str:
     """Return the text of a procedure: all instructions, in the words of the pages."""
     entity, flow = world.entity(procedure.entity), world.workflow(procedure.entity)
     thread, way = world.thread(procedure.entity), world.seed
-    told = [f"Open the {entity.one}."]
+    words = catalogue(world.language)
+    told = [words.say("procedures.open", one=entity.one)]
+
+    def draw(key: str) -> str:
+        among = words.among(f"procedures.{key}")
+        return among[way % len(among)]
+
     for put in procedure.puts:
         field = entity.field(put.field)
         value = show_value(world, field, put.value)
-        told.append(_SETTING[way % len(_SETTING)].format(field=field.label, value=value))
+        told.append(draw("set").format(field=field.label, value=value))
     told += [
-        _STEPS[way % len(_STEPS)].format(step=step.label)
+        draw("step").format(step=step.label)
         for step in (flow.transitions if flow is not None else ())
         if step.name == procedure.step
     ]
     if procedure.message and thread is not None:
-        last = _LAST[way % len(_LAST)]
-        told.append(last.format(message=procedure.message, reply=thread.reply))
+        told.append(draw("last").format(message=procedure.message, reply=thread.reply))
     return " ".join(told)

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
+from generators.worlds.state.display import numbered
 from generators.worlds.state.permissions import act_label
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
@@ -17,17 +19,6 @@ requests; of acts reserved only above a limit, and without a button."""
 _SHARES = (0.3, 0.4, 0.5, 0.6)
 """Positions of a limit within its field's range."""
 
-_REQUESTS = (
-    ("Permission", "Permissions"),
-    ("Approval", "Approvals"),
-    ("Inquiry", "Inquiries"),
-    ("Petition", "Petitions"),
-)
-_ASKS = ("Ask a {leader}", "Ask the {leader}", "Send to a {leader}", "Request from a {leader}")
-_ACTS = ("What", "Asked for", "Permission for", "To be allowed")
-_LINKS = ("Concerns", "On which", "It is about")
-_AUTHORS = ("Asked by", "Who asks", "Sent by")
-_DAYS = ("Asked on", "Sent on", "On the day")
 _FEWEST, _MOST = 4, 12
 _ROUND = 2
 
@@ -73,7 +64,8 @@ def _requests(
     draft: WorldDraft, permissions: Permissions, random: Random
 ) -> tuple[Requests, Entity, View] | None:
     """Return the request button, and the entity and view of requests; None: the world has no requests."""
-    words = draft.draw_pair(_REQUESTS, random)
+    said = catalogue(draft.language)
+    words = draft.draw_pair(said.groups("roles.requests"), random)
     if words is None or random.random() >= _ASKING:
         return None
     asked = Requests(
@@ -82,11 +74,9 @@ def _requests(
         link="concerns",
         author="asked_by",
         day="asked_on",
-        ask=random.choice(_ASKS).format(leader=permissions.leader),
+        ask=random.choice(said.among("roles.ask")).format(leader=permissions.leader),
     )
-    entity = draft.entity(permissions.entity)
-    labels = [act_label(draft, entity, rule) for rule in permissions.reserved]
-    made = _request_entity(asked, words, entity, labels, random)
+    made = _request_entity(draft, asked, words, permissions, random)
     view = View(
         name="permission_requests",
         label=words[1],
@@ -127,29 +117,47 @@ def _rule(
 
 
 def _request_entity(
+    draft: WorldDraft,
     asked: Requests,
-    words: tuple[str, str],
-    target: Entity,
-    labels: Sequence[str],
+    names: tuple[str, ...],
+    permissions: Permissions,
     random: Random,
 ) -> Entity:
-    one, many = words
+    (one, many), words, target = names, catalogue(draft.language), permissions.entity
+    entity = draft.entity(target)
+    labels = [act_label(draft, entity, rule) for rule in permissions.reserved]
     first, *others = (
-        DataField(name="number", label="Number", kind=Kind.TEXT, content=f"{one} {{number}}"),
+        DataField(
+            name="number",
+            label=words.say("roles.number"),
+            kind=Kind.TEXT,
+            content=numbered(draft, one, "{number}"),
+        ),
         DataField(
             name=asked.act,
-            label=random.choice(_ACTS),
+            label=random.choice(words.among("roles.act")),
             kind=Kind.CHOICE,
             choices=tuple(dict.fromkeys(labels)),
         ),
-        DataField(name=asked.link, label=random.choice(_LINKS), kind=Kind.LINK, target=target.name),
+        DataField(
+            name=asked.link,
+            label=random.choice(words.among("roles.link")),
+            kind=Kind.LINK,
+            target=target,
+        ),
         DataField(
             name=asked.author,
-            label=random.choice(_AUTHORS),
+            label=random.choice(words.among("roles.author")),
             kind=Kind.TEXT,
             content="{first_name} {last_name}",
         ),
-        DataField(name=asked.day, label=random.choice(_DAYS), kind=Kind.DATE, min=-40, max=0),
+        DataField(
+            name=asked.day,
+            label=random.choice(words.among("roles.day")),
+            kind=Kind.DATE,
+            min=-40,
+            max=0,
+        ),
     )
     random.shuffle(others)
     return Entity(

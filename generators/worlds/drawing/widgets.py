@@ -7,6 +7,7 @@ from random import Random
 from generators.worlds.packages.lock import read_lock
 from generators.worlds.state.display import has_padded_numbers
 from schemas.worlds.field import PICKERS, DataField, Kind, Widget
+from schemas.worlds.language import Language
 from schemas.worlds.look import Days
 from schemas.worlds.world import Entity
 
@@ -43,13 +44,14 @@ _FILES = {
 _Weights = Mapping[Widget, int]
 
 
-def draw_dates(rng: Random, days: Days) -> Widget:
+def draw_dates(rng: Random, days: Days, language: Language) -> Widget:
     """Return the date widget of all forms of a world; `days` is its format of days.
 
-    The browser's native field takes numbers of two digits, so it is used only with formats that pad numbers.
+    The browser's native field takes numbers of two digits, so it is used only with formats that pad numbers. Its parts
+    are named in the browser's own language and stand in the order of that, so only pages in English have it.
     """
     among = [Widget.INPUT, *PICKERS]
-    if has_padded_numbers(days):
+    if has_padded_numbers(days) and language is Language.ENGLISH:
         among.append(Widget.DATE)
     return rng.choice(among)
 

@@ -12,11 +12,16 @@ from typing import TypeVar
 
 from generators.worlds.rendering.pictures import draw_row
 from generators.worlds.rendering.scenes import draw_band, draw_chart, draw_scene, svg_of
+from generators.worlds.state.display import first_day
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.look import Layout
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, Picture, View, World
 
 Drawn = TypeVar("Drawn")
+
+DAYS = 7
+"""Days of a week."""
 
 _ICONS: Mapping[str, str] = {
     "person": '<circle cx="12" cy="8" r="4"/><path d="M4 21c0-5 4-7 8-7s8 2 8 7"/>',
@@ -61,15 +66,42 @@ class Drawings:
         """Prepare the decorations; each is drawn on request."""
         self._world = world
         self._of = f"{world.family} {world.seed}"
+        self._words = catalogue(world.language)
+        self._first_day = (first_day(world) - 1) % DAYS
 
     def pick(self, question: str, among: Sequence[Drawn], count: int | None = None) -> object:
         """Return one of the options, or `count` of them in random order; `question` seeds the choice."""
         rng = Random(f"pick {question} {self._of}")
         return rng.choice(among) if count is None else rng.sample(among, count)
 
+    def say(self, key: str, of: str = "", **given: object) -> str:
+        """Return the text of a key of the catalogue, or the alternative that is drawn for the key and `of`."""
+        said = self._words[key]
+        if isinstance(said, str):
+            return self._words.say(key, **given)
+        return str(self.pick(f"{key} {of}", self._words.among(key))).format(**given)
+
+    def some(self, key: str, count: int) -> object:
+        """Return some of the texts or groups of a key, in random order."""
+        return self.pick(key, list(self._words[key]), count)
+
+    def one(self, key: str) -> object:
+        """Return one of the groups of a key."""
+        return self.pick(key, self._words.groups(key))
+
+    def inside(self, noun: str) -> str:
+        """Return a noun as it is written inside a sentence."""
+        return self._words.inside(noun)
+
+    def weekdays(self) -> list[str]:
+        """Return the shortest names of the days of a week, from its first."""
+        names = self._words.among("dates.weekdays_tiny")
+        return [*names[self._first_day :], *names[: self._first_day]]
+
     def weeks(self) -> list[list[int]]:
-        """Return the days of the world's month as weeks from Monday; 0 is a day of another month."""
-        return Calendar().monthdayscalendar(self._world.at.year, self._world.at.month)
+        """Return the days of the world's month as weeks; 0 is a day of another month."""
+        at = self._world.at
+        return Calendar(self._first_day).monthdayscalendar(at.year, at.month)
 
     def mark(self, of: str = "") -> str:
         """Return a logo: the website's, or one for the name `of`."""

@@ -1,25 +1,30 @@
 """Tooltips of form fields, which explain the accepted values."""
 
 from generators.worlds.state.display import EXAMPLE_DAY, show_day, show_value
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind, Widget
 from schemas.worlds.world import World
 
 
 def tip_of(world: World, field: DataField) -> str:
     """Return a field's tooltip; empty if the field needs none or the world has no tooltips."""
-    if not world.behaviour.tips:
-        return ""
-    said = ""
+    said = _tip(world, field) if world.behaviour.tips else None
+    return "" if said is None else catalogue(world.language).say(f"tips.{said[0]}", **said[1])
+
+
+def _tip(world: World, field: DataField) -> tuple[str, dict[str, object]] | None:
+    """Return the name of a field's tooltip in the catalogue, with what is put in; None: it has none."""
     match field.kind:
         case Kind.INTEGER:
-            said = f"A whole number from {field.min} to {field.max}."
+            return "whole_number", {"least": field.min, "most": field.max}
         case Kind.MONEY:
             least, most = (show_value(world, field, bound) for bound in (field.min, field.max))
-            said = f"An amount from {least} to {most}."
+            return "amount", {"least": least, "most": most}
         case Kind.DATE:
-            said = f"A date, as {show_day(world, EXAMPLE_DAY)}."
+            return "date", {"example": show_day(world, EXAMPLE_DAY)}
         case Kind.TAGS:
-            said = "More than one may be chosen."
+            return "several", {}
         case Kind.CHOICE if field.asked_with is Widget.DROP:
-            said = "One of these, dragged into the box."
-    return said
+            return "dragged", {}
+        case _:
+            return None

@@ -4,7 +4,7 @@ A visit remembers opened views and dismissed distractions. A distraction appears
 the confirmation of a change appears once.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.behaviour import Behaviour, Cookies, Delivery, Noise, Told
 from schemas.worlds.world import World
 
@@ -114,10 +115,13 @@ def remember(memory: Memory, behaviour: Behaviour, request: Request, status: int
         memory.told = memory.told or behaviour.saved
 
 
-def tell(memory: Memory, what: str, titles: Iterable[str]) -> None:
-    """Let the next page say what was done to rows that it may not show: `what`, as "Deleted", and their titles."""
-    names = ", ".join(f"“{title}”" for title in titles)
-    memory.told = f"{what}: {names}."
+def tell(
+    world: World, memory: Memory, key: str, titles: Sequence[str], *, count: int | None = None
+) -> None:
+    """Let the next page say what was done to rows that it may not show: the text of a key, and their titles."""
+    words = catalogue(world.language)
+    more = {} if count is None else {"count": count}
+    memory.told = words.say(key, titles=words.quote(titles), **more)
 
 
 def take_answer(world: World, memory: Memory, name: str, given: Mapping[str, str]) -> None:

@@ -25,6 +25,7 @@ from generators.worlds.state.display import Titles, cell_name, day_writing
 from generators.worlds.state.form_fields import Choices, form_parts
 from generators.worlds.state.page_layout import fact_parts
 from generators.worlds.state.permissions import Withheld
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.behaviour import Facts
 from schemas.worlds.field import Kind
 from schemas.worlds.world import Entity, Transition, View, World
@@ -163,7 +164,7 @@ class Pages:
                 for row in listed.rows
             ],
             cells={field.name for field in self._world.cells(view)},
-            cell_name=cell_name,
+            cell_name=partial(cell_name, self._world),
             chosen=chosen,
             actions=actions,
             choices=choices,
@@ -288,7 +289,7 @@ class Pages:
         elif row is None:
             heading, back = words.add.format(one=entity.one), self.list_address(entity)
         else:
-            heading = f"{words.edit}: {row[entity.title.name]}"
+            heading = self._heading(words.edit, row[entity.title.name])
             back = f"/{entity.name}/{row['id']}"
         parts = form_parts(self._world, entity)
         return self._page(
@@ -347,7 +348,7 @@ class Pages:
 
     def delete(self, entity: Entity, row: Row, *, message: str = "") -> str:
         """Return the page that asks to confirm a deletion; `message` says why a deletion failed."""
-        heading = f"{self._world.words.delete}: {row[entity.title.name]}"
+        heading = self._heading(self._world.words.delete, row[entity.title.name])
         return self._page(
             "delete.html",
             heading,
@@ -359,9 +360,13 @@ class Pages:
 
     def reserved_page(self, entity: Entity, row: Row, one: Withheld) -> str:
         """Return the page that names the role allowed to perform an act, with a button to request it."""
-        heading = f"{one.label}: {row[entity.title.name]}"
+        heading = self._heading(one.label, row[entity.title.name])
         at, number = self._view_name(entity), row["id"]
         return self._page("reserved.html", heading, at=at, entity=entity, id=number, one=one)
+
+    def _heading(self, act: str, title: object) -> str:
+        """Return the heading of a page on which something is done to a row."""
+        return catalogue(self._world.language).say("rows.act", act=act, title=title)
 
     def list_address(self, entity: Entity) -> str:
         """Return the path of an entity's first view, preferring lists; the home page if it has no view."""
@@ -377,6 +382,7 @@ class Pages:
         page = self._templates.get_template(template).render(
             world=self._world,
             draw=self._drawings,
+            say=self._drawings.say,
             heading=heading,
             at=at,
             frame=self.frame,

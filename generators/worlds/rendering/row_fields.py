@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from generators.worlds.state.database import Row
 from generators.worlds.state.display import Titles, show
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind, tags_of
 from schemas.worlds.world import Entity, World
 
@@ -55,7 +56,12 @@ def past_changes(world: World, changes: Sequence[Row]) -> list[dict[str, str]]:
             "title": str(one[world.entity(history.changes).title.name]),
             "day": show(world, history.changes, history.day, one[history.day], {}),
             "author": str(one[history.author]),
-            "said": f"{one[history.field]}: {one[history.before]} → {one[history.after]}",
+            "said": catalogue(world.language).say(
+                "history.said",
+                field=one[history.field],
+                before=one[history.before],
+                after=one[history.after],
+            ),
         }
         for one in changes
     ]

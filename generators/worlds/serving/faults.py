@@ -19,10 +19,6 @@ from schemas.worlds.world import World
 SLOW_MS = 3_000
 """The page's time after which the rows of a slow list come, ms."""
 
-NOT_SAVED = "This could not be saved just now. Please try again."
-NOT_DONE = "This could not be done just now. Please try again."
-NOT_LOADED = "This page could not be loaded. Please try again in a moment."
-
 
 @dataclass(frozen=True, slots=True)
 class OtherChange:

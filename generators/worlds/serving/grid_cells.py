@@ -67,7 +67,7 @@ def _show_cell(
     page = visit.pages.view_page(
         "cell.html",
         view,
-        name=cell_name(field.label, str(row[entity.title.name])),
+        name=cell_name(visit.world, field.label, str(row[entity.title.name])),
         id=row["id"],
         field=field,
         fact=facts_of(visit.world, entity, [field], row, visit.titles(entity))[0],

@@ -41,7 +41,7 @@ from generators.worlds.state.database import (
     list_rows,
     next_id,
 )
-from generators.worlds.state.display import MONTHS
+from generators.worlds.state.display import first_day, show_month
 from generators.worlds.state.form_fields import (
     asked_fields,
     form_parts,
@@ -49,11 +49,11 @@ from generators.worlds.state.form_fields import (
     new_message,
     new_row,
 )
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View, World
 
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FIRST_MONTH, _LAST_MONTH = date(1900, 1, 1), date(2999, 12, 1)
 
 MAX_NEW_ROWS = 1_000
@@ -127,6 +127,7 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
                 "more": ", ".join(fact.shown for fact in facts),
             }
         )
+    begin = (first_day(visit.world) - 1) % 7
     weeks = [
         [
             {
@@ -137,15 +138,16 @@ async def _calendar(request: Request, visit: WorldVisit, view: View) -> Response
             }
             for one in week
         ]
-        for week in Calendar().monthdatescalendar(first.year, first.month)
+        for week in Calendar(begin).monthdatescalendar(first.year, first.month)
     ]
+    weekdays = catalogue(visit.world.language).among("dates.weekdays_short")
     later, earlier = first + timedelta(days=31), first - timedelta(days=1)
     return answer(
         visit.pages.view_page(
             "calendar.html",
             view,
-            month=f"{MONTHS[first.month - 1]} {first.year}",
-            weekdays=_WEEKDAYS,
+            month=show_month(visit.world, first.month, first.year),
+            weekdays=(*weekdays[begin:], *weekdays[:begin]),
             weeks=weeks,
             previous=f"/{view.name}?month={earlier:%Y-%m}",
             next=f"/{view.name}?month={later:%Y-%m}",
@@ -223,7 +225,7 @@ async def do_to_all(request: Request, visit: WorldVisit, view: View) -> Response
     label = bulk_actions(visit.world, entity).get(action)
     if label is None:
         raise HTTPException(HTTPStatus.BAD_REQUEST)
-    message = _why_not(visit, entity, action, rows) if rows else "Nothing was selected."
+    message = _why_not(visit, entity, action, rows) if rows else visit.say("bulk.nothing_selected")
     message = message or _do_to_rows(visit, entity, action, rows)
     if message:
         return answer(visit.pages.notice(label, message), HTTPStatus.CONFLICT)
@@ -237,7 +239,8 @@ def _why_not(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[Row]
     for row in rows:
         held = visit.find_reserved(entity, row, name)
         if held is not None:
-            return f"{row[entity.title.name]}: {held.sentence} Nothing was changed."
+            title = str(row[entity.title.name])
+            return visit.say("bulk.refused", title=title, reason=held.sentence)
     return ""
 
 
@@ -249,13 +252,13 @@ def _do_to_rows(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[R
     if what == "delete":
         for row in rows:
             if linked_rows(visit.database, visit.world, entity, int(row["id"] or 0)):
-                return f"{row[entity.title.name]}: others refer to it. Nothing was changed."
+                return visit.say("bulk.others_refer", title=row[entity.title.name])
     elif what == "do" and flow is not None:
         step = next(one for one in flow.transitions if one.name == rest)
         values = {flow.field: step.after}
         for row in rows:
             if row[flow.field] not in step.before:
-                return f"{row[entity.title.name]}: this cannot be done now. Nothing was changed."
+                return visit.say("bulk.not_now", title=row[entity.title.name])
     else:
         name, _, number = rest.partition(":")
         values = {name: entity.field(name).choices[int(number)]}
@@ -265,7 +268,8 @@ def _do_to_rows(visit: WorldVisit, entity: Entity, action: str, rows: Sequence[R
         else:
             change_row(visit.database, entity, int(row["id"] or 0), values)
     if what == "delete":
-        tell(visit.memory, "Deleted", [str(row[entity.title.name]) for row in rows])
+        titles = [str(row[entity.title.name]) for row in rows]
+        tell(visit.world, visit.memory, "rows.deleted", titles)
     return ""
 
 
@@ -279,7 +283,7 @@ async def reply(request: Request) -> Response:
     text = (await read_body(request)).get(thread.text, "").replace("\r\n", "\n").strip()
     messages, number = visit.world.entity(thread.messages), int(row["id"] or 0)
     if not text:
-        message = f"{messages.field(thread.text).label} is required."
+        message = visit.say("form.required", field=messages.field(thread.text).label)
         return show_row(visit, entity, row, message=message, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     made = new_message(visit.world, thread, number, next_id(visit.database, messages), text)
     add_row(visit.database, messages, made)

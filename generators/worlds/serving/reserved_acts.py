@@ -30,11 +30,11 @@ async def ask(request: Request) -> Response:
     if permissions is None or permissions.requests is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     if held is None:
-        message = "Nobody has to be asked for this."
+        message = visit.say("roles.nobody")
         return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
     asked, number = visit.world.entity(permissions.requests.entity), int(row["id"] or 0)
     made = next_id(visit.database, asked)
     added = new_request(visit.world, permissions.requests, number, made, held.label)
     add_row(visit.database, asked, added)
-    tell(visit.memory, "Sent", [str(added[asked.title.name])])
+    tell(visit.world, visit.memory, "roles.sent", [str(added[asked.title.name])])
     return go_to(f"/{entity.name}/{number}")

@@ -28,19 +28,16 @@ from generators.worlds.rendering.overlays import (
     way_back,
 )
 from generators.worlds.rendering.pages import Pages
+from generators.worlds.rendering.script_words import PATH as WORDS
+from generators.worlds.rendering.script_words import script_words
 from generators.worlds.serving.assets import KEPT, own_file, package_file
 from generators.worlds.serving.cart import change_cart, count_things
-from generators.worlds.serving.faults import (
-    NOT_DONE,
-    NOT_LOADED,
-    SLOW_MS,
-    Trouble,
-    fails_to_load,
-)
+from generators.worlds.serving.faults import SLOW_MS, Trouble, fails_to_load
 from generators.worlds.serving.grid_cells import CELLS, edit_cell
 from generators.worlds.serving.patterns import SHAPES, add_by_wizard, bulk_actions, do_to_all, reply
 from generators.worlds.serving.reserved_acts import ask, may_not
 from generators.worlds.serving.visit import (
+    UNAVAILABLE,
     WorldVisit,
     answer,
     fill,
@@ -87,6 +84,7 @@ class WorldServer:
             routes=[
                 Route("/", _home),
                 Route("/_/style.css", _style),
+                Route(WORDS, _words),
                 Route("/_/packages/{path:path}", _package),
                 Route("/_/own/{name}", _own),
                 Route(ANSWERS + "{name}", _take_answer, methods=post),
@@ -136,7 +134,7 @@ class WorldServer:
             return
         frame = frame_of(visit.world, visit.memory, request)._replace(in_cart=count_things(visit))
         if fails_to_load(visit.trouble, visit.world, request):
-            await _fail(visit.pages.with_frame(frame))(scope, receive, send)
+            await _fail(replace(visit, pages=visit.pages.with_frame(frame)))(scope, receive, send)
             return
         framed = replace(visit, pages=visit.pages.with_frame(frame))
 
@@ -148,10 +146,26 @@ class WorldServer:
         await self._application({**scope, "visit": framed}, receive, tell)
 
 
-def _fail(pages: Pages) -> Response:
+def _fail(visit: WorldVisit) -> Response:
     """Return the answer with which a page fails to load."""
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    return answer(pages.notice(status.phrase, NOT_LOADED), status)
+    return _error(visit, HTTPStatus.SERVICE_UNAVAILABLE, "errors.not_loaded")
+
+
+_ERRORS = {
+    HTTPStatus.BAD_REQUEST: "bad_request",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.SERVICE_UNAVAILABLE: "unavailable",
+}
+"""The names of the errors that pages answer, in the words of the catalogue."""
+
+
+def _error(visit: WorldVisit, status: HTTPStatus, key: str) -> Response:
+    """Return the page of an error, headed by its number and name; `key` is what it says."""
+    heading = f"{status.value} {visit.say(f'errors.{_ERRORS[status]}')}"
+    return answer(visit.pages.notice(heading, visit.say(key)), status)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -159,10 +173,9 @@ async def _refuse(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise TypeError("this handler answers HTTPException only") from error
     status = HTTPStatus(error.status_code)
-    message = (
-        "There is no page at this address." if status is HTTPStatus.NOT_FOUND else error.detail
-    )
-    response = answer(visit_of(request).pages.notice(status.phrase, message), status)
+    name = _ERRORS[status]
+    key = "errors.no_page" if status is HTTPStatus.NOT_FOUND else f"errors.{name}"
+    response = _error(visit_of(request), status, key)
     response.headers.update(error.headers or {})
     return response
 
@@ -173,6 +186,11 @@ async def _home(request: Request) -> Response:
 
 async def _style(request: Request) -> Response:
     return Response(visit_of(request).pages.style(), media_type="text/css", headers=KEPT)
+
+
+async def _words(request: Request) -> Response:
+    script = script_words(visit_of(request).world.language)
+    return Response(script, media_type="text/javascript", headers=KEPT)
 
 
 async def _package(request: Request) -> Response:
@@ -314,14 +332,14 @@ async def _delete(request: Request) -> Response:
         return answer(visit.pages.delete(entity, row))
     linked = linked_rows(visit.database, visit.world, entity, int(row["id"] or 0))
     if linked:
-        others = ", ".join(other.many for other, _ in linked)
-        message = f"This cannot be deleted, because others refer to it: {others}."
+        others = visit.say("rows.between").join(other.many for other, _ in linked)
+        message = visit.say("rows.others_refer", many=others)
         return answer(visit.pages.delete(entity, row, message=message), HTTPStatus.CONFLICT)
     if visit.trouble.strikes(Fault.SAVE_FAILS):
-        page = visit.pages.delete(entity, row, message=NOT_DONE)
+        page = visit.pages.delete(entity, row, message=visit.say("rows.not_done", code=UNAVAILABLE))
         return answer(page, HTTPStatus.SERVICE_UNAVAILABLE)
     delete_row(visit.database, entity, int(row["id"] or 0))
-    tell(visit.memory, "Deleted", [str(row[entity.title.name])])
+    tell(visit.world, visit.memory, "rows.deleted", [str(row[entity.title.name])])
     return go_to(visit.pages.list_address(entity))
 
 
@@ -334,13 +352,19 @@ async def _take_step(request: Request) -> Response:
     if flow is None or step is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     if row[flow.field] not in step.before:
-        message = f"{step.label}: this cannot be done now."
+        message = visit.say("rows.not_now", step=step.label)
         return show_row(visit, entity, row, message=message, status=HTTPStatus.CONFLICT)
     if (held := visit.find_reserved(entity, row, f"do-{step.name}")) is not None:
         return may_not(request, entity, row, held)
     if visit.trouble.strikes(Fault.SAVE_FAILS):
         unavailable = HTTPStatus.SERVICE_UNAVAILABLE
-        return show_row(visit, entity, row, message=NOT_DONE, status=unavailable)
+        return show_row(
+            visit,
+            entity,
+            row,
+            message=visit.say("rows.not_done", code=UNAVAILABLE),
+            status=unavailable,
+        )
     change_row(visit.database, entity, int(row["id"] or 0), {flow.field: step.after})
     came_from = request.query_params.get("from")
     if any(view.name == came_from for view in visit.world.views):

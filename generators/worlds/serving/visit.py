@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from generators.worlds.rendering.overlays import Memory
 from generators.worlds.rendering.pages import SURE, Pages
 from generators.worlds.serving.assets import HEADERS
-from generators.worlds.serving.faults import NOT_SAVED, Trouble, end_session
+from generators.worlds.serving.faults import Trouble, end_session
 from generators.worlds.state.database import (
     Row,
     change_row,
@@ -37,12 +37,16 @@ from generators.worlds.state.form_fields import (
     read_form,
 )
 from generators.worlds.state.permissions import Withheld, withheld
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.fault import Fault
 from schemas.worlds.field import TAG_PARTING
 from schemas.worlds.world import Entity, Transition, View, World
 
 MAX_BODY_BYTES = 1_000_000
 """Maximum size of a form in bytes."""
+
+UNAVAILABLE = HTTPStatus.SERVICE_UNAVAILABLE.value
+"""The number of the error by which a change is not made, as pages say it."""
 
 _ID_BOUND = 2**63
 
@@ -56,6 +60,10 @@ class WorldVisit:
     pages: Pages
     memory: Memory = field(default_factory=Memory)
     trouble: Trouble = field(default_factory=Trouble)
+
+    def say(self, key: str, **given: object) -> str:
+        """Return a text of pages in the world's language."""
+        return catalogue(self.world.language).say(key, **given)
 
     def titles(self, entity: Entity) -> Titles:
         """Return the titles of all rows that an entity's links can point to."""
@@ -185,7 +193,7 @@ def fill(visit: WorldVisit, entity: Entity, row: Row | None, given: Mapping[str,
     if title.name in filled.values:
         other = find_title(visit.database, entity, filled.values[title.name])
         if other is not None and (row is None or other != row["id"]):
-            message = f"Another {entity.one} has this {title.label}."
+            message = visit.say("form.same_title", one=entity.one, field=title.label)
             return filled._replace(messages={**filled.messages, title.name: message})
     return _without_clash(visit, entity, row, filled)
 
@@ -201,7 +209,7 @@ def _without_clash(visit: WorldVisit, entity: Entity, row: Row | None, filled: F
     other = find_alike(visit.database, entity, wanted)
     if other is None or (row is not None and other["id"] == row["id"]):
         return filled
-    message = f"This is taken already: {other[entity.title.name]}."
+    message = visit.say("form.taken", title=other[entity.title.name])
     asked = [field.name for field in asked_fields(visit.world, entity)]
     name = next(name for name in asked if name in entity.apart)
     return filled._replace(messages={name: message})
@@ -222,10 +230,12 @@ def show_form(
     view: View | None = None,
     asks_again: bool = False,
     message: str = "",
+    status: int = UNAVAILABLE,
 ) -> Response:
     """Answer with a form: `texts` and `messages` (errors) are by field; `row` is None for a new row.
 
-    `asks_again`: whether the form asks for a second confirmation; `message`: why it was not saved otherwise.
+    `asks_again`: whether the form asks for a second confirmation; `message`: why it was not saved otherwise, which
+    `status` says by a number.
     """
     choices = visit.choices(entity)
     page = visit.pages.form(
@@ -238,8 +248,9 @@ def show_form(
         asks_again=asks_again,
         message=message,
     )
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK
-    return answer(page, HTTPStatus.SERVICE_UNAVAILABLE if message else status)
+    if message:
+        return answer(page, status)
+    return answer(page, HTTPStatus.UNPROCESSABLE_ENTITY if messages else HTTPStatus.OK)
 
 
 def hinder(
@@ -255,19 +266,26 @@ def hinder(
     if visit.trouble.strikes(Fault.SESSION_ENDS):
         return end_session(visit.memory, request)
     if visit.trouble.strikes(Fault.SAVE_FAILS):
-        return show_form(visit, entity, row, texts=given, view=view, message=NOT_SAVED)
+        return show_form(
+            visit,
+            entity,
+            row,
+            texts=given,
+            view=view,
+            message=visit.say("form.not_saved", code=UNAVAILABLE),
+        )
     other = visit.trouble.other
     if other is None or row is None or not visit.trouble.is_stale(entity.name, int(row["id"] or 0)):
         return None
     change_row(visit.database, entity, other.row, {other.field: other.value})
     present = find_row(visit.database, entity, other.row) or row
     label = entity.field(other.field).label
-    message = (
-        f"Somebody else has changed {label} at the same time. Your changes were not saved: please enter "
-        "them again."
-    )
+    conflict = HTTPStatus.CONFLICT.value
+    message = visit.say("form.changed_meanwhile", field=label, code=conflict)
     texts = form_texts(entity, present)
-    return show_form(visit, entity, present, texts=texts, view=view, message=message)
+    return show_form(
+        visit, entity, present, texts=texts, view=view, message=message, status=conflict
+    )
 
 
 async def read_body(request: Request) -> dict[str, str]:

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.look import Amounts, Days
 from schemas.worlds.world import World
@@ -13,47 +14,33 @@ from schemas.worlds.world import World
 Titles = Mapping[str, Mapping[int, str]]
 """The titles of rows by entity and id."""
 
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-"""The months in English."""
-
 EXAMPLE_DAY = date(2026, 3, 9)
 """The day in examples of date formats."""
 
-_GERMAN = (
-    *("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli"),
-    *("August", "September", "Oktober", "November", "Dezember"),
-)
-_FRENCH = (
-    *("janvier", "février", "mars", "avril", "mai", "juin", "juillet"),
-    *("août", "septembre", "octobre", "novembre", "décembre"),
-)
-_SPANISH = (
-    *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio"),
-    *("agosto", "septiembre", "octubre", "noviembre", "diciembre"),
-)
-_DAYS: Mapping[Days, tuple[str, tuple[str, ...]]] = {
-    Days.ISO: ("{y}-{m:02}-{d:02}", ()),
-    Days.SLASHES: ("{d:02}/{m:02}/{y}", ()),
-    Days.MONTH_FIRST: ("{m:02}/{d:02}/{y}", ()),
-    Days.DOTS: ("{d:02}.{m:02}.{y}", ()),
-    Days.ENGLISH: ("{d} {name} {y}", MONTHS),
-    Days.AMERICAN: ("{name} {d}, {y}", tuple(month[:3] for month in MONTHS)),
-    Days.GERMAN: ("{d}. {name} {y}", _GERMAN),
-    Days.FRENCH: ("{d} {name} {y}", _FRENCH),
-    Days.SPANISH: ("{d} de {name} de {y}", _SPANISH),
-    Days.JAPANESE: ("{y}年{m}月{d}日", ()),
+_DAYS: Mapping[Days, tuple[str, str]] = {
+    Days.ISO: ("{y}-{m:02}-{d:02}", ""),
+    Days.SLASHES: ("{d:02}/{m:02}/{y}", ""),
+    Days.MONTH_FIRST: ("{m:02}/{d:02}/{y}", ""),
+    Days.DOTS: ("{d:02}.{m:02}.{y}", ""),
+    Days.ENGLISH: ("{d} {name} {y}", "months"),
+    Days.AMERICAN: ("{name} {d}, {y}", "months_short"),
+    Days.GERMAN: ("{d}. {name} {y}", "months"),
+    Days.FRENCH: ("{d} {name} {y}", "months"),
+    Days.SPANISH: ("{d} de {name} de {y}", "months"),
+    Days.PORTUGUESE: ("{d} de {name} de {y}", "months"),
+    Days.JAPANESE: ("{y}年{m}月{d}日", ""),
+    Days.ARABIC: ("{d} {name} {y}", "months"),
 }
-"""The templates of days, with the names of months if used."""
+"""The templates of days, and which names of months they use, if any, in the world's language."""
 
-_SUNDAY_FIRST = {"en_US", "ja_JP"}
-"""The locales whose weeks begin on Sunday."""
+_SUNDAY, _MONDAY, _SATURDAY = 0, 1, 6
+_FIRST_DAYS = {"en_US": _SUNDAY, "pt_BR": _SUNDAY, "ja_JP": _SUNDAY, "ar_DZ": _SATURDAY}
+"""The first day of the week of locales in which it is not Monday, by Unicode's CLDR."""
 
 _AMOUNTS = {
     Amounts.POINT: (",", "."),
     Amounts.COMMA: (".", ","),
+    Amounts.COMMA_LAST: (".", ","),
     Amounts.SPACE: (" ", ","),
     Amounts.WHOLE: (",", ""),
 }
@@ -107,14 +94,35 @@ def _show_amount(world: World, value: int) -> str:
     digits = f"{whole:,}".replace(",", thousands) + (f"{point}{cents:02}" if point else "")
     if world.amounts in {Amounts.COMMA, Amounts.SPACE}:
         return f"{digits} {world.currency}"
-    return f"{world.currency}{digits}"
+    gap = " " if world.amounts is Amounts.COMMA_LAST else ""
+    return f"{world.currency}{gap}{digits}"
 
 
 def show_day(world: World, day: date) -> str:
     """Return a day as displayed."""
-    template, months = _DAYS[world.days]
+    months = _months(world, world.days)
     name = months[day.month - 1] if months else ""
-    return template.format(y=day.year, m=day.month, d=day.day, name=name)
+    return _DAYS[world.days][0].format(y=day.year, m=day.month, d=day.day, name=name)
+
+
+def _months(world: World, days: Days) -> tuple[str, ...]:
+    """Return the names of months in a format of days; empty: months are numbers."""
+    name = _DAYS[days][1]
+    return catalogue(world.language).among(f"dates.{name}") if name else ()
+
+
+def show_month(world: World, month: int, year: int) -> str:
+    """Return a month, from 1, of a year as calendars write it: March 2026."""
+    words = catalogue(world.language)
+    name = words.among("dates.months")[month - 1]
+    return words.say("dates.month_of_year", month=name, year=year)
+
+
+def name_day(world: World, day: date) -> str:
+    """Return the name of a day in a picker's calendar: 9 March 2026."""
+    words = catalogue(world.language)
+    month = words.among("dates.months")[day.month - 1]
+    return words.say("dates.day_of_month", day=day.day, month=month, year=day.year)
 
 
 def has_padded_numbers(days: Days) -> bool:
@@ -130,13 +138,18 @@ class DayWriting(NamedTuple):
     months: tuple[str, ...]
     """The names of months; empty: months are numbers."""
     first: int
-    """The first day of the week: 0 is Sunday, 1 Monday."""
+    """The first day of the week: 0 is Sunday, 6 Saturday."""
 
 
 def day_writing(world: World) -> DayWriting:
     """Return a world's format of days."""
-    template, months = _DAYS[world.days]
-    return DayWriting(template, months, 0 if world.locale in _SUNDAY_FIRST else 1)
+    template, months = _DAYS[world.days][0], _months(world, world.days)
+    return DayWriting(template, months, first_day(world))
+
+
+def first_day(world: World) -> int:
+    """Return the first day of the week: 0 is Sunday, 6 Saturday."""
+    return _FIRST_DAYS.get(world.locale, _MONDAY)
 
 
 def read_day(world: World, text: str) -> date | None:
@@ -146,7 +159,7 @@ def read_day(world: World, text: str) -> date | None:
         if found is None:
             continue
         parts = found.groupdict()
-        months = [month.casefold() for month in _DAYS[days][1]]
+        months = [month.casefold() for month in _months(world, days)]
         name = parts.get("name", "").casefold()
         month = months.index(name) + 1 if name in months else int(parts.get("m", 0))
         try:
@@ -160,7 +173,7 @@ def read_day(world: World, text: str) -> date | None:
 def _day_pattern(days: Days) -> re.Pattern[str]:
     """Return a pattern for days in a format, with optional leading zeros."""
     pattern = re.escape(_DAYS[days][0]).replace(":02", "")
-    shapes = {"y": r"\d{4}", "m": r"\d{1,2}", "d": r"\d{1,2}", "name": r"[^\W\d]+"}
+    shapes = {"y": r"\d{4}", "m": r"\d{1,2}", "d": r"\d{1,2}", "name": r"[^\d\s]+"}
     for part, shape in shapes.items():
         pattern = pattern.replace(rf"\{{{part}\}}", f"(?P<{part}>{shape})")
     return re.compile(pattern.replace(r"\ ", r"\s+"))
@@ -180,6 +193,19 @@ def read_amount(world: World, text: str) -> int | None:
     return None
 
 
-def cell_name(label: str, title: str) -> str:
+def read_number(world: World, text: str) -> int | None:
+    """Parse a whole number, with the world's thousands separator or without; None: invalid."""
+    parting = re.escape(_AMOUNTS[world.amounts][0])
+    if re.fullmatch(rf"-?(\d+|\d{{1,3}}(?:{parting}\d{{3}})+)", text, re.ASCII) is None:
+        return None
+    return int(re.sub(r"[^\d-]", "", text))
+
+
+def cell_name(world: World, label: str, title: str) -> str:
     """Return the name of a cell of a grid: column and row title."""
-    return f"{label}, {title}"
+    return catalogue(world.language).say("rows.cell", field=label, title=title)
+
+
+def numbered(world: World, one: str, number: int | str) -> str:
+    """Return the title of a row that has no other: what it is called, and a number."""
+    return catalogue(world.language).say("rows.numbered", one=one, number=number)

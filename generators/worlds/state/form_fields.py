@@ -4,12 +4,20 @@ A form is a text for each field, as browsers send it, parsed by the field's kind
 error message beside the field, and nothing is changed.
 """
 
-import re
 from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from generators.worlds.state.database import Row, Value
-from generators.worlds.state.display import EXAMPLE_DAY, read_amount, read_day, show_day, show_value
+from generators.worlds.state.display import (
+    EXAMPLE_DAY,
+    numbered,
+    read_amount,
+    read_day,
+    read_number,
+    show_day,
+    show_value,
+)
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
 from schemas.worlds.look import Amounts
 from schemas.worlds.patterns import Shape, Thread
@@ -18,7 +26,6 @@ from schemas.worlds.world import Entity, World
 Choices = Mapping[str, Mapping[str, str]]
 """The options of each field, in order: labels by the value that forms send."""
 
-_WHOLE = re.compile(r"-?(\d+|\d{1,3}(,\d{3})+)", re.ASCII)
 _TEXTS = {Kind.TEXT, Kind.LONG_TEXT}
 _MOST_DIGITS, _MOST_LETTERS = 15, 30
 
@@ -34,6 +41,11 @@ class Filled(NamedTuple):
 
 class _Wrong(ValueError):
     """An invalid value; the message is shown to users."""
+
+
+def _wrong(world: World, key: str, **given: object) -> _Wrong:
+    """Return what is wrong with a value, in the world's language."""
+    return _Wrong(catalogue(world.language).say(f"form.{key}", **given))
 
 
 def asked_fields(world: World, entity: Entity) -> list[DataField]:
@@ -73,7 +85,7 @@ def new_message(world: World, thread: Thread, row: int, number: int, text: str) 
     messages = world.entity(thread.messages)
     return {
         **new_row(world, messages),
-        messages.title.name: f"{messages.one} {number}",
+        messages.title.name: numbered(world, messages.one, number),
         thread.link: row,
         thread.text: text,
         thread.author: world.user,
@@ -159,13 +171,13 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
         return int(text == "1")
     if not text:
         if field.required:
-            raise _Wrong(f"{field.label} is required.")
+            raise _wrong(world, "required", field=field.label)
         return "" if field.kind in _TEXTS else None
     if field.name in choices:
-        text = _read_choice(field, text, choices[field.name])
+        text = _read_choice(world, field, text, choices[field.name])
     match field.kind:
         case Kind.INTEGER:
-            value: Value = _read_integer(field, text)
+            value: Value = _read_integer(world, field, text)
         case Kind.MONEY:
             value = _read_money(world, field, text)
         case Kind.DATE:
@@ -179,30 +191,30 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
     return value
 
 
-def _read_choice(field: DataField, text: str, choices: Mapping[str, str]) -> str:
+def _read_choice(world: World, field: DataField, text: str, choices: Mapping[str, str]) -> str:
     """Return the chosen option; tags are deduplicated and sorted in the order of the choices."""
     given = {*tags_of(text)} if field.kind is Kind.TAGS else {text}
     if not given <= choices.keys():
-        raise _Wrong("Choose one of the list.")
+        raise _wrong(world, "choose")
     return TAG_PARTING.join(choice for choice in choices if choice in given)
 
 
-def _read_integer(field: DataField, text: str) -> int:
-    if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
-        raise _Wrong("Enter a whole number.")
-    value = int(text.replace(",", ""))
+def _read_integer(world: World, field: DataField, text: str) -> int:
+    value = read_number(world, text) if len(text) <= _MOST_DIGITS else None
+    if value is None:
+        raise _wrong(world, "whole_number")
     if not field.min <= value <= field.max:
-        raise _Wrong(f"Enter a number from {field.min} to {field.max}.")
+        raise _wrong(world, "number_between", least=field.min, most=field.max)
     return value
 
 
 def _read_money(world: World, field: DataField, text: str) -> int:
     value = read_amount(world, text) if len(text) <= _MOST_LETTERS else None
     if value is None or (world.amounts is Amounts.WHOLE and value % 100):
-        raise _Wrong(f"Enter an amount, as {_example(world, field)}.")
+        raise _wrong(world, "amount_like", example=_example(world, field))
     if not field.min <= value <= field.max:
         least, most = (show_value(world, field, bound) for bound in (field.min, field.max))
-        raise _Wrong(f"Enter an amount from {least} to {most}.")
+        raise _wrong(world, "amount_between", least=least, most=most)
     return value
 
 
@@ -214,5 +226,5 @@ def _example(world: World, field: DataField) -> str:
 def _read_date(world: World, text: str) -> str:
     day = read_day(world, text)
     if day is None:
-        raise _Wrong(f"Enter a date as {show_day(world, EXAMPLE_DAY)}.")
+        raise _wrong(world, "date_like", example=show_day(world, EXAMPLE_DAY))
     return day.isoformat()

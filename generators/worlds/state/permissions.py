@@ -7,8 +7,9 @@ everything there.
 from typing import NamedTuple
 
 from generators.worlds.state.database import Row
-from generators.worlds.state.display import show_value
+from generators.worlds.state.display import numbered, show_value
 from generators.worlds.state.form_fields import new_row
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
 from schemas.worlds.world import Entity, Transition, World
 
@@ -32,7 +33,12 @@ def withheld(world: World, entity: Entity, row: Row) -> list[Withheld]:
     if permissions is None or permissions.entity != entity.name or permissions.leader == world.role:
         return []
     return [
-        Withheld(rule, label, _sentence(world, permissions, entity, rule), _ask(permissions, label))
+        Withheld(
+            rule,
+            label,
+            _sentence(world, permissions, entity, rule),
+            _ask(world, permissions, label),
+        )
         for rule in permissions.reserved
         if (label := _label(world, entity, rule, row)) and _is_above(rule, row)
     ]
@@ -49,7 +55,7 @@ def new_request(world: World, asked: Requests, row: int, number: int, label: str
     entity = world.entity(asked.entity)
     return {
         **new_row(world, entity),
-        entity.title.name: f"{entity.one} {number}",
+        entity.title.name: numbered(world, entity.one, number),
         asked.act: label,
         asked.link: row,
         asked.author: world.user,
@@ -82,17 +88,20 @@ def _is_above(rule: Reserved, row: Row) -> bool:
     return rule.above is None or int(row[rule.above] or 0) > rule.limit
 
 
-def _ask(permissions: Permissions, label: str) -> str:
-    return "" if permissions.requests is None else f"{permissions.requests.ask}: {label}"
+def _ask(world: World, permissions: Permissions, label: str) -> str:
+    if permissions.requests is None:
+        return ""
+    return catalogue(world.language).say("roles.ask_for", ask=permissions.requests.ask, act=label)
 
 
 def _sentence(world: World, permissions: Permissions, entity: Entity, rule: Reserved) -> str:
     """Return the sentence that names the role allowed to perform an act."""
-    what = {Act.EDIT: "change", Act.DELETE: "delete"}.get(rule.act)
-    if what is None:
-        what = f"use “{act_label(world, entity, rule)}” for"
-    because = ""
+    words, because = catalogue(world.language), ""
     if rule.above is not None:
         field = entity.field(rule.above)
-        because = f", because its {field.label} is above {show_value(world, field, rule.limit)}"
-    return f"Only a {permissions.leader} may {what} this {entity.one}{because}."
+        limit = show_value(world, field, rule.limit)
+        because = words.say("roles.because", field=field.label, limit=limit)
+    given = {"leader": permissions.leader, "one": entity.one, "because": because}
+    if rule.act is Act.STEP:
+        given["step"] = act_label(world, entity, rule)
+    return words.say(f"roles.{rule.act.value}", **given)

@@ -24,9 +24,9 @@ from source_tree import ROOT, dotted
 
 from generators.tasks.worlds.draw import draw_task, draw_tasks
 from generators.tasks.worlds.ground.task import WorldTask
-from generators.worlds.drawing.draw import FOLDER, draw_whole, make_world, read_family
-from generators.worlds.drawing.family import Family
+from generators.worlds.drawing.draw import draw_whole, language_of, shipped_family
 from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.drawing.specification import make_world
 from generators.worlds.state.database import Rows
 from schemas.base import canonical_json
 from schemas.errors import BadTasks
@@ -84,13 +84,9 @@ def specification(family: str, seed: int) -> World:
     """
     for again in range(_DRAWS):
         with contextlib.suppress(ValidationError, BadTasks):
-            return make_world(_family(family), family, seed, again=again)
+            spoken = shipped_family(family, language_of(family, seed))
+            return make_world(spoken, family, seed, again=again)
     raise AssertionError(f"{family} {seed} makes no valid world")
-
-
-@cache
-def _family(name: str) -> Family:
-    return read_family(FOLDER / f"{name}.toml")
 
 
 @cache

@@ -110,7 +110,7 @@ class WorldBrowser:
             case Do.BACK:
                 await self._leave(step)
             case Do.TAB:
-                await self._show_tab(text)
+                await self._show_tab(step)
             case Do.LOOK | Do.FIND | Do.READ:
                 await self._look(step)
             case Do.PRESS:
@@ -169,13 +169,15 @@ class WorldBrowser:
         found = Page(self.root).find_exactly(name)
         return found is not None and is_active(found)
 
-    async def _show_tab(self, text: str) -> None:
-        """Close a tab, or show the first one: what it held is as it was, and opened again."""
-        past = self._tabs.pop() if text == CLOSE else self._tabs[0]
-        if text != CLOSE:
+    async def _show_tab(self, step: ReferenceStep) -> None:
+        """Close tabs until what a step names is there, or show the first one: opened again, it holds what it held."""
+        past = self._tabs.pop() if step.text == CLOSE else self._tabs[0]
+        if step.text != CLOSE:
             self._tabs = []
         self._past = past[:-1]
         await self.open(past[-1])
+        if step.on is not None and self._tabs and not self._offers(step.on):
+            await self._show_tab(step)
 
     async def _press(self, key: str) -> None:
         if self._focused is not None and self._focused.attrs.get("type") == "range":

@@ -3,8 +3,10 @@
 from datetime import date
 
 from generators.browser.protocol import Node
-from generators.worlds.state.display import MONTHS
+from generators.worlds.words.catalogue import catalogue
+from schemas.worlds.language import Language
 
+_MONTHS = 12
 _HELD = "data-calendar"
 """The attribute of a calendar's elements; its value is the name of the field that they belong to."""
 
@@ -39,16 +41,19 @@ def click_calendar(root: Node, node: Node) -> bool:
 
 def _show(root: Node, field: Node, month: date) -> None:
     _close(root)
-    count = month.year * len(MONTHS) + month.month - 1
-    months = [
-        date((count + by) // len(MONTHS), (count + by) % len(MONTHS) + 1, 1) for by in (-1, 0, 1)
-    ]
+    html = next((one for one in root.walk() if one.tag == "html"), root)
+    words = catalogue(Language(html.attrs.get("lang", "en")))
+    names = words.among("dates.months")
+    count = month.year * _MONTHS + month.month - 1
+    months = [date((count + by) // _MONTHS, (count + by) % _MONTHS + 1, 1) for by in (-1, 0, 1)]
     name = field.attrs["name"]
-    root.children.append(_node(name, "Previous month", months[0]))
-    root.children.append(_node(name, "Next month", months[2]))
+    root.children.append(_node(name, words.say("dates.previous_month"), months[0]))
+    root.children.append(_node(name, words.say("dates.next_month"), months[2]))
     day_count = (months[2] - months[1]).days
     for day in (month.replace(day=number + 1) for number in range(day_count)):
-        label = f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+        label = words.say(
+            "dates.day_of_month", day=day.day, month=names[day.month - 1], year=day.year
+        )
         root.children.append(_node(name, label, day, text=str(day.day)))
 
 

@@ -7,19 +7,10 @@ from random import Random
 
 from generators.tasks.worlds.ground.world_rows import Setting, is_plain
 from generators.worlds.state.database import Value
+from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import TAG_PARTING, DataField, Kind, tags_of
 from schemas.worlds.look import Amounts
 from schemas.worlds.world import Entity
-
-NOTES = (
-    "Checked by phone this morning.",
-    "Please call back before noon.",
-    "Nothing else is missing.",
-    "Wait for the second letter.",
-    "Agreed with the office in person.",
-    "Goes to the archive next month.",
-)
-"""Texts for fields of several lines."""
 
 _STEPS = {False: 5, True: 100}
 """The step of amounts in hundredths, by whether the world's amounts are whole."""
@@ -28,6 +19,11 @@ _TRIES = 30
 _MIN_DIGITS = 3
 _FEW_TAGS = 3
 """Maximum number of tags for a field without tags."""
+
+
+def notes(setting: Setting) -> Sequence[str]:
+    """Return texts for fields of several lines, in the world's language."""
+    return catalogue(setting.world.language).among("contents.notes")
 
 
 def new_value(
@@ -43,7 +39,7 @@ def new_value(
         case Kind.TEXT:
             return _new_text(setting, random, entity, field, unlike=unlike)
         case Kind.LONG_TEXT:
-            return _one(random, NOTES, unlike)
+            return _one(random, notes(setting), unlike)
         case Kind.INTEGER | Kind.MONEY | Kind.DATE:
             return _new_number(setting, random, field, unlike=unlike)
         case Kind.TAGS:

@@ -19,10 +19,10 @@ from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import TERM, quote
 
 ENGLISH = "en"
-"""The language of pages."""
+"""The language that has terse goals."""
 
 _TERSE = "terse"
-_TERSE_SHARE, _FOREIGN_SHARE = 0.1, 0.2
+_TERSE_SHARE = 0.1
 _OPENED, _ASIDE, _CLOSED, _IMPOSSIBLE = 0.7, 0.3, 0.6, 0.1
 """The shares of goals with each sentence around their request."""
 
@@ -56,20 +56,21 @@ def grammar() -> Grammar:
     return TypeAdapter(Grammar).validate_python([told[name] for name in Grammar._fields])
 
 
-def word(kind: TaskKind, words: Mapping[str, str], random: Random, *, is_twin: bool = False) -> str:
+def word(
+    kind: TaskKind,
+    words: Mapping[str, str],
+    random: Random,
+    *,
+    language: str = ENGLISH,
+    is_twin: bool = False,
+) -> str:
     """Return a goal in a kind's sentences, with placeholders filled from `words`.
 
-    `is_twin`: whether the task is impossible, so that the goal says how to answer then.
+    `language` is that of the world; `is_twin`: whether the task is impossible, so that the goal says how to answer then.
     """
     rules, share = grammar(), random.random()
     requests = kind.requests
-    if share < _TERSE_SHARE:
-        register = _TERSE
-    elif share < _TERSE_SHARE + _FOREIGN_SHARE:
-        register = random.choice(sorted(set(requests) - {ENGLISH, _TERSE}))
-    else:
-        register = ENGLISH
-    language = ENGLISH if register == _TERSE else register
+    register = _TERSE if language == ENGLISH and share < _TERSE_SHARE else language
     parts = [random.choice(requests[register])]
     if register != _TERSE:
         if random.random() < _OPENED:

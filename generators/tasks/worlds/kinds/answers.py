@@ -39,11 +39,12 @@ from generators.tasks.worlds.references.steps import (
     to_row,
 )
 from generators.worlds.state.database import Row
-from generators.worlds.state.display import MONTHS
+from generators.worlds.state.display import name_day
+from generators.worlds.words.catalogue import catalogue
 from schemas.tasks.expectation import Expectation, Matcher, Number, OneOf
 from schemas.tasks.reference import Purpose
 from schemas.worlds.field import DataField, Kind
-from schemas.worlds.world import Entity
+from schemas.worlds.world import Entity, World
 
 _FACTS = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.TAGS, Kind.LINK}
 _OWN_FACTS = _FACTS - {Kind.LINK}
@@ -88,7 +89,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {**setting.names(view, entity, row), "field": name_field(field)},
-            Expectation(answer=_matcher(field, row, reply)),
+            Expectation(answer=_matcher(setting.world, field, row, reply)),
             (*read_row(setting, view, entity, row, (field,)), answer(reply)),
             "verbatim",
         )
@@ -139,7 +140,7 @@ def join(setting: Setting, random: Random) -> Draft | None:
                 "link": name_field(link),
                 "field": name_field(field),
             },
-            Expectation(answer=_matcher(field, there, reply)),
+            Expectation(answer=_matcher(setting.world, field, there, reply)),
             (
                 *to_row(setting, view, entity, row, reads=(link,)),
                 click(setting.title(target, there), Purpose.ROW),
@@ -359,7 +360,7 @@ def _reply(setting: Setting, entity: Entity, field: DataField, row: Row) -> str 
     return reply if is_asked_for(reply) else None
 
 
-def _matcher(field: DataField, row: Row, reply: str) -> Matcher:
+def _matcher(world: World, field: DataField, row: Row, reply: str) -> Matcher:
     value = row[field.name]
     if field.kind is Kind.MONEY and isinstance(value, int):
         number = value / 100
@@ -369,11 +370,12 @@ def _matcher(field: DataField, row: Row, reply: str) -> Matcher:
         return Number(number=value)
     if field.kind is Kind.DATE:
         day = date.fromisoformat(str(value))
-        month = MONTHS[day.month - 1]
+        month = catalogue(world.language).among("dates.months")[day.month - 1]
         return OneOf(
             one_of=(
                 reply,
                 day.isoformat(),
+                name_day(world, day),
                 f"{day.day} {month} {day.year}",
                 f"{month} {day.day}, {day.year}",
             )

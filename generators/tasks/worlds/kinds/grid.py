@@ -82,7 +82,7 @@ def cell_steps(setting: Setting, view: View, change: Change, *, by_key: bool) ->
     """Return the steps that open, change and save a visible cell of a grid, by Enter or by its button."""
     entity, (row, field, value) = setting.world.entity(view.entity), change
     words, title = setting.world.words, setting.title(entity, row)
-    name = cell_name(field.label, title)
+    name = cell_name(setting.world, field.label, title)
     shown = f"{name}: {setting.fact(entity, field, row)}".strip()
     if setting.world.behaviour.cells is Cells.PENCIL:
         opened: Steps = (click(f"{words.edit}: {name}", Purpose.CELL),)

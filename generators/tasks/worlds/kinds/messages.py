@@ -5,7 +5,7 @@ from random import Random
 from generators.tasks.worlds.ground.changes import (
     reply_rule,
 )
-from generators.tasks.worlds.ground.new_values import NOTES
+from generators.tasks.worlds.ground.new_values import notes
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain, name_field, quote
@@ -47,7 +47,7 @@ def write_message(setting: Setting, random: Random) -> Draft | None:
     """Ask for a message with given words under a named row."""
     for thread, view, entity in _threads(setting, random):
         row = setting.pick(random, entity, setting.namable(view, entity))
-        text = random.choice(NOTES)
+        text = random.choice(notes(setting))
         return Draft(
             {
                 **setting.names(view, entity, row),

@@ -20,6 +20,7 @@ from generators.tasks.worlds.references.sorted_lists import (
 from generators.tasks.worlds.references.steps import (
     answer,
 )
+from generators.worlds.words.catalogue import catalogue
 from schemas.tasks.expectation import Expectation, Matches
 
 _PLACES = {1: "second", 2: "third", 3: "fourth", 4: "fifth"}
@@ -100,7 +101,7 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         words_of_part(setting, ordered.part, ordered),
         Expectation(
-            answer=Matches(matches=_in_order(titles)),
+            answer=Matches(matches=_in_order(setting, titles)),
             facts=titles,
             read=list_to_read(setting, ordered),
         ),
@@ -117,9 +118,13 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
     )
 
 
-def _in_order(titles: Sequence[str]) -> str:
-    """Return a pattern of the titles in order, separated by commas, numbers, lines or the word and."""
-    gap = r"\W+(?:(?:and|\d)\W+)*"
+def _in_order(setting: Setting, titles: Sequence[str]) -> str:
+    """Return a pattern of the titles in order, separated by commas, numbers, lines or the world's word for and.
+
+    Some languages write that word as a part of the word beside it.
+    """
+    joins = _literally(catalogue(setting.world.language).say("contents.and"))
+    gap = rf"(?:\W+(?:(?:{joins}|\d)\W+)*(?:{joins})?|{joins})"
     told = gap.join(map(_literally, titles))
     return rf"(?i)\W*(?:1\W+)?{told}\W*"
 

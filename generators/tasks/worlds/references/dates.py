@@ -1,7 +1,7 @@
 """Steps of a reference that enter a date into widgets other than plain inputs.
 
-A native field is typed part by part in the order of the browser's locale, `en-US`; the goal must contain the parts,
-so only worlds whose format of days pads numbers have such fields. A picker's calendar opens at the month of the
+A native field, which only pages in English have, is typed part by part in the order of the browser's locale, `en-US`; the
+goal must contain the parts, so only worlds whose format of days pads numbers have such fields. A picker's calendar opens at the month of the
 field's day, or of the world's date, and is turned to near months; distant days are typed. Each step's thought
 describes what the picture shows, which depends on the step's place in the sequence.
 """
@@ -11,10 +11,14 @@ from random import Random
 
 from generators.tasks.worlds.references.thoughts import thoughts
 from generators.worlds.state.database import Value
-from generators.worlds.state.display import MONTHS, show_day
+from generators.worlds.state.display import name_day, show_day, show_month
+from generators.worlds.words.catalogue import catalogue
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.field import DataField, Widget
 from schemas.worlds.world import World
+
+_MONTHS = 12
+"""Months of a year."""
 
 _MOST_TURNS = 8
 """Maximum number of months that a calendar is turned."""
@@ -29,7 +33,7 @@ class _Thoughts:
         if day is not None:
             self._words |= {
                 "day": show_day(world, day),
-                "wanted": _month(_count(day)),
+                "wanted": _month(world, _count(day)),
                 "number": str(day.day),
             }
 
@@ -52,14 +56,15 @@ def put_day(
     if abs(turns) > _MOST_TURNS:
         typed = _type(field, show_day(world, day), say("far"))
         return (typed.model_copy(update={"do": Do.ENTER}),)
-    way, arrow = (1, "Next month") if turns > 0 else (-1, "Previous month")
+    way, arrow = (1, "next_month") if turns > 0 else (-1, "previous_month")
+    arrow = catalogue(world.language).say(f"dates.{arrow}")
     return (
         _click(field.label, say("open")),
         *(
-            _click(arrow, say("turn", shown=_month(opened + way * done)))
+            _click(arrow, say("turn", shown=_month(world, opened + way * done)))
             for done in range(abs(turns))
         ),
-        _click(f"{day.day} {_month(_count(day))}", say("day")),
+        _click(name_day(world, day), say("day")),
     )
 
 
@@ -78,12 +83,12 @@ def _clear_parts(field: DataField, say: _Thoughts) -> tuple[ReferenceStep, ...]:
 
 def _count(day: date) -> int:
     """Return the month of a day as a count of months since year 0."""
-    return day.year * len(MONTHS) + day.month - 1
+    return day.year * _MONTHS + day.month - 1
 
 
-def _month(count: int) -> str:
+def _month(world: World, count: int) -> str:
     """Return a month as calendars write it: March 2026."""
-    return f"{MONTHS[count % len(MONTHS)]} {count // len(MONTHS)}"
+    return show_month(world, count % _MONTHS + 1, count // _MONTHS)
 
 
 def _click(on: str, why: str) -> ReferenceStep:

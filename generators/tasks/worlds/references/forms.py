@@ -119,7 +119,9 @@ def _slide(setting: Setting, field: DataField, value: int) -> Steps:
         purpose = Purpose.HANDLE
         return (ReferenceStep(do=Do.SLIDE, on=field.label, text=str(value), purpose=purpose),)
     from_end = field.max - value < value - field.min
-    less, more = ("ArrowLeft", "ArrowRight")[:: -1 if setting.world.look.right_to_left else 1]
+    less, more = ("ArrowLeft", "ArrowRight")[
+        :: -1 if setting.world.language.runs_right_to_left else 1
+    ]
     end, key = ("End", less) if from_end else ("Home", more)
     times = field.max - value if from_end else value - field.min
     slider = click(field.label, Purpose.SLIDER)

@@ -3,9 +3,9 @@
 (() => {
   "use strict";
   const GAP = 4; // px between a field and its calendar, and between that and the window's edges
-  const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December"];
-  const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+  const said = (key) => window.worldWords[`dates.${key}`];
+  const [MONTHS, MONTHS_SHORT] = [said("months"), said("months_short")];
+  const [WEEKDAYS, WEEKDAYS_SHORT, WEEKDAYS_TINY] = ["weekdays", "weekdays_short", "weekdays_tiny"].map(said);
   const make = (tag, attrs) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attrs)) element.setAttribute(name, value);
@@ -49,7 +49,10 @@
       box.append(hidden);
       const picker = flatpickr(hidden, {
         inline: true, appendTo: box, now: today, monthSelectorType: "static",
-        locale: { firstDayOfWeek: first, yearAriaLabel: "Year of the calendar" },
+        locale: {
+          firstDayOfWeek: first, yearAriaLabel: said("year"),
+          months: { longhand: MONTHS, shorthand: MONTHS_SHORT }, weekdays: { longhand: WEEKDAYS, shorthand: WEEKDAYS_SHORT },
+        },
         onDayCreate: (_dates, _text, _picker, cell) => name(cell, cell.dateObj),
       });
       hidden.hidden = true;
@@ -60,14 +63,13 @@
       };
     },
     "air-datepicker": (box, { today, first, name }) => {
-      const short = (words, length) => words.map((word) => word.slice(0, length));
       const picker = new AirDatepicker(box, {
         inline: true, startDate: today, toggleSelected: false, keyboardNav: false,
         navTitles: { days: "MMMM <i>yyyy</i>" },
         locale: {
-          days: WEEKDAYS, daysShort: short(WEEKDAYS, 3), daysMin: short(WEEKDAYS, 2), months: MONTHS,
-          monthsShort: short(MONTHS, 3), dateFormat: "yyyy-MM-dd", timeFormat: "HH:mm", firstDay: first,
-          today: "Today", clear: "Clear",
+          days: WEEKDAYS, daysShort: WEEKDAYS_SHORT, daysMin: WEEKDAYS_TINY, months: MONTHS,
+          monthsShort: MONTHS_SHORT, dateFormat: "yyyy-MM-dd", timeFormat: "HH:mm", firstDay: first,
+          today: said("today"), clear: said("clear"),
         },
         onRenderCell: ({ date, cellType }) => cellType === "day" ? { attrs: name(null, date) } : {},
       });
@@ -79,7 +81,12 @@
       };
     },
     "vanillajs-datepicker": (box, { today, first, name }) => {
+      Datepicker.locales.world = {
+        days: WEEKDAYS, daysShort: WEEKDAYS_SHORT, daysMin: WEEKDAYS_TINY, months: MONTHS, monthsShort: MONTHS_SHORT,
+        today: said("today"), clear: said("clear"), titleFormat: "MM y", format: "yyyy-mm-dd", weekStart: first,
+      };
       const picker = new Datepicker(box, {
+        language: "world",
         defaultViewDate: today, todayHighlight: true, weekStart: first, prevArrow: "‹", nextArrow: "›",
       });
       const label = () => {
@@ -95,12 +102,13 @@
     },
   };
   const ARROWS = {
-    "Previous month": ".flatpickr-prev-month, [data-action=prev], .prev-button",
-    "Next month": ".flatpickr-next-month, [data-action=next], .next-button",
+    [said("previous_month")]: ".flatpickr-prev-month, [data-action=prev], .prev-button",
+    [said("next_month")]: ".flatpickr-next-month, [data-action=next], .next-button",
   };
 
   const name = (cell, date) => {
-    const label = `${date.getDate()} ${MONTHS[date.getMonth()]} ${date.getFullYear()}`;
+    const label = said("day_of_month").replace("{day}", date.getDate()).replace("{month}", MONTHS[date.getMonth()])
+      .replace("{year}", date.getFullYear());
     const attrs = { role: "option", "aria-label": label, "data-day": isoOf(date) };
     for (const [key, value] of Object.entries(cell ? attrs : {})) cell.setAttribute(key, value);
     return attrs;
@@ -109,7 +117,7 @@
   const start = (field) => {
     const { picker, today, first, writes, months } = field.dataset;
     const days = writing(writes, months.split("|"));
-    const popup = make("div", { class: "w-days", popover: "manual", role: "dialog", "aria-label": "Calendar" });
+    const popup = make("div", { class: "w-days", popover: "manual", role: "dialog", "aria-label": said("calendar") });
     const box = make("div", {});
     popup.append(box);
     field.after(popup);

@@ -120,10 +120,11 @@
       });
       row.append(button);
     };
-    tool("List", "•", () => document.execCommand("insertText", false, "• "));
-    tool("Paragraph", "¶", () => document.execCommand("insertText", false, "\n"));
-    tool("Undo", "↶", () => document.execCommand("undo"));
-    tool("Redo", "↷", () => document.execCommand("redo"));
+    const said = (key) => window.worldWords[`tools.${key}`];
+    tool(said("list"), "•", () => document.execCommand("insertText", false, "• "));
+    tool(said("paragraph"), "¶", () => document.execCommand("insertText", false, "\n"));
+    tool(said("undo"), "↶", () => document.execCommand("undo"));
+    tool(said("redo"), "↷", () => document.execCommand("redo"));
   };
 
   start(document);

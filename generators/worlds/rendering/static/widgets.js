@@ -128,7 +128,7 @@
     const [least, most] = [Number(field.dataset.least), Number(field.dataset.most)];
     for (const button of box.querySelectorAll("[data-step]"))
       button.addEventListener("click", () => {
-        const held = Number(field.value.replaceAll(",", ""));
+        const held = Number(field.value.replace(/[^\d-]/g, ""));
         const next = field.value.trim() && !Number.isNaN(held) ? held + Number(button.dataset.step) : least;
         field.value = Math.min(most, Math.max(least, next));
         changed(field);

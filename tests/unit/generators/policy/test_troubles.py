@@ -179,3 +179,70 @@ async def test_a_menu_that_was_open_is_opened_again_before_its_entry_is_pressed(
     pressed = await _act(policy, node("body", "", name, entry))
     assert not isinstance(again.action, Answer)
     assert pressed.action == Click(x=5, y=6)
+
+
+async def test_a_page_in_any_language_that_is_marked_as_busy_is_waited_for() -> None:
+    policy = ReferencePolicy([step(do="click", on="Lampe")])
+    busy = node("p", "Wird geladen …", aria_busy="true")
+    assert isinstance((await _act(policy, _page(busy))).action, Wait)
+    there = _page(node("p", "Wird geladen …"), node("a", "Lampe", at=(7.0, 8.0)))
+    assert (await _act(policy, there)).action == Click(x=7, y=8)
+
+
+@pytest.mark.parametrize(
+    ("heading", "fails"), [("503 Dienst nicht verfügbar", True), ("5031 Lampe", False)]
+)
+async def test_a_heading_in_any_language_tells_by_its_number_that_a_page_failed(
+    heading: str, *, fails: bool
+) -> None:
+    policy = ReferencePolicy([step(do="click", on="Lampe")])
+    root = node("body", "", node("h1", heading), node("a", "Lampe", at=(7.0, 8.0)))
+    expected = Reload() if fails else Click(x=7, y=8)
+    assert (await _act(policy, root)).action == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("Das konnte nicht gespeichert werden (Fehler 503).", Click(x=5, y=6)),
+        ("保存できませんでした (エラー503)。", Click(x=5, y=6)),
+        (
+            "Jemand hat das geändert (Fehler 409).",
+            TypeText(x=30, y=31, text="Ada", overwrite=True),
+        ),
+        ("Bestellung 503 ist gespeichert (Nummer 1503).", None),
+    ],
+    ids=["sent again", "in Japanese", "entered again", "another message"],
+)
+async def test_an_alert_in_any_language_tells_by_its_number_what_was_not_saved(
+    said: str, again: Click | TypeText | None
+) -> None:
+    policy = ReferencePolicy([step(do="type", on="Name", text="Ada"), SAVE, END])
+    await _act(policy, _page(FIELD, BUTTON))
+    await _act(policy, _page(FIELD, BUTTON))
+    found = (await _act(policy, _page(_alert(said), FIELD, BUTTON))).action
+    assert found == again if again is not None else isinstance(found, Answer)
+
+
+async def test_the_name_in_bold_is_the_one_to_sign_in_with_in_any_language() -> None:
+    policy = ReferencePolicy([SAVE, END])
+    said = node("p", "Ihre Sitzung ist abgelaufen.", node("strong", "Mia Berg"))
+    who = node("input", "", at=(3.0, 4.0))
+    parts = (said, who, node("button", "Fortfahren", at=(8.0, 8.0)))
+    ask = node("dialog", "", *parts, aria_modal="true")
+    found = await _act(policy, _page(FIELD, BUTTON, ask))
+    assert found.action == TypeText(x=3, y=4, text="Mia Berg", overwrite=True)
+
+
+@pytest.mark.parametrize("more", [False, True])
+async def test_the_only_button_of_a_window_closes_it_in_any_language(*, more: bool) -> None:
+    close = node("button", "Überspringen", at=(9.0, 9.0))
+    others = [node("button", "Mehr dazu", at=(9.0, 19.0))] if more else []
+    window = node("dialog", "", node("h2", "Unsere App"), close, *others, aria_modal="true")
+    policy = ReferencePolicy([step(do="click", on="Lampe")])
+    page = scrolled(_page(node("a", "Lampe"), window), height=400.0)
+    if more:
+        with pytest.raises(RolloutFailure, match="the page shows no 'Lampe'"):
+            await _act(policy, page)
+    else:
+        assert (await _act(policy, page)).action == Click(x=9, y=9)

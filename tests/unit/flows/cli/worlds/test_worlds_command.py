@@ -1,6 +1,8 @@
 """`stepmill worlds` without a browser: lists, worlds in words, and what is refused before anything is started."""
 
 import json
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -8,7 +10,11 @@ from flows.cli.main import main
 from flows.terminal import ExitCode
 from generators.tasks.worlds.draw import kinds_of
 from generators.tasks.worlds.kinds import KINDS
-from generators.worlds.drawing.draw import FAMILIES, draw_world, worlds_in_turn
+from generators.worlds.drawing import draw
+from generators.worlds.drawing.draw import FAMILIES, draw_world, language_of, worlds_in_turn
+from generators.worlds.words.catalogue import catalogue
+from schemas.errors import BadTasks
+from schemas.worlds.language import Language
 
 
 def worlds(*argv: str) -> int:
@@ -101,3 +107,50 @@ def test_worlds_are_of_all_families_in_turn_or_of_one() -> None:
 
     assert every == [*((family, 4) for family in FAMILIES), (FAMILIES[0], 5)]
     assert worlds_in_turn(2, first_seed=4, family="shop") == [("shop", 4), ("shop", 5)]
+
+
+def test_the_languages_of_worlds_are_listed_with_their_families(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert worlds("words", "--json") == ExitCode.DONE
+
+    listed = {one["language"]: one for one in json.loads(capsys.readouterr().out)["languages"]}
+    assert list(listed) == [one.value for one in Language if one is not Language.ENGLISH]
+    assert {"banking", "mail"} <= set(listed["de"]["families"])
+    assert listed["de"]["wrong"] == []
+
+
+def test_what_a_translation_lacks_is_listed_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copytree(draw.FOLDER, tmp_path / "families")
+    monkeypatch.setattr(draw, "FOLDER", tmp_path / "families")
+    path = tmp_path / "families" / "de" / "mail.toml"
+    path.write_text(path.read_text().replace("[views.labels]", "[views.tags]"))
+
+    assert worlds("words", "--language", "de", "--family", "mail") == ExitCode.SHORT
+
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[1].split() == ["de", str(len([*catalogue(Language.ENGLISH)])), "1", "2"]
+    assert shown[2:] == [
+        "de/mail.toml: views.labels: is missing",
+        "de/mail.toml: views.tags: the English file has no such key",
+    ]
+
+
+def test_words_of_a_family_that_there_is_not_are_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert worlds("words", "--family", "circus") == ExitCode.REFUSED
+    assert "there is no family of worlds 'circus'" in capsys.readouterr().err
+
+
+def test_worlds_of_one_language_are_taken_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = worlds_in_turn(5, first_seed=3, language=Language.GERMAN)
+    assert {language_of(*one) for one in named} == {Language.GERMAN}
+    assert len(set(named)) == 5
+    assert min(seed for _, seed in named) >= 3
+
+    monkeypatch.setattr(draw, "speaks", lambda *_: False)
+    with pytest.raises(BadTasks, match=r"^there are no words of 'mail' in 'de'$"):
+        worlds_in_turn(5, first_seed=3, family="mail", language=Language.GERMAN)

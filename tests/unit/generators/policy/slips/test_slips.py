@@ -136,7 +136,14 @@ def _search(value: str, *found: str) -> Node:
     return node("body", "", field, apply, *(node("a", one, at=(9.0, 9.0)) for one in found))
 
 
-async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found() -> None:
+@pytest.mark.parametrize(
+    ("said", "role"),
+    [("Nothing was found.", "note"), ("Es wurde nichts gefunden.", "status")],
+    ids=["in words", "in any language"],
+)
+async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found(
+    said: str, role: str
+) -> None:
     searched = step(do="type", on="Search", text="Lamp small", why="I search for 'Lamp small'.")
     policy = _policy(EmptySearch, searched, step(do="click", on="Apply"), *ROW)
     wrong = await _act(policy, _search(""))
@@ -145,10 +152,10 @@ async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found(
     assert f"'{wrong.action.text}'" in (wrong.thought or "")
     assert (await _act(policy, _search(wrong.action.text))).action == Click(x=7, y=8)
     empty = _search(wrong.action.text)
-    empty.children.append(node("p", "Nothing was found."))
+    empty.children.append(node("p", said, role=role))
     again = await _act(policy, empty)
     assert again.action == TypeText(x=5, y=6, text="Lamp small", overwrite=True)
-    assert "'Nothing was found.'" in (again.thought or "")
+    assert f"'{said}'" in (again.thought or "")
     assert (await _act(policy, _search("Lamp small"))).action == Click(x=7, y=8)
     assert (await _act(policy, _search("Lamp small", "Lamp small"))).action == Click(x=9, y=9)
 

@@ -9,11 +9,12 @@ from effort import THOROUGH
 from pydantic import ValidationError
 from support.worlds import drawn
 
-from generators.worlds.drawing import draw
+from generators.worlds.drawing import specification
 from generators.worlds.drawing.draft import WorldDraft
-from generators.worlds.drawing.draw import FAMILIES, FOLDER, draw_world, make_world, read_family
-from generators.worlds.drawing.locales import LOCALES
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, draw_world, read_family
+from generators.worlds.drawing.locales import locales_of
 from generators.worlds.drawing.look import FONTS
+from generators.worlds.drawing.specification import make_world
 from generators.worlds.kits.kit import KITS
 from generators.worlds.state.display import has_padded_numbers
 from schemas.errors import BadTasks
@@ -65,7 +66,8 @@ def test_worlds_differ_in_words_and_in_what_views_show(family: str) -> None:
     assert len({world.views for world in worlds}) == SEEDS
     assert len({world.origin for world in worlds}) == SEEDS
     assert len({world.user for world in worlds}) >= 0.9 * SEEDS
-    assert {world.locale for world in worlds} == set(LOCALES)
+    spoken = {world.language for world in worlds}
+    assert {one.locale for one in worlds} == {name for one in spoken for name in locales_of(one)}
     assert len({entity.one for world in worlds for entity in world.entities}) > len(
         worlds[0].entities
     )
@@ -174,7 +176,7 @@ def test_what_any_part_adds_to_a_world_is_checked(monkeypatch: pytest.MonkeyPatc
             day="day",
         )
 
-    monkeypatch.setattr(draw, "draw_history", broken)
+    monkeypatch.setattr(specification, "draw_history", broken)
 
     with pytest.raises(ValidationError, match=r"history: .*nowhere"):
         make_world(read_family(FOLDER / "shop.toml"), "shop", 0)

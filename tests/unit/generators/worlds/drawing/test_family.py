@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from generators.worlds.drawing.draw import FAMILIES, FOLDER, make_world, read_family
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, read_family
 from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.drawing.specification import make_world
 from schemas.errors import BadTasks
 from schemas.worlds.field import Kind
 

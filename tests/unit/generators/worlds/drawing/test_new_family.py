@@ -11,8 +11,9 @@ from generators.sites.state import ServerState, judge_states
 from generators.tasks.worlds.draw import draw_tasks
 from generators.tasks.worlds.ground.task import to_task
 from generators.worlds.checking.crawl import Trial
-from generators.worlds.drawing.draw import draw_valid, make_world, read_family
+from generators.worlds.drawing.draw import draw_valid, read_family
 from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.drawing.specification import make_world
 from schemas.errors import BadTasks
 
 

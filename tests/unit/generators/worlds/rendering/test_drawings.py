@@ -3,13 +3,13 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from support.worlds.drawn import specification
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import visiting
 
-from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.rendering.drawings import Drawings
 from generators.worlds.rendering.pages import Pages
+from generators.worlds.words.catalogue import has_catalogue
+from schemas.worlds.language import Language
 from schemas.worlds.look import Block, Listing, Stage
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import World
@@ -74,9 +74,8 @@ async def test_rows_show_their_pictures_where_the_look_says_so() -> None:
 
 
 def test_pages_run_from_right_to_left_in_arabic_alone() -> None:
-    worlds = [specification(family, seed) for family in FAMILIES for seed in range(8)]
-    runs = {(one.locale.startswith("ar"), one.look.right_to_left) for one in worlds}
-
-    assert runs == {(False, False), (True, False), (True, True)}
-    assert ' dir="rtl"' in Pages(looking(right_to_left=True)).home()
-    assert " dir=" not in Pages(SHOP).home()
+    assert [one for one in Language if one.runs_right_to_left] == [Language.ARABIC]
+    for language in filter(has_catalogue, Language):
+        home = Pages(SHOP.model_copy(update={"language": language})).home()
+        assert f'<html lang="{language.value}"' in home
+        assert (' dir="rtl"' in home) is (language is Language.ARABIC)

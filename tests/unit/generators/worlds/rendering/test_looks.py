@@ -9,10 +9,11 @@ from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Names, visiting
 
 from generators.worlds import rendering
-from generators.worlds.drawing.look import FONTS, draw_font, faces
+from generators.worlds.drawing.look import FONTS, draw_font, faces, further_fonts
 from generators.worlds.kits.kit import KITS, kit_packages, kit_styles
 from generators.worlds.rendering.pages import Pages
-from schemas.errors import Refusal
+from schemas.errors import BadTasks, Refusal
+from schemas.worlds.language import Language
 from schemas.worlds.look import Layout
 from schemas.worlds.world import World
 
@@ -71,11 +72,10 @@ def test_a_kit_that_is_not_there_is_refused() -> None:
         Pages(SHOP.model_copy(update={"look": look}))
 
 
-@pytest.mark.parametrize(("locale", "further"), [("en_GB", 0), ("ja_JP", 1), ("ar_DZ", 1)])
-def test_fonts_go_by_the_locale_and_are_never_those_of_the_machine(
-    locale: str, further: int
-) -> None:
-    family, packages = draw_font(locale, Random(1))
+@pytest.mark.parametrize("language", Language)
+def test_fonts_go_by_the_language_and_are_never_those_of_the_machine(language: Language) -> None:
+    further = language in (Language.JAPANESE, Language.ARABIC)
+    family, packages = draw_font(language, Random(1))
     fonts = [face for face in faces(packages) if face.signs is None]
 
     names = family.split(", ")
@@ -85,8 +85,20 @@ def test_fonts_go_by_the_locale_and_are_never_those_of_the_machine(
     assert {face.weight for face in fonts} == {"400", "700"}
 
 
+@pytest.mark.parametrize(
+    ("of", "because"),
+    [({}, "$"), ({Language.JAPANESE: ("noto-none",)}, ": the lock has no @fontsource/noto-none$")],
+    ids=["no language", "no package"],
+)
+def test_a_language_without_a_locked_font_is_refused(
+    of: dict[Language, tuple[str, ...]], because: str
+) -> None:
+    with pytest.raises(BadTasks, match=f"^there is no font for pages in 'ja'{because}"):
+        further_fonts(Language.JAPANESE, of)
+
+
 def test_the_stylesheet_names_the_fonts_of_its_world() -> None:
-    world = SHOP.model_copy(update={"packages": draw_font("en_US", Random(1))[1]})
+    world = SHOP.model_copy(update={"packages": draw_font(Language.ENGLISH, Random(1))[1]})
 
     signs = Pages(SHOP).style().count("@font-face")
     assert signs == len(faces(()))

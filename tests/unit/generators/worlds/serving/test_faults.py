@@ -4,11 +4,14 @@ import pytest
 from support.worlds.made_world import SHOP
 from support.worlds.world_visits import Hands, visiting
 
-from generators.worlds.serving.faults import NOT_DONE, NOT_LOADED, NOT_SAVED, OtherChange, Trouble
+from generators.worlds.serving.faults import OtherChange, Trouble
 from schemas.worlds.behaviour import Delivery
 from schemas.worlds.fault import Fault
 
 EDIT = "/customer/1/edit"
+NOT_SAVED = "This could not be saved just now (error 503). Please try again."
+NOT_DONE = "This could not be done just now (error 503). Please try again."
+NOT_LOADED = "This page could not be loaded. Please try again in a moment."
 SINGLE_PAGE = SHOP.model_copy(
     update={"behaviour": SHOP.behaviour.model_copy(update={"delivery": Delivery.SINGLE_PAGE})}
 )
@@ -80,7 +83,7 @@ async def test_a_session_ends_as_a_form_is_sent_and_goes_on_by_the_users_name() 
         answer = await hands.send(EDIT, **{**await _form(hands), "name": "Ada New"})
         assert (answer.status_code, answer.headers["location"]) == (302, EDIT)
         asked = await hands.see(EDIT)
-        assert f"You were signed in as {SHOP.user}" in asked
+        assert f"You were signed in as <strong>{SHOP.user}</strong>: enter" in asked
         assert "Ada New" not in asked
         await hands.send(f"/_/answers/name?back={EDIT}", name="Somebody")
         assert "This is another name." in await hands.see(EDIT)
@@ -99,10 +102,8 @@ async def test_a_row_that_somebody_else_changes_has_to_be_entered_again() -> Non
         assert before["stock"] != other.value
         fields = (await hands.names("/product/1/edit")).fields
         stale = await hands.send("/product/1/edit", **{**fields, "name": "Lamp, new"})
-        assert stale.status_code == 503
-        assert (
-            "at the same time. Your changes were not saved: please enter them again." in stale.text
-        )
+        assert stale.status_code == 409
+        assert "at the same time (error 409). Your changes were not saved" in stale.text
         assert 'value="77"' in stale.text
         assert "Lamp, new" not in stale.text
         assert hands.row("product", 1) == {**before, "stock": other.value}

@@ -50,6 +50,7 @@ async def test_all_that_a_page_needs_is_its_own_and_no_other_script_may_run() ->
         "/_/style.css",
         "/_/own/world.css",
         "/_/own/widgets.css",
+        "/_/words.js",
         "/_/own/widgets.js",
         "/_/own/inputs.js",
         "/_/own/world.js",

@@ -4,8 +4,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from generators.worlds.drawing.locales import LOCALES, locales_of
 from generators.worlds.state.display import read_amount, read_day, show, show_day
+from generators.worlds.words.catalogue import has_catalogue
 from schemas.worlds.field import DataField, Kind
+from schemas.worlds.language import Language
 from schemas.worlds.look import Amounts, Days, Layout, Listing, Look, Words
 from schemas.worlds.world import Entity, View, World
 
@@ -69,9 +72,19 @@ def test_a_value_is_shown(field: str, value: str | int | None, shown: str) -> No
     assert show(WORLD, "thing", field, value, TITLES) == shown
 
 
-@pytest.mark.parametrize("days", Days)
-def test_a_day_is_read_as_it_is_written(days: Days) -> None:
-    world = WORLD.model_copy(update={"days": days})
+WRITTEN = sorted(
+    {
+        (language, days)
+        for language in filter(has_catalogue, Language)
+        for locale in locales_of(language)
+        for days in LOCALES[locale].days
+    }
+)
+
+
+@pytest.mark.parametrize(("language", "days"), WRITTEN)
+def test_a_day_is_read_as_it_is_written(language: Language, days: Days) -> None:
+    world = WORLD.model_copy(update={"language": language, "days": days})
     ninth = date(2026, 3, 9)
 
     written = show_day(world, ninth)
@@ -103,6 +116,7 @@ def test_what_is_no_day_is_not_read(days: Days, text: str) -> None:
     [
         (Amounts.POINT, "€1,234.50", ["1234.5", "1,234.50", "€ 1234.50"]),
         (Amounts.COMMA, "1.234,50 €", ["1234,5", "1.234,50", "1234.50"]),
+        (Amounts.COMMA_LAST, "€ 1.234,50", ["1234,5", "1.234,50", "1234.50", "€1.234,50"]),
         (Amounts.SPACE, "1 234,50 €", ["1234,50", "1 234,50 €", "1234.50"]),
     ],
 )
