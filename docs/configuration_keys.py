@@ -88,9 +88,9 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),
     "storage/publish/publish.py": (
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
-        "publish.training_rows",
+        *_all("publish", "training_rows best_of"),
     ),
-    "flows/job/publish_job.py": _all("publish", "training_rows best_of dialect"),
+    "flows/job/publish_job.py": _all("publish", "training_rows dialect"),
     "storage/objects/s3/bucket_client.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""

@@ -1,7 +1,4 @@
-"""The pages of a world: HTML from its specification, and their stylesheet.
-
-Labels come from the specification, and `generators/worlds/state/display.py` formats values.
-"""
+"""The pages of a world: HTML from its specification and from values as `state/display.py` shows them, and their style."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial

@@ -90,6 +90,7 @@ OPEN = {
     "storage.region": "eu",
     "storage.shard_mb": 2,
     "publish.to": ["out"],
+    "publish.best_of": 2,
     "publish.include_rejected": True,
     "publish.private": False,
     "publish.gated": "manual",
