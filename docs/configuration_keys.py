@@ -12,10 +12,10 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from generators.policy.dialects.registry import DIALECTS, make_dialect
-from generators.policy.dialects.shared.browser_tools import EVERYTHING
+from generators.policy.dialects.stored import TOOLS
 from generators.verify.registry import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.configuration.browser_section import BrowserSection
@@ -66,12 +66,24 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *_all("engine", "usd_per_hour usd_per_million"),
     ),
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
-    "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")
+    "generators/policy/dialects/holo3.py": _all(
+        OPTIONS, "extended max_pixels leave_out reconstructed"
+    ),
+    "generators/policy/dialects/holotron3.py": _all(OPTIONS, "extended leave_out reconstructed"),
+    "generators/policy/dialects/holotron.py": _all(OPTIONS, "note_key thought_key")
     + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),
     "generators/policy/dialects/shared/json_dialect.py": _all(
         OPTIONS, "convention placeholder page_line"
     )
-    + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit"),
+    + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit")
+    + _all(OPTIONS, "reasoning_effort"),
+    "generators/policy/dialects/shared/agent_loop.py": _all(OPTIONS, "page_line"),
+    "generators/policy/dialects/shared/function_dialect.py": _all(
+        OPTIONS, "page_line extended leave_out"
+    ),
+    "generators/policy/dialects/shared/prompted_text.py": _all(
+        OPTIONS, "convention placeholder page_line more_instructions max_pixels"
+    ),
     "generators/policy/dialects/shared/text_dialect.py": _all(OPTIONS, "convention"),
     "generators/policy/factory.py": _all("policy", "name script"),
     "generators/policy/registry.py": _all("policy", "name options script"),
@@ -133,7 +145,13 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 }
 """Every number by what it counts; those under the empty text have no unit."""
 
-_ASKED = tuple(name for name in DIALECTS if make_dialect(name).drives_engine)
+
+def _needed(dialect: str) -> dict[str, JsonValue]:
+    """Return the options without which a dialect is refused."""
+    return {"reconstructed": True} if "reconstructed" in DIALECTS[dialect].model_fields else {}
+
+
+_ASKED = tuple(name for name in DIALECTS if make_dialect(name, _needed(name)).drives_engine)
 
 CHOICES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("policy.dialect", "policy.localizer.dialect", "publish.dialect"), _ASKED),
@@ -141,7 +159,9 @@ CHOICES: Mapping[str, Sequence[str]] = {
         ("verify.verifiers", "verify.rejected_too", "accept.passed", "accept.min_scores"),
         VERIFIER_NAMES,
     ),
-    f"{OPTIONS}.leave_out": tuple(tool.name for tool in EVERYTHING),
+    f"{OPTIONS}.leave_out": tuple(
+        dict.fromkeys(tool.name for pair in TOOLS.values() for tools in pair for tool in tools)
+    ),
 }
 """The names that a key takes, where its type does not list them."""
 

@@ -171,14 +171,16 @@ class DialectRenderer(Renderer):
         """Return the model settings for episodes of this size; the engine is a placeholder."""
         frame = _frame(episode, self._dialect)
         if frame not in self._configs:
-            schema = self._dialect.reply_schema(frame)
+            schema, functions = self._dialect.reply_schema(frame), self._dialect.functions(frame)
+            words = self._dialect.system_prompt(frame)
             self._configs[frame] = ModelConfig(
                 engine=_ReplayEngine(),
                 dialect=self._dialect,
                 sampling=Sampling(),
                 frame=frame,
-                prompt=make_prompt(self._dialect, self._dialect.system_prompt(frame), schema),
+                prompt=make_prompt(self._dialect, words, schema, functions),
                 schema=schema,
+                functions=functions,
                 meter=Meter(),
                 seen=SeenPrefixes(),
                 pricing=EngineSection(),

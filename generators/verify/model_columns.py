@@ -148,7 +148,8 @@ def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
     if call.weights_version is not None:
         yield "weights_version is stated, and nothing writes it yet"
     prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
-    if prompt is not None and (call.structured_mode is None) != (prompt.tools is None):
+    has_schema = prompt is not None and isinstance(prompt.tools, dict)  # a list is of functions
+    if prompt is not None and (call.structured_mode is None) == has_schema:
         yield f"structured_mode is {quote(call.structured_mode)}, which does not fit the schema"
     product, _, number = (call.engine or "").rpartition("-")
     if not (product and number.isdecimal()):

@@ -9,6 +9,7 @@ are broken in the recorded messages too before these are compared.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -231,8 +232,12 @@ class _Conversation:
     def _is_observation(self, question: Question, number: int, row: JsonValue, task: str) -> bool:
         """Return whether a message is the observation of a step, preceded by the previous step's result."""
         steps, dialect = self._episode.steps, question.dialect
-        before, after = dialect.observation_text(number, steps[number].page)
+        about = dialect.observation_text(number, steps[number].page)
         begins, ends = _result(dialect, steps[number - 1]) if number else ("", None)
+        # The recorded text has been broken, and with it the tags of a dialect that are words of its template.
+        write = partial(break_words, switch_words=dialect.switch_words)
+        before, after, begins = write(about[0]), write(about[1]), write(begins)
+        ends = ends and write(ends)
         shown: Row = {"type": "image", "step": number}
         match row:
             case {"role": "user", "content": [{"type": "text", "text": str(head)}, *rest]}:
@@ -286,4 +291,5 @@ def _objection(proposed: Question, value: ParsedAction, last: Question) -> list[
         return []
     why = assessed.thought or validator.DEFAULT_OBJECTION
     words = surfer.REJECTION.format(why=why)
-    return [_text("user", proposed.dialect.rejection_text(value.action, words))]
+    said = proposed.dialect.rejection_text(value.action, words)
+    return [_text("user", break_words(said, proposed.dialect.switch_words))]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
+from generators.engine.client.native_calls import Encoded, native_messages
 from generators.engine.client.structured_output import enforceable_schema
 from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sampling
 from schemas.base import JsonObject, canonical_json
@@ -103,7 +104,7 @@ class RequestBody:
         self._model = model
         self._sampling = sampling
         self._prompt = prompt
-        self._messages = b",".join(_message(message) for message in prompt.messages)
+        self._messages = b",".join(map(_encode, native_messages(prompt.messages, prompt.tools)))
         self._schema = prompt.reply_schema and enforceable_schema(prompt.reply_schema)
         self.canonical_schema = canonical_json(self._schema) if self._schema else None
         """The canonical JSON of the schema that is sent; None: none is."""
@@ -134,6 +135,7 @@ class RequestBody:
             fields["logprobs"] = True
         if self._prompt.tools:
             fields["tools"] = list(self._prompt.tools)
+            fields["tool_choice"] = "required"  # every reply is an action
         if quirks.token_ids:
             fields[_IDS_FIELD] = True
         if quirks.by_priority:
@@ -152,6 +154,8 @@ class RequestBody:
             "add_generation_prompt": suffix,
             "return_token_strs": True,
         }
+        if self._prompt.tools:
+            fields["tools"] = list(self._prompt.tools)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
     def _structured_fields(self, quirks: ServerQuirks) -> JsonObject:
@@ -173,6 +177,10 @@ class RequestBody:
                 return {"response_format": {"type": "json_object"}}
             case StructuredMode.NONE:
                 return {}
+
+
+def _encode(message: Encoded) -> bytes:
+    return _message(message) if isinstance(message, Message) else _json(message)
 
 
 def _message(message: Message) -> bytes:

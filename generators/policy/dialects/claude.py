@@ -37,8 +37,10 @@ from generators.policy.dialects.shared.text_dialect import (
     build_action,
     format_point,
     parse_point,
-    plain_thought,
+    plain_remark,
+    read_plain_remark,
 )
+from generators.policy.dialects.shared.tools import NOTCH
 from schemas.base import JsonObject
 from schemas.episodes.action import (
     Action,
@@ -51,9 +53,6 @@ from schemas.episodes.action import (
     Scroll,
     Wait,
 )
-
-NOTCH = 100
-"""Px of the declared display by which one click of the wheel scrolls."""
 
 DONE = "Done."
 """The reply that ends a task which asks for no answer."""
@@ -84,7 +83,7 @@ class Claude(TextDialect):
     """Text, then the input of one call of the `computer` tool; its chat template is not published."""
 
     name = "claude"
-    version = "3"
+    version = "4"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Bounded()
     prompt: ClassVar[str] = (
@@ -103,9 +102,14 @@ class Claude(TextDialect):
                 action=build_action({"type": "answer", "text": told}), canonical_reply=answer
             )
         given = find_json_object(text, with_key="action")
-        thought = plain_thought(text.partition("{")[0])
-        action = build_action(_fields(given, scale))
-        return ParsedAction(action=action, thought=thought, canonical_reply=_format(thought, given))
+        remark = read_plain_remark(text.partition("{")[0])
+        return ParsedAction(
+            action=build_action(_fields(given, scale)),
+            thought=remark.thought,
+            note=remark.note,
+            canonical_reply=_format(plain_remark(remark.thought, remark.note), given),
+            dropped=remark.dropped,
+        )
 
     @override
     def format_action(
@@ -125,12 +129,13 @@ class Claude(TextDialect):
             ):
                 raise InexpressibleAction("claude cannot give this text as its answer")
             return text
-        return _format(plain_thought(rationale.thought), _input(as_keys(action), scale))
+        words = plain_remark(rationale.thought, rationale.note)
+        return _format(words, _input(as_keys(action), scale))
 
 
-def _format(thought: str | None, given: JsonObject) -> str:
+def _format(words: str, given: JsonObject) -> str:
     call = replace_control_chars(json_line(given))
-    return f"{thought}\n{call}" if thought else call
+    return f"{words}\n{call}" if words else call
 
 
 def _fields(given: JsonObject, scale: Scale) -> Fields:

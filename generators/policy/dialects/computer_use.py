@@ -43,7 +43,8 @@ from generators.policy.dialects.shared.text_dialect import (
     build_action,
     format_point,
     parse_point,
-    plain_thought,
+    plain_remark,
+    read_plain_remark,
 )
 from generators.policy.dialects.switch_words import QWEN3_VL
 from schemas.base import JsonObject
@@ -65,7 +66,7 @@ class ComputerUse(TextDialect):
     """Text, then one call of `computer_use`."""
 
     name = "computer_use"
-    version = "2"
+    version = "3"
     published: ClassVar[Convention] = Convention.THOUSAND
     words: ClassVar[tuple[str, ...]] = QWEN3_VL
     processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
@@ -86,22 +87,21 @@ class ComputerUse(TextDialect):
         text = strip_thinking(reply)
         calls = [_arguments_of(call) for call in find_json_objects(text, with_key="arguments")]
         before = text.partition(_TAG)[0] if _TAG in text else text.partition("{")[0]
-        thought, scale = plain_thought(before), self._scale(frame)
-        drag = [call.get("action") for call in calls] == _DRAG
-        if len(calls) > 1 and not drag:
-            raise UnreadableReply(f"the reply holds {len(calls)} calls that are no drag; give one")
-        fields = _drag(calls, scale) if drag else _fields(calls[0], scale)
+        remark = read_plain_remark(before)
         return ParsedAction(
-            action=build_action(fields), thought=thought, canonical_reply=_format(thought, calls)
+            action=build_action(calls_to_fields(calls, self._scale(frame))),
+            thought=remark.thought,
+            note=remark.note,
+            canonical_reply=_format(plain_remark(remark.thought, remark.note), calls),
+            dropped=remark.dropped,
         )
 
     @override
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        return _format(
-            plain_thought(rationale.thought), _calls(as_keys(action), self._scale(frame))
-        )
+        words = plain_remark(rationale.thought, rationale.note)
+        return _format(words, action_to_calls(as_keys(action), self._scale(frame)))
 
 
 def _arguments_of(call: JsonObject) -> JsonObject:
@@ -120,12 +120,24 @@ def _arguments_of(call: JsonObject) -> JsonObject:
     return given
 
 
-def _format(thought: str | None, calls: Sequence[JsonObject]) -> str:
-    lines = [thought] if thought else []
+def _format(words: str, calls: Sequence[JsonObject]) -> str:
+    lines = [words] if words else []
     for given in calls:
         call = json_line({"name": "computer_use", "arguments": given})
         lines += [_TAG, replace_control_chars(call), "</tool_call>"]
     return "\n".join(lines)
+
+
+def calls_to_fields(calls: Sequence[JsonObject], scale: Scale) -> Fields:
+    """Return the fields of the action that the arguments of one reply's calls mean.
+
+    Raises:
+        UnreadableReply: they are several and no drag, or one is invalid.
+    """
+    drag = [call.get("action") for call in calls] == _DRAG
+    if len(calls) > 1 and not drag:
+        raise UnreadableReply(f"the reply holds {len(calls)} calls that are no drag; give one")
+    return _drag(calls, scale) if drag else _fields(calls[0], scale)
 
 
 def _drag(calls: Sequence[JsonObject], scale: Scale) -> Fields:
@@ -175,7 +187,12 @@ def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
     return {"type": "scroll", "direction": direction.value, "amount": abs(pixels), **over}
 
 
-def _calls(action: Action, scale: Scale) -> list[JsonObject]:
+def action_to_calls(action: Action, scale: Scale) -> list[JsonObject]:
+    """Return the arguments of the calls that carry out an action: one call, of a drag two.
+
+    Raises:
+        InexpressibleAction: the function cannot express it.
+    """
     if isinstance(action, Drag) and action.button == "left":
         points = ((action.x, action.y), (action.to_x, action.to_y))
         return [

@@ -116,6 +116,50 @@ class Patched:
 
 
 @dataclass(frozen=True)
+class Dynamic:
+    """Pairs of patches at nearly the picture's own shape, their number within bounds: Nemotron 3's vision.
+
+    Source: the dynamic tiling of vLLM 0.32 and SGLang 0.5.23 for Nemotron Nano Omni, with the bounds of its
+    published configuration. The server stretches the picture to the next pairs of patches, so a screenshot
+    is sent as it is; only one with more patches than the model takes is scaled down first.
+    """
+
+    side: int = 16
+    """Side of a patch, px; a square of four patches makes a token."""
+    min_patches: int = 1_024
+    """Least number of patches of a picture."""
+    max_patches: int = 13_312
+    """Largest number of patches of a picture."""
+
+    def seen_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size to which the server stretches a picture."""
+        # The server rounds so too: up, but to the even one of two whole numbers that are as near.
+        wide, high = (round(edge / self.side + 0.5) for edge in (width, height))
+        shrink = min(1.0, math.sqrt(self.max_patches / (wide * high)))
+        wide, high = max(1, math.floor(shrink * wide)), max(1, math.floor(shrink * high))
+        if wide * high < self.min_patches:
+            grow = math.sqrt(self.min_patches / (wide * high))
+            wide, high = math.ceil(grow * wide), math.ceil(grow * high)
+        high = self._even(high, beside=wide)
+        return self._even(wide, beside=high) * self.side, high * self.side
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the picture's own size, or the largest that the model takes."""
+        seen = self.seen_size(width, height)
+        return seen if width * height > self.max_patches * self.side**2 else (width, height)
+
+    def tokens(self, width: int, height: int) -> int:
+        """Return one token for four patches."""
+        wide, high = self.seen_size(width, height)
+        return (wide // self.side) * (high // self.side) // 4
+
+    def _even(self, patches: int, *, beside: int) -> int:
+        if patches % 2 == 0:
+            return patches
+        return patches + 1 if (patches + 1) * beside <= self.max_patches else max(2, patches - 1)
+
+
+@dataclass(frozen=True)
 class Bounded:
     """The picture's own shape, scaled down to a longest edge and a pixel count.
 

@@ -106,6 +106,14 @@ class Dialect(Protocol):
         del frame
         return None
 
+    def functions(self, frame: Frame) -> tuple[JsonObject, ...]:
+        """Return the tools that go with a request, in OpenAI's form; empty: its calls are text.
+
+        A family that has them writes its calls as `generators/engine/call_text.py` says.
+        """
+        del frame
+        return ()
+
     def task_message(self, instruction: str) -> str:
         """Return the text that states the task, before the first observation."""
         ...

@@ -13,10 +13,25 @@ from pydantic import BaseModel, JsonValue
 
 from generators.policy.dialects.claude import Claude
 from generators.policy.dialects.computer_use import ComputerUse
+from generators.policy.dialects.fara import fara
+from generators.policy.dialects.gui_owl import gui_owl
 from generators.policy.dialects.holo import Holo1, holo1_5, holo2
+from generators.policy.dialects.holo3 import holo3, holo4
+from generators.policy.dialects.holo3_1 import Holo31
 from generators.policy.dialects.holotron import holotron
+from generators.policy.dialects.holotron3 import holotron3, holotron4
+from generators.policy.dialects.opencua import OpenCua
 from generators.policy.dialects.protocol import Dialect
-from generators.policy.dialects.settings import HoloSettings, HolotronSettings, TextSettings
+from generators.policy.dialects.qwen3_vl import qwen3_vl
+from generators.policy.dialects.settings import (
+    FunctionSettings,
+    Holo4Settings,
+    HoloSettings,
+    Holotron3Settings,
+    Holotron4Settings,
+    HolotronSettings,
+    TextSettings,
+)
 from generators.policy.dialects.ui_tars import UITars
 from registries.entry_points import Group
 from registries.options import options_of, read_options
@@ -70,9 +85,18 @@ PARTS = Registry[DialectPart](
     Group.DIALECTS,
     {
         "holotron": _part(HolotronSettings, holotron),
+        "holotron3": _part(Holotron3Settings, holotron3),
+        "holotron4": _part(Holotron4Settings, holotron4),
+        "holo4": _part(Holo4Settings, holo4),
+        "holo3_1": _part(FunctionSettings, Holo31),
+        "holo3": _part(HoloSettings, holo3),
         "holo1_5": _part(HoloSettings, holo1_5),
         "holo2": _part(HoloSettings, holo2),
         "holo1": _part(TextSettings, Holo1),
+        "qwen3_vl": _part(FunctionSettings, qwen3_vl),
+        "gui_owl": _part(FunctionSettings, gui_owl),
+        "fara": _part(FunctionSettings, fara),
+        "opencua": _part(FunctionSettings, OpenCua),
         "ui_tars": _part(TextSettings, UITars),
         "computer_use": _part(TextSettings, ComputerUse),
         "claude": _part(TextSettings, Claude),

@@ -4,7 +4,7 @@ Each part of a family's published contract in which a checkpoint may differ is a
 new checkpoint needs a configuration and no code.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -14,10 +14,13 @@ from schemas.base import Record
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,39}$")]
 """A key or tag: letters, digits, `_` and `-`."""
 
+Effort = Literal["low", "medium", "high"]
+"""How much a model plans, in the words of OpenAI's field."""
+
 _LIMIT = Annotated[int, Field(ge=1, le=1_000)]
 
 
-class Settings(Record):
+class PromptSettings(Record):
     """The settings of every family that can prompt an engine."""
 
     convention: Convention | None = None
@@ -26,8 +29,6 @@ class Settings(Record):
     """Stands in the prompt where an older screenshot was taken out."""
     page_line: bool = True
     """Whether the page's URL and title stand beside its screenshot."""
-    schema_in_prompt: bool = True
-    """Whether the system prompt contains the JSON schema of a reply."""
     more_instructions: str = Field(default="", max_length=20_000)
     """Added to the end of the system prompt; as `/no_think` for a model that listens to it."""
     thinking: bool | None = None
@@ -35,11 +36,21 @@ class Settings(Record):
     default."""
     thinking_key: Name = "enable_thinking"
     """The chat template's name for `thinking`; `holo2` calls it `thinking` unless this is set."""
+    reasoning_effort: Effort | None = None
+    """How much the model plans before it acts, for a server that takes this field: H Company calls `medium`
+    sensible for Holo3. None: the server's own."""
+    leave_out: tuple[str, ...] = ()
+    """Tools that are not offered, as `["goto", "open_tab"]`."""
+
+
+class Settings(PromptSettings):
+    """The settings of families that reply with one JSON object."""
+
+    schema_in_prompt: bool = True
+    """Whether the system prompt contains the JSON schema of a reply."""
     text_limit: _LIMIT | None = None
     """The longest text in a reply, held by a pattern in its schema; None: `policy.max_tokens` alone
     bounds it."""
-    leave_out: tuple[str, ...] = ()
-    """Tools that are not offered, as `["goto", "open_tab"]`."""
 
 
 class HolotronSettings(Settings):
@@ -66,12 +77,42 @@ class HolotronSettings(Settings):
 
 
 class HoloSettings(Settings):
-    """The settings of Holo1.5 and Holo2."""
+    """The settings of Holo1.5, Holo2 and Holo3."""
 
     extended: bool = True
     """Whether tools beyond the published ones are offered, for actions that those cannot express."""
     max_pixels: int | None = Field(default=None, ge=3_136, le=16_777_216)
     """The most pixels of a screenshot as it is sent; None: as the family was published."""
+
+
+class FunctionSettings(PromptSettings):
+    """The settings of families that reply with a text and a call: Qwen3-VL, GUI-Owl, Fara, OpenCUA."""
+
+    extended: bool = True
+    """Whether tools beyond the published ones are offered, for actions that those cannot express."""
+    max_pixels: int | None = Field(default=None, ge=3_136, le=16_777_216)
+    """The most pixels of a screenshot as it is sent; None: as the family was published."""
+
+
+class Holotron3Settings(Settings):
+    """The settings of Holotron-3."""
+
+    extended: bool = True
+    """Whether tools beyond the published ones are offered, for actions that those cannot express."""
+
+
+class Holo4Settings(HoloSettings):
+    """The settings of Holo4, of which no prompt is published."""
+
+    reconstructed: bool = False
+    """Allows the dialect, which is a guess from the family's earlier models; refused without it."""
+
+
+class Holotron4Settings(Holotron3Settings):
+    """The settings of Holotron-4, of which no prompt is published."""
+
+    reconstructed: bool = False
+    """Allows the dialect, which is a guess from the family's earlier models; refused without it."""
 
 
 class TextSettings(Record):

@@ -8,23 +8,47 @@ words; they are read from there, and proven by writing schema, size and words ag
 import contextlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from generators.policy.dialects import holo, holo3, holotron3
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.holo import ADDED, PUBLISHED
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import PARTS, make_dialect, settings_of
-from generators.policy.dialects.settings import HoloSettings, HolotronSettings, Settings
-from generators.policy.dialects.shared.browser_tools import EVERYTHING
+from generators.policy.dialects.settings import (
+    FunctionSettings,
+    HoloSettings,
+    HolotronSettings,
+)
+from generators.policy.dialects.shared.browser_tools import ANSWER, EVERYTHING
+from generators.policy.dialects.shared.function_dialect import COMMON
+from generators.policy.dialects.shared.tools import Tool
 from schemas.base import JsonObject
 from schemas.episodes.call import Prompt
 from schemas.errors import BadConfig
 
 _OBSERVATION = re.compile(r"shows you the browser in an <([\w-]+)> block")
 _RESULTS = re.compile(r"gave back, in <([\w-]+)> if it was carried out and in <([\w-]+)> if it")
+_FUNCTION = re.compile(
+    r'^(?:\{"type": "function", "function": \{"name": "|- browser\.)(\w+)', re.MULTILINE
+)
 _LIMIT = re.compile(r"\{0,(\d+)\}\$$")
+
+
+_HOLO3 = (holo3.PUBLISHED, holo3.ADDED)
+_HOLOTRON3 = (holotron3.PUBLISHED, holotron3.ADDED)
+
+TOOLS: Mapping[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {
+    "holotron": (EVERYTHING, ()),
+    "holo1_5": (holo.PUBLISHED, holo.ADDED),
+    "holo2": (holo.PUBLISHED, holo.ADDED),
+    **dict.fromkeys(("holo3", "holo3_1", "holo4"), _HOLO3),
+    **dict.fromkeys(("holotron3", "holotron4"), _HOLOTRON3),
+    **dict.fromkeys(("qwen3_vl", "gui_owl"), ((), COMMON)),
+    **dict.fromkeys(("fara", "opencua"), ((), (*COMMON, ANSWER))),
+}
+"""The tools of each dialect as it was published, and those that are added to them."""
 
 
 class ForeignPrompt(ValueError):
@@ -77,16 +101,16 @@ def deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -
 
 def _deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -> Dialect:
     options: JsonObject = {} if coordinates is None else {"convention": coordinates}
-    if settings_of(prompt.dialect) is not None and isinstance(prompt.tools, dict):
+    if settings_of(prompt.dialect) is not None:
         try:
-            options |= dict(_options(prompt, prompt.tools))
+            options |= dict(_options(prompt))
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise ForeignPrompt(f"its schema is none of '{prompt.dialect}'") from error
     for page_line in (True, False):
         dialect = _make(prompt, {**options, "page_line": page_line}, frame)
         words = dialect.system_prompt(frame)
         if prompt.text == words or prompt.text.startswith(words + "\n\n"):
-            if dialect.reply_schema(frame) == prompt.tools:
+            if (list(dialect.functions(frame)) or dialect.reply_schema(frame)) == prompt.tools:
                 return dialect
             raise ForeignPrompt(f"its schema is none of '{prompt.dialect}'")
     raise ForeignPrompt(f"its words are none of '{prompt.dialect}'")
@@ -98,7 +122,7 @@ def _make(prompt: Prompt, options: JsonObject, frame: Frame) -> Dialect:
     if known is None:
         raise ForeignPrompt(f"there is no dialect '{prompt.dialect:.80}'")
     picture = (frame.picture_width, frame.picture_height)
-    names = {"schema_in_prompt": False} if issubclass(known, Settings) else {}
+    names = {"schema_in_prompt": False, "reconstructed": True}
     given = {key: value for key, value in (options | names).items() if key in known.model_fields}
     for bound in ({}, *_bounds(known, frame)):
         try:
@@ -127,42 +151,63 @@ def _bounds(known: type[object], frame: Frame) -> Iterator[JsonObject]:
     if issubclass(known, HolotronSettings):
         for number in range(1, 12):
             yield {"tiles": number}
-    if issubclass(known, HoloSettings):
+    if issubclass(known, HoloSettings | FunctionSettings):
         wide, high = frame.picture_width, frame.picture_height
         shrink = min(wide / frame.sent_width, high / frame.sent_height)
         bound = math.ceil(wide * high / shrink**2)
         yield {"max_pixels": min(max(bound, 3_136), 16_777_216)}
 
 
-def _options(prompt: Prompt, schema: JsonObject) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the options that follow from a reply's schema and from the words of its prompt.
+def _options(prompt: Prompt) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the options that follow from a prompt's words, its schema and its functions.
 
     Raises:
         KeyError, IndexError, TypeError, ValueError: the schema is not that of a reply with one call.
     """
-    properties: dict[str, dict[str, JsonValue]] = schema["properties"]  # type: ignore[assignment]
-    note, thought, call = _texts(schema["required"])
+    if not isinstance(prompt.tools, dict):
+        if prompt.dialect in TOOLS:
+            yield from _offered_options(prompt.dialect, _functions(prompt))
+        return
+    properties: dict[str, dict[str, JsonValue]] = prompt.tools["properties"]  # type: ignore[assignment]
+    note, thought, call = _texts(prompt.tools["required"])
     tools: list[dict[str, dict[str, dict[str, list[str]]]]]
     tools = properties[call]["anyOf"]  # type: ignore[assignment]
     name = _texts(tools[0]["required"])[0]  # type: ignore[arg-type]
     offered = [tool["properties"][name]["enum"][0] for tool in tools]
     bound = _LIMIT.search(str(properties[thought].get("pattern", "")))
     yield "text_limit", int(bound[1]) if bound else None
+    yield from _offered_options(prompt.dialect, offered)
     if prompt.dialect != "holotron":
-        extended = "click_element_with" in offered
-        yield "extended", extended
-        known = (*PUBLISHED, *ADDED) if extended else PUBLISHED
-        yield "leave_out", [tool.name for tool in known if tool.name not in offered]
         return
     yield from zip(("note_key", "thought_key", "call_key"), (note, thought, call), strict=True)
     yield "name_key", name
-    yield "leave_out", [tool.name for tool in EVERYTHING if tool.name not in offered]
     for names, found in (
         (("observation_tag",), _OBSERVATION.search(prompt.text)),
         (("output_tag", "error_tag"), _RESULTS.search(prompt.text)),
     ):
         if found:
             yield from zip(names, found.groups(), strict=True)
+
+
+def _offered_options(dialect: str, offered: Sequence[str]) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the options about tools by the names of those that were offered; a plug-in's are taken for a navigator's."""
+    published, added = TOOLS.get(dialect, TOOLS["holo2"])
+    extended = any(tool.name in offered for tool in added)
+    yield "extended", extended
+    known = (*published, *added) if extended else published
+    yield "leave_out", [tool.name for tool in known if tool.name not in offered]
+
+
+def _functions(prompt: Prompt) -> list[str]:
+    """Return the names of the functions that went with a prompt's requests, or stand in its text.
+
+    Raises:
+        KeyError, TypeError: they are not in OpenAI's form.
+    """
+    if isinstance(prompt.tools, list):
+        functions: list[dict[str, dict[str, str]]] = prompt.tools  # type: ignore[assignment]
+        return [one["function"]["name"] for one in functions]
+    return _FUNCTION.findall(prompt.text)
 
 
 def _texts(value: JsonValue) -> list[str]:

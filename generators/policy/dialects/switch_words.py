@@ -22,12 +22,15 @@ QWEN2_5_VL = (
     "</tool_response>",
     "<tools>",
 )
-"""Holo1, Holo1.5, UI-TARS. Source: the tokenizer and the chat template of Qwen2.5-VL, whose special tokens begin
+"""Holo1, Holo1.5, UI-TARS, Fara, OpenCUA. Source: the tokenizer and the chat template of Qwen2.5-VL, whose special tokens begin
 with `<|`."""
 
 QWEN3_VL = (*QWEN2_5_VL, "</tools>", *SWITCHES)
-"""Holo2, `computer_use`. Source: the chat template of Qwen3-VL, which looks for `</think>` and `<tool_response>`;
+"""Holo2, `computer_use`, Qwen3-VL, GUI-Owl 1.5. Source: the chat template of Qwen3-VL, which looks for `</think>` and `<tool_response>`;
 Qwen3's own pages say that the model heeds the last switch in its messages."""
+
+QWEN3_5 = (*QWEN3_VL, "<function=", "</function>", "<parameter=", "</parameter>", "<IMPORTANT>")
+"""Holo3, Holo3.1, Holo4. Source: the chat template of Qwen3.5, which writes calls of tools in these tags."""
 
 NEMOTRON = (
     *MARKUP,
@@ -51,10 +54,10 @@ NEMOTRON = (
     "[/TOOL_RESULTS]",
     "[TOOL_CALLS]",
 )
-"""Holotron. Source: the chat template of NVIDIA-Nemotron-Nano-12B-v2-VL, which removes the switches from every
+"""Holotron and its successors. Source: the chat template of NVIDIA-Nemotron-Nano-12B-v2-VL, which removes the switches from every
 message, hides `</think>` as `<_end_think>` meanwhile, and sends no picture of a message that says `<image>`.
 The words in square brackets are those that its tokenizer has from Mistral; the newer Nemotron 3 begins turns
 with `<|im_start|>`."""
 
-EVERY_FAMILY = tuple(dict.fromkeys((*QWEN3_VL, *NEMOTRON)))
+EVERY_FAMILY = tuple(dict.fromkeys((*QWEN3_5, *NEMOTRON)))
 """The words of all of them, for prompts that dialects share."""

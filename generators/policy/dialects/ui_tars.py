@@ -36,7 +36,8 @@ from generators.policy.dialects.shared.text_dialect import (
     build_action,
     format_point,
     parse_point,
-    plain_thought,
+    plain_remark,
+    read_plain_remark,
 )
 from generators.policy.dialects.shared.tools import page_px
 from generators.policy.dialects.switch_words import QWEN2_5_VL
@@ -83,7 +84,7 @@ class UITars(TextDialect):
     """A thought, then one call."""
 
     name = "ui_tars"
-    version = "2"
+    version = "3"
     published: ClassVar[Convention] = Convention.RESIZED
     words: ClassVar[tuple[str, ...]] = QWEN2_5_VL
     processor: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
@@ -100,24 +101,25 @@ class UITars(TextDialect):
         call = _CALL.match(after) if marker else None
         if call is None:
             raise UnreadableReply("the reply must end with a line as Action: click(point='…')")
-        thought = plain_thought(before.strip().removeprefix("Thought:"))
+        remark = read_plain_remark(before.strip().removeprefix("Thought:"))
+        words = plain_remark(remark.thought, remark.note)
         scale = self._scale(frame)
         parts, length = _arguments(call["rest"])
         action = build_action(_fields(call["name"], parts, scale))
         try:
-            echo = _format(thought, _call(action, scale))
+            echo = _format(words, _call(action, scale))
         except InexpressibleAction:
             echo = _format(
-                thought, replace_control_chars(after[: call.start("rest") + length].strip())
+                words, replace_control_chars(after[: call.start("rest") + length].strip())
             )
         others = len(_ACTION_LINE.findall(before))
+        lost = f"the reply has {others + 1} actions, and only the last is carried out"
         return ParsedAction(
             action=action,
-            thought=thought,
+            thought=remark.thought,
+            note=remark.note,
             canonical_reply=echo,
-            dropped=f"the reply has {others + 1} actions, and only the last is carried out"
-            if others
-            else None,
+            dropped=lost if others else remark.dropped,
         )
 
     @override
@@ -127,12 +129,13 @@ class UITars(TextDialect):
         keys = as_keys(action)
         if isinstance(keys, TypeText) and keys is not action:
             keys = keys.model_copy(update={"text": keys.text.removesuffix("\n"), "enter": True})
-        return _format(plain_thought(rationale.thought), _call(keys, self._scale(frame)))
+        words = plain_remark(rationale.thought, rationale.note)
+        return _format(words, _call(keys, self._scale(frame)))
 
 
-def _format(thought: str | None, call: str) -> str:
-    words = (thought or "").replace("Action:", "Action;")
-    return f"Thought: {words}\nAction: {call}"
+def _format(words: str, call: str) -> str:
+    plain = words.replace("Action:", "Action;")
+    return f"Thought: {plain}\nAction: {call}"
 
 
 def _arguments(rest: str) -> tuple[dict[str, str], int]:

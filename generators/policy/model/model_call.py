@@ -12,7 +12,6 @@ from pydantic import JsonValue
 
 from generators.engine.protocol import (
     EngineCard,
-    EnginePrompt,
     Message,
     Picture,
     Reply,
@@ -47,10 +46,7 @@ class RecordedEngine:
             NoEngine: no engine is left to ask.
         """
         model, sent_at, sampling = self._model, self._account.stopwatch.now, self._sampling()
-        prompt, seen = (
-            EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
-            model.seen.begin(),
-        )
+        prompt, seen = model.prompt_of(messages), model.seen.begin()
         with model.meter.time.measure_reply() as share, self._account.stopwatch.pause():
             reply = await model.engine.reply(prompt, sampling, session=self._session)
         pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]

@@ -1,9 +1,12 @@
 """The settings by which one role of a policy asks its model, the same for every episode of a run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from generators.engine.client.pricing import Meter
-from generators.engine.protocol import Engine, Sampling
+from generators.engine.protocol import Engine, EnginePrompt, Message, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.seen_prefixes import SeenPrefixes
@@ -34,16 +37,30 @@ class ModelConfig:
     """The prompts of all episodes that the engine has seen."""
     pricing: EngineSection
     """The engine's prices, by tokens or by the hour."""
+    functions: tuple[JsonObject, ...] = ()
+    """The tools that go with a request, in OpenAI's form; empty: none."""
     points: bool = True
     """Whether its replies may have points, in the dialect's convention."""
 
+    def prompt_of(self, messages: Sequence[Message]) -> EnginePrompt:
+        """Return messages as the prompt of a request."""
+        return EnginePrompt(
+            messages=tuple(messages), reply_schema=self.schema, tools=self.functions
+        )
 
-def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:
-    """Return the row of `prompts` for a system prompt."""
+
+def make_prompt(
+    dialect: Dialect,
+    text: str,
+    schema: JsonObject | None,
+    functions: tuple[JsonObject, ...] = (),
+) -> Prompt:
+    """Return the row of `prompts` for a system prompt; its tools are the schema, or the functions."""
+    tools: JsonValue = list(functions) if functions else schema
     return Prompt(
-        prompt_sha256=prompt_hash(text, schema),
+        prompt_sha256=prompt_hash(text, tools),
         dialect=dialect.name,
         dialect_version=dialect.version,
         text=text,
-        tools=schema,
+        tools=tools,
     )

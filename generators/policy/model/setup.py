@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from PIL import Image
 
 from generators.engine.client.pricing import Meter
-from generators.engine.protocol import Engine, EnginePrompt, Message, Picture, Reply, Role, Sampling
+from generators.engine.protocol import Engine, Message, Picture, Reply, Role, Sampling
 from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DEFAULT, make_dialect
@@ -144,7 +144,10 @@ class _Maker:
         dialect = dialect_of(section)
         frame = self._frame(dialect)
         text, schema = dialect.system_prompt(frame), dialect.reply_schema(frame)
+        functions = dialect.functions(frame)
         model = self._model_config(section, None, text=text, schema=schema)
+        prompt = make_prompt(dialect, text, schema, functions)
+        model = replace(model, functions=functions, prompt=prompt)
         budget = _budget(section, model)
         roles = self._roles(section) if section.name == PolicyName.SURFER else None
         return PolicyModels(model, budget, roles)
@@ -294,7 +297,7 @@ async def preflight(model: ModelConfig) -> Reply:
         Message(role=Role.USER, parts=parts),
     )
     sampling = model.sampling.model_copy(update={"max_tokens": PREFLIGHT_TOKENS})
-    prompt = EnginePrompt(messages=messages, reply_schema=model.schema)
+    prompt = model.prompt_of(messages)
     try:
         sent = model.seen.begin()
         reply = await model.engine.reply(prompt, sampling, session="preflight")

@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 import pytest
 from support.episodes.factories import make_step
-from support.inputs.dialect_variants import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
+from support.inputs.dialect_variants import (
+    CANNOT,
+    COMPLETE,
+    IN_JSON,
+    VARIANTS,
+    cannot,
+    framed,
+    variant,
+)
 from support.inputs.schema_subset import allows, check
 
 from generators.policy.dialects.coordinates import Convention
@@ -97,7 +105,7 @@ def dialect(name: str) -> Dialect:
     return variant(name)
 
 
-@pytest.fixture(params=[name for name in VARIANTS if variant(name).drives_engine])
+@pytest.fixture(params=sorted(IN_JSON))
 def asking(request: pytest.FixtureRequest) -> Dialect:
     return variant(request.param)
 
@@ -324,9 +332,10 @@ def test_the_schema_stands_in_the_system_prompt(asking: Dialect) -> None:
     assert json.dumps(asking.reply_schema(frame), ensure_ascii=False) in asking.system_prompt(frame)
 
 
-@pytest.mark.parametrize("name", sorted(COMPLETE))
+@pytest.mark.parametrize("name", sorted(COMPLETE & IN_JSON))
 def test_a_bounded_schema_bounds_every_text(name: str) -> None:
-    dialect = make_dialect(name, {"text_limit": 12})
+    family, options = VARIANTS[name]
+    dialect = make_dialect(family, {**options, "text_limit": 12})
     frame = framed(dialect)
     schema = dialect.reply_schema(frame)
     assert schema is not None
@@ -343,8 +352,9 @@ def test_a_bounded_schema_bounds_every_text(name: str) -> None:
 
 @pytest.mark.parametrize("family", sorted(CANNOT.keys() & DIALECTS.keys()))
 def test_an_unknown_convention_is_no_setting_of_a_family(family: str) -> None:
+    options = VARIANTS[family][1]
     for convention in Convention:
-        made = make_dialect(family, {"convention": convention.value})
+        made = make_dialect(family, {**options, "convention": convention.value})
         assert made.convention is convention
 
 

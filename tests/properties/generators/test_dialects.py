@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 from pydantic import JsonValue
-from support.inputs.dialect_variants import COMPLETE, VARIANTS, cannot, framed, variant
+from support.inputs.dialect_variants import COMPLETE, IN_JSON, VARIANTS, cannot, framed, variant
 from support.inputs.strategies import actions, json_values
 
 from generators.browser.keyboard import parse_chord
-from generators.policy.dialects.claude import NOTCH
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.protocol import (
@@ -26,7 +25,7 @@ from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.keys import NAMED_KEYS
 from generators.policy.dialects.shared.sanitize import TAG_OPENING
 from generators.policy.dialects.shared.text_dialect import as_keys
-from generators.policy.dialects.shared.tools import page_px
+from generators.policy.dialects.shared.tools import NOTCH, page_px
 from schemas.episodes.action import (
     Action,
     Answer,
@@ -126,6 +125,17 @@ SIMPLE: tuple[Action, ...] = (
 """What every family with JSON in its replies can say."""
 
 
+BY_KEYS = (
+    "claude",
+    "computer_use",
+    "ui_tars",
+    "qwen3_vl-published",
+    "fara-published",
+    "opencua-published",
+)
+"""Who answer a dialog by keys."""
+
+
 def says_everything(name: str) -> bool:
     return cannot(name) == {"none"}
 
@@ -138,7 +148,7 @@ def off_by(
     Of a scroll, Claude counts clicks of the wheel, one at least, and UI-TARS says the direction alone. Families
     of keyboards answer a dialog by its keys.
     """
-    if family in ("claude", "computer_use", "ui_tars") and isinstance(said, AnswerDialog):
+    if family in BY_KEYS and isinstance(said, AnswerDialog):
         said = as_keys(said)
         if family == "ui_tars" and isinstance(said, TypeText):
             said = TypeText(text=said.text.removesuffix("\n"), enter=True)
@@ -190,12 +200,13 @@ def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> No
 
     assert action.type not in cannot(name)
     assert understood.canonical_reply == said
-    off_by(action, understood.action, frame, dialect.convention, family=dialect.name)
+    family = name if name in BY_KEYS else dialect.name
+    off_by(action, understood.action, frame, dialect.convention, family=family)
     again = dialect.parse(dialect.format_action(understood.action, frame), frame)
     assert again.action == understood.action
 
 
-@pytest.mark.parametrize("name", sorted(COMPLETE))
+@pytest.mark.parametrize("name", sorted(COMPLETE & IN_JSON))
 @settings(max_examples=examples(60))
 @given(data=st.data())
 def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
@@ -211,6 +222,28 @@ def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
     assert (understood.thought, understood.note) == (thought, note)
     assert understood.element == element
     assert TAG_OPENING.search(said) is None
+
+
+@pytest.mark.parametrize("name", sorted(COMPLETE - IN_JSON))
+@settings(max_examples=examples(60))
+@given(
+    said=words,
+    noted=words,
+    more=st.sampled_from(("", "Note: b", "## Code:", "&lt;", "/think", "<i>")),
+)
+def test_words_before_a_call_come_back_as_they_were_said(
+    name: str, said: str, noted: str, more: str
+) -> None:
+    dialect = variant(name)
+    frame = framed(dialect)
+    thought, note = f"{said}\n{more}", f"{noted}\n{more}"
+
+    reply = dialect.format_action(Click(x=5, y=5), frame, Rationale(thought=thought, note=note))
+    understood = dialect.parse(reply, frame)
+
+    assert (understood.thought or "") == thought.strip()
+    assert (understood.note or "") == note.strip()
+    assert understood.canonical_reply == reply
 
 
 @every_variant

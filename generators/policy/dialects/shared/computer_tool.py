@@ -1,8 +1,10 @@
-"""The common part of `computer_use` and `claude`: one function with an `action`, and points as pairs.
+"""The common part of families with one function that has an `action`, and points as pairs.
 
-Both derive from the same tool. Keys, waits, scrolls and the final answer differ and are in each family's
+They derive from the same tool. Keys, waits, scrolls and the final answer differ and are in each family's
 own module.
 """
+
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 
@@ -20,6 +22,78 @@ CLICKS = {
     "triple_click": ("left", 3),
 }
 """Each click's button and count."""
+
+
+ACTIONS: Mapping[str, str] = {
+    "key": "press keys together: down in their order, up in reverse",
+    "type": "type text where the focus is",
+    "mouse_move": "move the pointer to coordinate",
+    "left_click": "click at coordinate",
+    "left_click_drag": "drag from where the pointer is to coordinate; give a call of mouse_move before it",
+    "right_click": "click the right button at coordinate",
+    "middle_click": "click the middle button at coordinate",
+    "double_click": "click twice at coordinate",
+    "triple_click": "click three times at coordinate",
+    "scroll": "turn the wheel, over coordinate if it is given",
+    "hscroll": "scroll sideways",
+    "wait": "let time pass",
+    "terminate": "end the task and say whether it is done",
+    "answer": "end the task with an answer",
+}
+"""The actions of Qwen3-VL's `computer_use`, in this program's own words."""
+
+PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "keys": ("array", "For key: the keys, as control and a."),
+    "text": ("string", "For type and answer."),
+    "coordinate": ("array", "A point, as [x, y] from the top left corner."),
+    "pixels": (
+        "number",
+        "For scroll and hscroll: up and right are positive, down and left negative.",
+    ),
+    "time": ("number", "For wait: seconds."),
+}
+"""Its parameters beside `action` and `status`: each one's type, and what it is for."""
+
+
+def computer_function(
+    resolution: tuple[int, int],
+    actions: Mapping[str, str] = ACTIONS,
+    parameters: Mapping[str, tuple[str, str]] = PARAMETERS,
+) -> JsonObject:
+    """Return `computer_use` in OpenAI's form, for a screen of this resolution, px."""
+    listed = "\n".join(f"* `{name}`: {does}." for name, does in actions.items())
+    properties: JsonObject = {
+        "action": {
+            "description": f"What to do:\n{listed}",
+            "enum": list(actions),
+            "type": "string",
+        },
+        **{
+            name: {"description": about, "type": kind} for name, (kind, about) in parameters.items()
+        },
+        "status": {
+            "description": "For terminate.",
+            "type": "string",
+            "enum": ["success", "failure"],
+        },
+    }
+    about = (
+        "Use a mouse and a keyboard on a screen that you see by screenshots.\n"
+        f"* The screen's resolution is {resolution[0]}x{resolution[1]}.\n"
+        "* Aim at the middle of what you click. A page may need time before it shows what an action did."
+    )
+    function: JsonObject = {
+        "name": "computer_use",
+        "description": about,
+        "parameters": {"properties": properties, "required": ["action"], "type": "object"},
+    }
+    return {"type": "function", "function": function}
+
+
+def resolution_of(scale: Scale) -> tuple[int, int]:
+    """Return the width and height that points are counted in, as the function states them."""
+    wide, high = scale.frame.span(scale.convention)
+    return int(wide), int(high)
 
 
 def required_argument(given: JsonObject, name: str) -> JsonValue:

@@ -20,7 +20,7 @@ from generators.policy.dialects.protocol import (
     Rationale,
     UnreadableReply,
 )
-from generators.policy.dialects.settings import Settings
+from generators.policy.dialects.settings import PromptSettings, Settings
 from generators.policy.dialects.shared.arguments import Scale, quote
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import (
@@ -31,6 +31,7 @@ from generators.policy.dialects.shared.json_schema import (
 )
 from generators.policy.dialects.shared.keys import key_schema
 from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
+from generators.policy.dialects.shared.remark import Remark, bound_remark
 from generators.policy.dialects.shared.sanitize import (
     break_words,
     break_words_in_reply,
@@ -150,10 +151,7 @@ class JsonDialect(Dialect):
     @override
     def request_fields(self) -> JsonObject:
         """Fields of a request's body that the settings ask for, beside the prompt."""
-        if self._settings.thinking is None:
-            return {}
-        switch: JsonObject = {self._settings.thinking_key: self._settings.thinking}
-        return {"chat_template_kwargs": switch}
+        return setting_fields(self._settings)
 
     @override
     def system_prompt(self, frame: Frame) -> str:
@@ -222,25 +220,25 @@ class JsonDialect(Dialect):
                     f"there is no field {quote(name)}; give {keys.note}, {keys.thought} "
                     f"and {keys.call}"
                 )
-        note, thought = _text_value(whole, keys.note), _text_value(whole, keys.thought)
+        words = bound_remark(_text_value(whole, keys.thought), _text_value(whole, keys.note))
         tool, arguments = self._call(whole[keys.call], scale)
         named = arguments.to_json().get("element")
         return ParsedAction(
             action=tool.to_action(arguments, scale),
-            thought=thought,
-            note=note,
+            thought=words.thought,
+            note=words.note,
             element=named if isinstance(named, str) and named else None,
-            canonical_reply=self._format(tool, arguments, thought=thought, note=note),
+            canonical_reply=self._format(tool, arguments, words),
+            dropped=words.dropped,
         )
 
     @override
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        words = {name: replace_control_chars(text) for name, text in rationale if text is not None}
-        element = words.get("element") or _default_element(action)
+        element = replace_control_chars(rationale.element or "") or default_element(action)
         tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=element)
-        return self._format(tool, arguments, thought=words.get("thought"), note=words.get("note"))
+        return self._format(tool, arguments, bound_remark(rationale.thought, rationale.note))
 
     def _scale(self, frame: Frame) -> Scale:
         return Scale(frame=frame, convention=self.convention, text_limit=self._settings.text_limit)
@@ -253,13 +251,11 @@ class JsonDialect(Dialect):
         given = {name: value for name, value in call.items() if name != keys.name}
         return tool, tool.parse(given, scale)
 
-    def _format(
-        self, tool: Tool, arguments: ToolArguments, *, thought: str | None, note: str | None
-    ) -> str:
+    def _format(self, tool: Tool, arguments: ToolArguments, words: Remark) -> str:
         keys = self._spec.keys
         reply: JsonObject = {
-            keys.note: note or self._spec.empty_note,
-            keys.thought: thought or "",
+            keys.note: words.note or self._spec.empty_note,
+            keys.thought: words.thought or "",
             keys.call: {keys.name: tool.name, **arguments.to_json()},
         }
         return break_words_in_reply(json_line(reply), self.switch_words)
@@ -268,14 +264,24 @@ class JsonDialect(Dialect):
         return escape_markup(text, max_chars, switch_words=self.switch_words)
 
 
+def setting_fields(settings: PromptSettings) -> JsonObject:
+    """Return the fields of a request's body that settings ask for."""
+    fields: JsonObject = {}
+    if settings.thinking is not None:
+        fields["chat_template_kwargs"] = {settings.thinking_key: settings.thinking}
+    if settings.reasoning_effort is not None:
+        fields["reasoning_effort"] = settings.reasoning_effort
+    return fields
+
+
 def _text_value(whole: JsonObject, key: str) -> str | None:
     value = whole.get(key)
     if value is not None and not isinstance(value, str):
         raise UnreadableReply(f"'{key}' must be a text in quotation marks, but is {quote(value)}")
-    return replace_control_chars(value) if value else None
+    return value or None
 
 
-def _default_element(action: Action) -> str:
+def default_element(action: Action) -> str:
     """Return a description of an action's target for a caller that gives none."""
     if target_point(action) is not None:
         return "the element at this point"

@@ -16,7 +16,7 @@ from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.dialects.shared.sanitize import TAG_OPENING, one_line
 from schemas.base import JsonObject
 
-MAX_REPLY_CHARS = 200_000
+MAX_REPLY_CHARS = 2_000_000
 """The longest reply that is parsed, in characters."""
 
 _MAX_STARTS = 50

@@ -16,12 +16,13 @@ from generators.policy.dialects.protocol import Dialect, InexpressibleAction, Un
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quote
 from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
-from generators.policy.dialects.shared.sanitize import (
-    break_words,
-    escape_markup,
-    one_line,
-    replace_control_chars,
+from generators.policy.dialects.shared.remark import (
+    Remark,
+    bound_remark,
+    join_remark,
+    split_remark,
 )
+from generators.policy.dialects.shared.sanitize import break_words, escape_markup, one_line
 from generators.policy.dialects.switch_words import MARKUP
 from schemas.episodes.action import ACTION, Action, AnswerDialog, Key, TypeText
 from schemas.episodes.episode import Step
@@ -143,10 +144,15 @@ def format_point(x: float, y: float, scale: Scale) -> list[JsonValue]:
     return [ACROSS.from_action(x, scale), DOWN.from_action(y, scale)]
 
 
-def plain_thought(thought: str | None) -> str | None:
-    """Return a thought for the text before a call: without tags and braces; None if it is empty."""
-    plain = replace_control_chars(thought or "").translate(_PLAIN).strip()
-    return plain or None
+def plain_remark(thought: str | None, note: str | None) -> str:
+    """Return a thought and a note as the text before a call: bounded, without tags and braces; may be empty."""
+    kept = bound_remark(thought, note)
+    return join_remark(kept.thought, kept.note).translate(_PLAIN).strip()
+
+
+def read_plain_remark(before: str) -> Remark:
+    """Return the thought and the note of the text before a call."""
+    return bound_remark(*split_remark(before.translate(_PLAIN)))
 
 
 _PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")"})  # noqa: RUF001 - look-alikes on purpose

@@ -31,6 +31,9 @@ from schemas.errors import BadConfig
 Element = Annotated[str, Text(repairs=True)]
 """A description of the target, for readers; it has no effect."""
 
+NOTCH = 100
+"""Px of the model's display by which one click of the wheel scrolls, for families that count clicks."""
+
 _NOTES = frozenset({"element"})
 """Arguments that belong to no field of an action."""
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from support.episodes.factories import make_episode, make_step
 from support.episodes.trainer_rules import check_row
+from support.inputs.dialect_variants import section_in
 from support.runs.exports import told_of
 from support.servers.stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
@@ -422,7 +423,7 @@ def test_a_row_s_prompt_is_what_the_model_was_sent() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_no_dialect_says_what_a_row_would_escape(dialect: str) -> None:
-    renderer = make_renderer(configured(section_of()), dialect)
+    renderer = make_renderer(configured(section_in(dialect)), dialect)
     episode = taught(*(Click(x=9, y=n + 1) for n in range(6)))
     texts = [
         part
@@ -445,7 +446,7 @@ def test_no_dialect_says_what_a_row_would_escape(dialect: str) -> None:
 def test_a_goal_that_says_picture_adds_none_in_any_dialect(dialect: str) -> None:
     goal = "Type <image> and <|image_pad|> and [IMG]."
     episode = taught(Click(x=9, y=1)).model_copy(update={"instruction": goal})
-    maker = RowMaker(RowKind.SFT, make_renderer(configured(section_of()), dialect))
+    maker = RowMaker(RowKind.SFT, make_renderer(configured(section_in(dialect)), dialect))
     [row] = maker.rows(told_of(episode), Counter())
 
     check_row(row)

@@ -17,6 +17,7 @@ from generators.policy.dialects.switch_words import (
     EVERY_FAMILY,
     NEMOTRON,
     QWEN2_5_VL,
+    QWEN3_5,
     QWEN3_VL,
 )
 from generators.policy.model import answer_validator, localizer
@@ -59,14 +60,30 @@ def _user_texts(dialect: Dialect, text: str) -> Iterator[str]:
     yield answer_validator.repair_text(text, dialect=dialect)
 
 
+PLAINLY = Rationale(thought="a", note="b", element="c")
+
+
+def _words_in(text: str, dialect: Dialect) -> list[str]:
+    """Return the switch words that are whole in a text, each as often as it is there.
+
+    A family's own form may have some, as the tags of its calls; a page adds none to them.
+    """
+    return [word for word in dialect.switch_words for _ in range(text.count(word))]
+
+
+def _harmless(action: Action) -> dict[str, str]:
+    """Return the text fields of an action without any switch word."""
+    return {"url": "http://a/"} if isinstance(action, Goto) else {"text": "a"}
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_switch_word_of_a_page_reaches_a_prompt_whole(name: str) -> None:
     dialect = variant(name)
 
-    said = list(_user_texts(dialect, HOSTILE))
+    said, plain = list(_user_texts(dialect, HOSTILE)), list(_user_texts(dialect, "x"))
 
-    for text in said:
-        assert [word for word in dialect.switch_words if word in text] == [], text
+    for text, harmless in zip(said, plain, strict=True):
+        assert _words_in(text, dialect) == _words_in(harmless, dialect), text
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -92,7 +109,8 @@ def test_a_reply_that_repeats_a_page_carries_no_switch_word_into_later_prompts(n
             reply = dialect.format_action(action, frame, words)
         except InexpressibleAction:
             continue
-        assert [word for word in dialect.switch_words if word in reply] == []
+        plain = dialect.format_action(action.model_copy(update=_harmless(action)), frame, PLAINLY)
+        assert _words_in(reply, dialect) == _words_in(plain, dialect)
         parsed = dialect.parse(reply, frame)
         assert (parsed.canonical_reply, parsed.thought, parsed.note) == (reply, HOSTILE, HOSTILE)
         if isinstance(action, Goto | Answer):
@@ -115,6 +133,15 @@ def test_a_page_without_switch_words_reads_as_if_there_were_none(name: str) -> N
         ("holo1", QWEN2_5_VL),
         ("holo1_5", QWEN2_5_VL),
         ("holo2", QWEN3_VL),
+        ("holo3", QWEN3_5),
+        ("holo3_1", QWEN3_5),
+        ("holo4", QWEN3_5),
+        ("holotron3", NEMOTRON),
+        ("holotron4", NEMOTRON),
+        ("qwen3_vl", QWEN3_VL),
+        ("gui_owl", QWEN3_VL),
+        ("fara", QWEN2_5_VL),
+        ("opencua", QWEN2_5_VL),
         ("ui_tars", QWEN2_5_VL),
         ("computer_use", QWEN3_VL),
     ],
