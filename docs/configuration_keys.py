@@ -12,9 +12,9 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from generators.policy.dialects.registry import DIALECTS, make_dialect
+from generators.policy.dialects.registry import DIALECTS, make_dialect, options_to_try
 from generators.policy.dialects.stored import TOOLS
 from generators.verify.registry import VERIFIER_NAMES
 from schemas.base import Record
@@ -146,12 +146,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 """Every number by what it counts; those under the empty text have no unit."""
 
 
-def _needed(dialect: str) -> dict[str, JsonValue]:
-    """Return the options without which a dialect is refused."""
-    return {"reconstructed": True} if "reconstructed" in DIALECTS[dialect].model_fields else {}
-
-
-_ASKED = tuple(name for name in DIALECTS if make_dialect(name, _needed(name)).drives_engine)
+_ASKED = tuple(name for name in DIALECTS if make_dialect(name, options_to_try(name)).drives_engine)
 
 CHOICES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("policy.dialect", "policy.localizer.dialect", "publish.dialect"), _ASKED),

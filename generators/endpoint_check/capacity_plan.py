@@ -57,6 +57,47 @@ _PUBLISHED_TOKENS = 2_560
 _SAMPLED_KEEP, _SAMPLED_SLACK = 1, 2
 
 
+class PromptMemory(Record):
+    """What a prompt takes of a GPU's memory, and where a prefix of it is found again."""
+
+    token_bytes: int
+    """Bytes for each token, in the layers with attention, at 16 bits."""
+    state_bytes: int = 0
+    """Bytes of the states of the other layers, at 32 bits, whatever the length; 0: every layer has attention."""
+    block_tokens: int = 16
+    """Tokens of a block of the prefix cache."""
+    source: str
+    """Where the figures are from."""
+
+
+_COMPUTED = "computed from the published configuration, not run here"
+_QWEN_35B = PromptMemory(
+    token_bytes=10 * 2_048,
+    state_bytes=30 * 2_146_304,
+    block_tokens=1_056,
+    source=f"35B-A3B: 30 gated-delta layers of 40; {_COMPUTED}",
+)
+_NEMOTRON_30B = PromptMemory(
+    token_bytes=6 * 1_024,
+    state_bytes=23 * 2_134_016,
+    block_tokens=2_096,
+    source=f"30B-A3B: 23 Mamba layers of 52, 6 with attention; {_COMPUTED}",
+)
+
+MEMORY: Mapping[str, PromptMemory] = {
+    "holotron": PromptMemory(
+        token_bytes=24_576,
+        state_bytes=148_865_024,
+        block_tokens=1_312,
+        source="12B: 28 Mamba layers of 62, 6 with attention; vLLM's own blocks",
+    ),
+    "holo2": PromptMemory(token_bytes=147_456, source="8B: attention in all 36 layers"),
+    **dict.fromkeys(("holo3", "holo3_1", "holo4"), _QWEN_35B),
+    **dict.fromkeys(("holotron3", "holotron4"), _NEMOTRON_30B),
+}
+"""By dialect, of the size of model that runs on one GPU; of the families that are not here it depends on the size."""
+
+
 class Workload(Record):
     """The assumed tokens and pictures of an episode's steps."""
 
@@ -124,6 +165,8 @@ class CapacityPlan(Record):
     """The source of a GPU's rate."""
     cache_source: str
     """The source of a cache's effect."""
+    memory: PromptMemory | None = None
+    """What a prompt takes of a GPU's memory; None: not known."""
 
 
 def plan(
@@ -146,6 +189,7 @@ def plan(
         rows=tuple(sorted(rows, key=lambda row: row.image_tokens)),
         rate_source=TOKENS_PER_SECOND.get(dialect.name, (0.0, "no rate was published"))[1],
         cache_source=CACHE_SOURCE if _is_simulated(work) else "simulated for 1 kept and 2 of slack",
+        memory=MEMORY.get(dialect.name),
     )
 
 

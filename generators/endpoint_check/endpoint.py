@@ -72,6 +72,7 @@ class CheckedEndpoint:
         *,
         tokens: int = 64,
         schema: JsonObject | None = None,
+        functions: tuple[JsonObject, ...] = (),
         temperature: float = 0.0,
         seed: int | None = None,
         logprobs: bool = False,
@@ -86,7 +87,7 @@ class CheckedEndpoint:
         sampling = Sampling(
             temperature=temperature, max_tokens=tokens, seed=seed, logprobs=logprobs
         )
-        prompt = EnginePrompt(messages=tuple(messages), reply_schema=schema)
+        prompt = EnginePrompt(messages=tuple(messages), reply_schema=schema, tools=functions)
         try:
             return await self._reply(prompt, sampling)
         except RolloutFailure as failure:

@@ -160,6 +160,7 @@ async def _act(endpoint: CheckedEndpoint, target: ProbeTarget) -> Action | str:
         window.messages,
         tokens=PolicySection().max_tokens,
         schema=endpoint.dialect.reply_schema(endpoint.frame),
+        functions=endpoint.dialect.functions(endpoint.frame),
     )
     if reply.finish_reason not in COMPLETE_FINISH_REASONS:
         return f"the reply ended early ({reply.finish_reason})"

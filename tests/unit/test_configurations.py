@@ -13,7 +13,7 @@ from source_tree import ROOT
 
 from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
-from generators.engine.vllm.cache_blocks import KNOWN_BLOCKS
+from generators.engine.vllm.cache_blocks import KNOWN_BLOCKS, livelock
 from generators.engine.vllm.command import flag_value
 from generators.policy.dialects.registry import make_dialect
 from schemas.configuration.config import RunConfig
@@ -115,6 +115,32 @@ def test_a_single_reply_is_waited_for_longer_than_it_takes(name: str) -> None:
     config = _config(name)
 
     assert config.engine.patience_seconds >= 10 * _reply_seconds(config)
+
+
+UNTRIED = ("holo4-h100", "holotron4-h100")
+
+
+@pytest.mark.parametrize("name", UNTRIED)
+def test_a_configuration_that_was_never_run_says_so_and_fits_what_is_known_of_its_model(
+    name: str,
+) -> None:
+    config = _config(name)
+    (policy,) = config.mix
+    text = (ROOT / f"configs/{name}.toml").read_text(encoding="utf-8")
+    dialect = make_dialect(policy.dialect, policy.dialect_options)
+    blocks = KNOWN_BLOCKS[config.engine.model or ""]
+    kept = policy.keep_images + policy.slack_images
+    largest = max(dialect.image_tokens(*dialect.sent_size(*one)) for one in picture_shapes(config))
+    budget = int(flag_value(config.engine.args, "--max-num-batched-tokens") or 0)
+
+    assert "UNTRIED" in text
+    assert policy.dialect_options["reconstructed"] is True
+    assert kept == 3, "the published loops keep three screenshots"
+    assert largest <= 1_024
+    assert f"{blocks.wide_tokens:,} tokens" in text
+    assert livelock(blocks.wide_tokens, budget, picture=largest, pictures=kept) is None
+    assert config.limits.seconds >= STEPS * (BROWSER_SECONDS + 100)
+    assert f'"image": {kept}' in (flag_value(config.engine.args, "--limit-mm-per-prompt") or "")
 
 
 def test_a_model_that_thinks_before_its_reply_has_tokens_for_both() -> None:

@@ -15,6 +15,7 @@ from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_keys import endpoint_keys
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.policy.dialects.protocol import Dialect
+from generators.policy.dialects.registry import options_to_try
 from generators.policy.model.setup import dialect_of
 from schemas.configuration.sections import PolicySection
 
@@ -27,7 +28,8 @@ MAX_BROKEN = 3
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
-    dialect = dialect_of(PolicySection(dialect=args.dialect))
+    options = options_to_try(args.dialect)
+    dialect = dialect_of(PolicySection(dialect=args.dialect, dialect_options=options))
     log_to_stderr()
     lines = signals.run(_check(args, dialect))
     good = is_fit(lines)

@@ -6,8 +6,13 @@ from collections.abc import Iterator
 
 from flows.job.config_loader import Sources, check_policy_names, load
 from flows.terminal import ExitCode, print_lines, print_result, table
-from generators.endpoint_check.capacity_plan import CapacityPlan, PlanRow, plan
-from generators.policy.dialects.registry import make_dialect
+from generators.endpoint_check.capacity_plan import (
+    CapacityPlan,
+    PlanRow,
+    PromptMemory,
+    plan,
+)
+from generators.policy.dialects.registry import make_dialect, options_to_try
 from schemas.episodes.viewport import largest_viewport
 
 _HEAD = ("picture", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
@@ -19,7 +24,8 @@ def run(args: argparse.Namespace) -> int:
     asking = "the defaults of a plan", {"policy": {"name": "model"}}
     config = load(sources, os.environ, asking)
     check_policy_names(config)
-    capacity = plan(make_dialect(args.dialect), own=largest_viewport(config).picture)
+    dialect = make_dialect(args.dialect, options_to_try(args.dialect))
+    capacity = plan(dialect, own=largest_viewport(config).picture)
     if args.json:
         print_result(capacity.model_dump(mode="json"))
     else:
@@ -40,6 +46,22 @@ def _format_plan(capacity: CapacityPlan) -> Iterator[str]:
     )
     yield f"steps/s of one GPU: {capacity.rate_source}"
     yield f"with a cache, at most: {capacity.cache_source}"
+    yield from _format_memory(capacity.memory)
+
+
+def _format_memory(memory: PromptMemory | None) -> Iterator[str]:
+    if memory is None:
+        yield "memory of a prompt: not known for this family, or it depends on the model's size"
+        return
+    attention = f"{memory.token_bytes / 1_024:g} KiB a token"
+    if not memory.state_bytes:
+        yield f"memory of a prompt: {attention}, found again to 16 tokens ({memory.source})"
+        return
+    yield (
+        f"memory of a prompt: {attention}, and {memory.state_bytes / 2**20:.0f} MiB of states at 32 bits; a prefix "
+        f"is found again at the ends of blocks of {memory.block_tokens} tokens alone, where a state is kept "
+        f"({memory.source})"
+    )
 
 
 def _cells(row: PlanRow) -> tuple[str, ...]:

@@ -120,6 +120,19 @@ def settings_of(name: str) -> type[BaseModel] | None:
     return PARTS.get(name).settings if name in PARTS.names else None
 
 
+def options_to_try(name: str | None) -> dict[str, JsonValue]:
+    """Return the options without which a dialect is refused, for commands that only look at it.
+
+    To name a reconstructed dialect there is to accept that it is one.
+
+    Raises:
+        BadConfig: the dialect's plug-in cannot be used.
+    """
+    settings = settings_of(name or DEFAULT)
+    fields = {} if settings is None else settings.model_fields
+    return {"reconstructed": True} if "reconstructed" in fields else {}
+
+
 def make_dialect(name: str | None, options: Mapping[str, JsonValue] | None = None) -> Dialect:
     """Return the dialect of that name with these options; None: the default dialect.
 

@@ -1,5 +1,7 @@
 """What a viewport costs, against the figures that were published and simulated."""
 
+import math
+
 import pytest
 from support.inputs.dialect_variants import variant
 
@@ -102,3 +104,33 @@ def test_shares_go_on_past_the_simulated_pictures() -> None:
 
     assert None not in shares
     assert shares == sorted(shares, key=lambda share: share or 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "states", "block"),
+    [
+        ("holotron", 24_576, 142, 1_312),
+        ("holo2", 147_456, 0, 16),
+        ("holo4", 20_480, 61, 1_056),
+        ("holotron4", 6_144, 47, 2_096),
+    ],
+)
+def test_a_plan_says_what_a_prompt_takes_of_memory(
+    name: str, token: int, states: int, block: int
+) -> None:
+    memory = plan(variant(name)).memory
+
+    assert memory is not None
+    assert (memory.token_bytes, round(memory.state_bytes / 2**20)) == (token, states)
+    assert memory.block_tokens == block
+
+
+def test_blocks_are_as_many_tokens_as_a_state_takes() -> None:
+    for name, layer, token in (("holo4", 2_146_304, 2_048), ("holotron4", 2_134_016, 1_024)):
+        memory = plan(variant(name)).memory
+        assert memory is not None
+        assert memory.block_tokens == math.ceil(layer / token / 16) * 16
+
+
+def test_a_family_of_many_sizes_has_no_such_figure() -> None:
+    assert plan(variant("qwen3_vl")).memory is None
