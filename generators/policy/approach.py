@@ -14,11 +14,12 @@ from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import FILLS, click, decide
+from generators.policy.sentences.vary import said
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import Direction, Hover, Key
 from schemas.episodes.observation import Box
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 MAX_SCROLLS = 80
 """Largest number of scrolls for one element, or through one list."""
@@ -29,9 +30,17 @@ LOOKS = {Do.LOOK, Do.FIND}
 _ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
-_UNSEEN = "What I need next is not in sight"
-_TO_TOP = "What I need next is not in sight; I have seen it at the top of this page."
-_UNFOLDS = 'What I need next is not in sight; "{}" shows the links of this site.'
+_FIELDS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE, Do.DRAG}
+_THINGS = {
+    Purpose.VIEW: "the link that I need",
+    Purpose.SAVE: "the button that saves",
+    Purpose.APPLY: "the button for this list",
+    Purpose.ORDER: "the button for this list",
+    Purpose.REPLY: "the button that sends this",
+    Purpose.ROW: "the one that I have to open",
+    Purpose.TWICE: "the one that I have to open",
+}
+"""What the elements of some purposes are called."""
 
 
 class Approach:
@@ -111,9 +120,9 @@ class Approach:
     ) -> Decision:
         """Return the click that shows what is folded away, or what brings its button into sight."""
         self.count(step)
-        said = words(fold.text)
-        why = step.why and _UNFOLDS.format(said)
-        press = ReferenceStep(do=Do.CLICK, on=said, why=why)
+        name = words(fold.text)
+        why = step.why and said("policy.unfolds", on=name)
+        press = ReferenceStep(do=Do.CLICK, on=name, why=why)
         return self.reach(press, page, places) or click(fold, why)
 
     def go_back(
@@ -127,11 +136,10 @@ class Approach:
                 continue
             direction, distance = back
             if place.is_far_up(direction, distance) and not page.is_written_in:
-                return decide(Key(key="Home"), step.why and _TO_TOP)
-            where = "further up" if direction is Direction.UP else "further down"
-            why = step.why and f"{_UNSEEN}; I have seen it {where} on this page."
+                to_top = said("policy.to_top", thing=_called(step))
+                return decide(Key(key="Home"), step.why and to_top)
             scroll = self._memory.scroll(place, direction, distance)
-            return decide(scroll, step.why if step.do is Do.LOOK else why)
+            return decide(scroll, self._why(step, direction, _seen(step, thing, direction)))
         return None
 
     def _look_on(
@@ -144,10 +152,8 @@ class Approach:
         """
         on = unseen_part(places)
         if on is not None:
-            where = "further down" if on[1] is Direction.DOWN else "further up"
-            why = step.why and f"{_UNSEEN}; it should be {where} on this page."
-            scroll = self._memory.scroll(*on)
-            return decide(scroll, step.why if step.do is Do.LOOK else why)
+            why = said(f"policy.unseen_{_way(on[1])}", thing=_called(step))
+            return decide(self._memory.scroll(*on), self._why(step, on[1], why))
         inside = f" within '{named.within}'" if named.within else ""
         raise RolloutFailure(
             FailureKind.POLICY,
@@ -177,18 +183,22 @@ class Approach:
         self.count(step)
         if came_no_nearer and not self._moved_away and window.heading is not None:
             self._moved_away = True
-            said, (x, y) = window.heading
-            why = f'Something lies over what I need next: I move the pointer to "{said}".'
+            heading, (x, y) = window.heading
+            why = said("policy.covered", on=words(heading))
             return decide(Hover(x=x, y=y), step.why and why)
         direction = Direction.DOWN if offset > 0 else Direction.UP
-        where = "further down" if offset > 0 else "further up"
-        how_much = "covered" if thing.point is None else "only partly in sight"
-        seen = step.why and f"What I need next is {how_much}; the rest of it is {where}."
+        how_much = "covered" if thing.point is None else "partly"
+        why = said(f"policy.{how_much}_{_way(direction)}")
         over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)
         place = Place(Sheet(), 0.0, view, holder, over)
-        return decide(
-            place.scroll(direction, abs(offset)), step.why if step.do is Do.LOOK else seen
-        )
+        scroll = place.scroll(direction, abs(offset))
+        return decide(scroll, self._why(step, direction, why))
+
+    def _why(self, step: ReferenceStep, direction: Direction, why: str) -> str | None:
+        """Return why the page is scrolled: a look says it itself, at first."""
+        if step.do is not Do.LOOK or step.why is None:
+            return step.why and why
+        return step.why if self.scrolls <= 1 else said("policy.looks_on", way=_way(direction))
 
     def count(self, step: ReferenceStep) -> None:
         """Count a scroll, or another action that brings a step's element nearer.
@@ -202,6 +212,25 @@ class Approach:
                 FailureKind.POLICY,
                 f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
             )
+
+
+def _way(direction: Direction) -> str:
+    return "up" if direction is Direction.UP else "down"
+
+
+def _called(step: ReferenceStep) -> str:
+    """Return what a step's element is called where its name may be unknown."""
+    if step.do in _FIELDS:
+        return "the field that comes next"
+    thing = None if step.purpose is None else _THINGS.get(step.purpose)
+    return thing or "what I need next"
+
+
+def _seen(step: ReferenceStep, thing: Node, direction: Direction) -> str:
+    """Return why a page is scrolled to what was in sight: words on it are named."""
+    if step.on is not None and words(thing.text) == step.on:
+        return said(f"policy.seen_{_way(direction)}_named", on=step.on)
+    return said(f"policy.seen_{_way(direction)}", thing=_called(step))
 
 
 def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:

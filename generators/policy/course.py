@@ -51,7 +51,7 @@ class Course:
         """The steps that were taken, in order."""
         self._kept = list[Fact]()
         self.setbacks = 0
-        """How often it went back, because something went wrong."""
+        """How often something went wrong, as was seen, so that what is left is another course than before."""
 
     @property
     def next(self) -> ReferenceStep | None:
@@ -92,9 +92,20 @@ class Course:
         """Put steps before the next one."""
         self._to_do.extendleft((step, False) for step in reversed(steps))
 
-    def go_back(self, count: int, why: str | None = None) -> None:
-        """Take the steps again that followed the first `count`; `why` is the thought of the first, None: its own."""
+    def set_back(self) -> None:
+        """Note that something is seen to have gone wrong."""
         self.setbacks += 1
+
+    def go_back(self, count: int, why: str | None = None) -> None:
+        """Take the steps again that followed the first `count`, because something is seen to have gone wrong.
+
+        `why` is the thought of the first; None: its own.
+        """
+        self.set_back()
+        self.take_again(count, why)
+
+    def take_again(self, count: int, why: str | None = None) -> None:
+        """Take the steps again that followed the first `count`; `why` is as in `go_back`."""
         again = [(one.step, True) for one in self.taken[count:] if one.is_planned]
         if again and why is not None:
             again[0] = (again[0][0].model_copy(update={"why": why}), True)

@@ -42,7 +42,8 @@ class Notes:
         """The seed decides how notes are worded."""
         self._course = course
         self._random = Random(f"notes {seed}")
-        self._written: list[Fact] = []
+        self.written: list[Fact] = []
+        """What was written down, in order."""
         self._new: list[Fact] = []
 
     def look(self, sight: Sight) -> None:
@@ -50,7 +51,7 @@ class Notes:
 
         What only the step after it keeps counts later: it may mean other rows, as those of a list that a click narrows.
         """
-        missing = [one for one in self._course.facts if one not in self._written]
+        missing = [one for one in self._course.facts if one not in self.written]
         self._new = [one for one in missing if _is_in_sight(one, sight)]
 
     def add(self, decision: Decision) -> Decision:
@@ -58,7 +59,7 @@ class Notes:
         new, self._new = self._new, []
         if not new or isinstance(decision.action, Answer) or self._course.next is None:
             return decision
-        self._written += new
+        self.written += new
         return decision.model_copy(update={"note": "; ".join(self._words(new)) + "."})
 
     def _words(self, facts: Sequence[Fact]) -> Iterator[str]:
@@ -67,7 +68,7 @@ class Notes:
             same = list(group)
             names = ", ".join(f'"{one.of}"' for one in same)
             if label is None:
-                count = sum(one.label is None for one in self._written)
+                count = sum(one.label is None for one in self.written)
                 yield self._random.choice(_NAMES).format(names=names, count=count)
             elif len(same) == 1:
                 fact = same[0]

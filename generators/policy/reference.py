@@ -30,6 +30,7 @@ from generators.policy.reference_actions import (
     slide,
 )
 from generators.policy.seen_document import SeenDocument
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.thoughts.voice import Voice
@@ -57,19 +58,6 @@ _FIRST_PART = 18
 _LOOKS_THROUGH = {Do.FIND, Do.READ}
 _ACTS_ON_NOTHING = {*_LOOKS_THROUGH, Do.LOOK, Do.WAIT, Do.BACK, Do.TAB}
 
-_FINDS_ON = "The rows in sight are not all that I need, so I scroll on."
-_FINDS_NAMED = '"{}" is not among the rows that are wholly in sight, so I scroll on.'
-_READS_ON = "I have read the rows in sight, so I scroll on to the end of this page."
-_READS_UP = "What is further up in this list I have to read as it is now, so I go up."
-_FINDS_UP = "What I look for may be further up in this list, so I go up."
-_FINDS_UP_NAMED = '"{}" may be further up in this list, so I go up.'
-_WAITS_ON = 'The page still says "{}", so I go on waiting.'
-_NOT_OPEN = 'The menu "{}" has not opened under the pointer, so I click on it.'
-_LEAVES_ON = "What I need next is not on this page either, so I leave it too."
-_CHECKS = "I look whether this page shows what I have changed."
-_ENDS = "I have done all that was asked for."
-_TURNS = 'I have read all that this page lists; "{}" leads to more.'
-
 
 class ReferencePolicy:
     """A `Policy` that takes the steps of a reference in order, by what it has been shown."""
@@ -79,7 +67,8 @@ class ReferencePolicy:
     ) -> None:
         """`slips` are the mistakes that it makes, None: it makes none; the seed decides how it words its notes."""
         self._course = Course(steps)
-        self._notes, self._voice = Notes(self._course, seed), Voice(self._course, seed)
+        self._notes = Notes(self._course, seed)
+        self._voice = Voice(self._course, self._notes.written, seed)
         self._sight: Sight | None = None
         self._slips = slips or Slips((), seed="", share=0.0)
         self._troubles = Troubles(self._course)
@@ -108,11 +97,12 @@ class ReferencePolicy:
         """
         self._sight = None
         decision = self._keys.pop(0) if self._keys else await self._decide(turn)
-        decision = self._voice.say(self._notes.add(decision), self._sight, turn.instruction)
+        decision = self._notes.add(self._slips.mark(self._course, decision))
+        decision = self._voice.say(decision, self._sight, turn.instruction)
         if may_change(decision.action):
             self._memory.change(grows=self._grows)
         self._grows = False
-        return self._slips.mark(self._course, decision)
+        return decision
 
     async def _decide(self, turn: PolicyInput) -> Decision:
         self._goal = turn.instruction
@@ -221,9 +211,9 @@ class ReferencePolicy:
         on = unseen_part(places) if self._saved else None
         if on is not None:
             self._approach.count(step)
-            return decide(self._memory.scroll(*on), step.why and _CHECKS)
+            return decide(self._memory.scroll(*on), step.why and said("policy.checks"))
         self._take()
-        why = step.why if not self._saved else step.why and _ENDS
+        why = step.why if not self._saved else step.why and said("policy.ends")
         return decide(act_on_nothing(step, observation.page.url), why)
 
     def _look_through(
@@ -247,9 +237,8 @@ class ReferencePolicy:
         last = None if step.text is None else button or page.pager()
         on = unseen_part(places, None if last is None else (last, page.window.holder(last)))
         if on is not None:
-            down = _READS_ON if step.do is Do.READ else self._finds_on(step)
-            why = self._goes_up(step) if on[1] is Direction.UP else down
-            return decide(self._memory.scroll(*on), step.why and why)
+            way = "up" if on[1] is Direction.UP else "on"
+            return decide(self._memory.scroll(*on), step.why and self._looks(step, way))
         if step.text is None or button is None or is_disabled(button):
             if step.do is Do.READ:
                 return None
@@ -257,19 +246,31 @@ class ReferencePolicy:
                 FailureKind.POLICY,
                 f"step {self._course.number} of the reference: the list ends without '{step.on}'",
             )
-        press = ReferenceStep(do=Do.CLICK, on=step.text, why=step.why and _TURNS.format(step.text))
+        why = step.why and self._turns(step)
+        press = ReferenceStep(do=Do.CLICK, on=step.text, why=why)
         scroll = self._approach.reach(press, page, places)
         if scroll is not None:
             return scroll
         self._grows = True
         return self._act(press, page, places)
 
-    def _goes_up(self, step: ReferenceStep) -> str:
-        """Return why a list is looked through further up: it may have changed since that part of it was in sight."""
+    def _looks(self, step: ReferenceStep, way: str) -> str:
+        """Return why a list is looked through further: `way` is `on` or `up`, where it may have changed since it was seen."""
         if step.do is Do.READ:
-            return _READS_UP
-        known = is_known(step.on or "", self._course, self._goal)
-        return _FINDS_UP_NAMED.format(step.on) if known else _FINDS_UP
+            return said(f"policy.reads_{way}")
+        if self._is_named(step):
+            return said(f"policy.finds_{way}_named", on=step.on)
+        return said(f"policy.finds_{way}")
+
+    def _turns(self, step: ReferenceStep) -> str:
+        """Return why the next rows of a list are loaded."""
+        if self._is_named(step):
+            return said("policy.turns_named", on=step.on, next=step.text)
+        return said("policy.turns", next=step.text)
+
+    def _is_named(self, step: ReferenceStep) -> bool:
+        """Return whether the name of what a step looks for is known."""
+        return step.on is not None and is_known(step.on, self._course, self._goal)
 
     def _click_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
         """Return a click on the menu that was just pointed at and has not opened; None: it has, or was clicked."""
@@ -286,20 +287,14 @@ class ReferencePolicy:
         if last.screen != sight.screen or is_open or menu is None or menu.point is None:
             return None
         self._approach.count(step)
-        return click(menu, step.why and _NOT_OPEN.format(last.step.on))
-
-    def _finds_on(self, step: ReferenceStep) -> str:
-        """Return why a list is looked through further: what is looked for is named where its name is known."""
-        name = step.on or ""
-        known = is_known(name, self._course, self._goal)
-        return _FINDS_NAMED.format(name) if known else _FINDS_ON
+        return click(menu, step.why and said("policy.not_open", on=last.step.on))
 
     def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a wait while the page says that something is not done yet; None: it does not say so."""
         sign = page.find_exactly(step.on or "")
         if sign is None or not is_in_window(sign, page):
             return None
-        waits_on = step.why and self._approach.scrolls and _WAITS_ON.format(step.on)
+        waits_on = step.why and self._approach.scrolls and said("policy.waits_on", on=step.on)
         self._approach.count(step)
         return decide(Wait(ms=WAIT_MS), waits_on or step.why)
 
@@ -316,7 +311,8 @@ class ReferencePolicy:
             return None
         self._approach.count(step)
         closes = step.do is Do.TAB and sight.screen.tabs > 1
-        why = step.why and (_LEAVES_ON if self._approach.scrolls > 1 else step.why)
+        goes_on = self._approach.scrolls > 1
+        why = step.why and (said("policy.leaves_on") if goes_on else step.why)
         return decide(Tab(operation=TabOperation.CLOSE) if closes else Back(), why)
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
@@ -360,9 +356,7 @@ class ReferencePolicy:
         points = [end.point for end in ends if end.point is not None]
         if step.do in (Do.SELECT, Do.CHOOSE) and ends[0].tag != "select":
             # A list that the page draws itself: once it is open, its option is there to be clicked.
-            seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
-            option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
-            self._course.put_in(option)
+            self._put_in_option(step)
         elif step.do is Do.SELECT and opens(ends[0]):
             self._opened = step
             return decide(Click(x=points[0][0], y=points[0][1]), step.why)
@@ -374,14 +368,17 @@ class ReferencePolicy:
     def _choose(self, step: ReferenceStep, page: Page) -> None:
         """Plan how an option of a field is taken, whose list was just opened: by a click, or by its name where no list is drawn."""
         if page.has_open_list:
-            seen = step.why and f"The list of '{step.on}' is open: I click '{step.text}'."
-            option = ReferenceStep(do=Do.CLICK, on=step.text, why=seen or None)
-            self._course.put_in(option)
+            self._put_in_option(step)
             return
-        led = step.why and f"The list of '{step.on}' is open; I type '{step.text}' to get to it."
-        marked = step.why and f"In the list of '{step.on}' '{step.text}' is marked: Enter takes it."
+        led = step.why and said("policy.option_typed", on=step.on, text=step.text)
+        marked = step.why and said("policy.option_marked", on=step.on, text=step.text)
         name = TypeText(text=step.text or "")
         self._keys = [decide(name, led), decide(Key(key="Enter"), marked)]
+
+    def _put_in_option(self, step: ReferenceStep) -> None:
+        """Plan the click on an option of a list that is open."""
+        why = step.why and said("policy.option", on=step.on, text=step.text)
+        self._course.put_in(ReferenceStep(do=Do.CLICK, on=step.text, why=why or None))
 
 
 def _unseen(saved: dict[str, str], observation: Observation) -> dict[str, str]:

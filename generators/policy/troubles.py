@@ -15,6 +15,7 @@ from generators.policy.element_names import is_button_or_link, is_field, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from schemas.episodes.action import Reload, TypeText, Wait
 from schemas.errors import FailureKind, RolloutFailure
@@ -51,7 +52,6 @@ _LOST = re.compile(r"\benter (them|it) again\b|\([^()]*(?<!\d)409\)", re.IGNOREC
 servers that are not available, and of a conflict with what somebody else has saved."""
 
 _SIGNED_OUT = re.compile(r"\bsigned in as ([^:;.\n]+)")
-_STILL_OPEN = "The window with the form is still open: I look for what it says."
 _BOLD = {"b", "strong"}
 _CLOSES = re.compile(
     r"(close|not now|skip|later|maybe later|no,? thanks|dismiss|got it|ok|×)",
@@ -79,10 +79,7 @@ class Troubles:
         if answered is not None:
             return answered
         if self._again is not None:
-            self._course.go_back(
-                self._again,
-                "The form is as it was at first: what I have entered is lost, so I enter it again.",
-            )
+            self._course.go_back(self._again, said("policy.lost_all"))
             self._again = None
         return self._answer_page(sight)
 
@@ -101,12 +98,13 @@ class Troubles:
         )
         if loads is not None:
             self._note(loads)
-            return decide(Wait(ms=WAIT_MS), f'"{loads}" stands where more should be, so I wait.')
+            return decide(Wait(ms=WAIT_MS), said("policy.loads", told=loads))
         failed = (one.text for one in seen if one.tag in ("h1", "h2"))
         heading = next((one for one in failed if _has_failed(one)), None)
         if heading is not None:
             self._note(heading)
-            return decide(Reload(), f'The page says "{heading}", so I load it again.')
+            self._course.set_back()
+            return decide(Reload(), said("policy.failed", told=heading))
         return self._take_up_alert(seen, sight)
 
     def _signs(self) -> set[str]:
@@ -125,23 +123,25 @@ class Troubles:
         taken = self._course.taken
         if not taken or not taken[-1].sends or len(taken) == self._taken_up:
             return None
-        said = next((one.text for one in seen if one.attrs.get("role") == "alert"), "")
-        if not _NOT_SAVED.search(said):
-            if said or any(one.text and one.attrs.get("role") == "status" for one in seen):
+        told = next((one.text for one in seen if one.attrs.get("role") == "alert"), "")
+        if not _NOT_SAVED.search(told):
+            if told or any(one.text and one.attrs.get("role") == "status" for one in seen):
                 return None
             is_open = sight.page.front is not sight.page.root and sight.screen == taken[-1].screen
-            return sight.look_on(_STILL_OPEN) if is_open else None
-        self._note(said)
-        if _LOST.search(said):
+            return sight.look_on(said("policy.still_open")) if is_open else None
+        self._note(told)
+        if _LOST.search(told):
             begin = self._course.begin_of_form()
             first = taken[begin].step
-            self._course.go_back(begin, f'"{said}" So I enter "{first.text or first.on}" again.')
+            why = said("policy.lost", told=told, on=first.text or first.on)
+            self._course.go_back(begin, why)
         else:
             first, *others = self._course.presses()
-            why = f'"{said}" So I press "{first.on}" again.'
+            why = said("policy.not_saved", told=told, on=first.on)
             if (first.on or "")[:1] in _SELECTORS:
-                why = "The page says that it was not done, so I do it once more."
+                why = said("policy.not_saved_unnamed")
             self._course.put_in(first.model_copy(update={"why": why}), *others)
+            self._course.set_back()
         self._taken_up = len(taken)
         return None
 
@@ -175,8 +175,7 @@ class Troubles:
         headings = (one.text for one in seen if one.tag in ("h1", "h2", "h3") and one.text)
         told = next(headings, "") or window.text[:80]
         self._note(told)
-        why = f'"{told}" lies in the way and is not my task, so I click "{close.text}".'
-        return click(close, why)
+        return click(close, said("policy.in_the_way", told=told, on=close.text))
 
     def _sign_in(self, name: str, field: Node, button: Node) -> Decision:
         """Return the next step of signing in; what was on the form that was sent is entered again afterwards."""
@@ -186,9 +185,9 @@ class Troubles:
             if taken and taken[-1].sends:
                 self._again = self._course.begin_of_form()
             x, y = field.point or (0.0, 0.0)
-            why = f'My session has ended; the page says that I am "{name}", so I enter that.'
-            return decide(TypeText(x=x, y=y, text=name, overwrite=True), why)
-        return click(button, f'The name is entered: I click "{button.text}" to go on.')
+            typed = TypeText(x=x, y=y, text=name, overwrite=True)
+            return decide(typed, said("policy.session", on=name))
+        return click(button, said("policy.session_go", on=button.text))
 
 
 def _has_failed(heading: str) -> bool:

@@ -15,9 +15,10 @@ from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import FILLS, click, decide, sends_form
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from schemas.episodes.action import Hover, target_point
-from schemas.tasks.reference import Do, ReferenceStep
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 _NARROWS = {*FILLS, Do.CLICK, Do.WAIT}
 """What is done to a list's search, filters and order."""
@@ -29,12 +30,8 @@ _TWO = 2
 _MOST = 9
 """The most steps from a list to the row that is looked for in it."""
 
-_TRIES = 'What I need may be in any of these menus. I begin with "{}".'
-_TRIES_ON = 'What I need is not in that menu, so I open "{}".'
-_CLOSES = 'What I need is not in "{}", and it lies over what is below: I close it.'
-_AGAIN = 'I need this list from its beginning again, which "{}" shows.'
-_AGAIN_BY = 'I need this list from its beginning again; the way to it is in "{}".'
-_NO_MENU = 'This page has a link to "{}", so I need no menu.'
+_MENUS = {Purpose.MENU, Purpose.HOVER_MENU}
+_TO_VIEWS = {Purpose.VIEW, Purpose.TO_CART}
 
 
 class Ways:
@@ -70,7 +67,7 @@ class Ways:
         self._course.leave_out(1)
         held = (one for part in _parts(sight.page, "details") for one in part.walk())
         if steps[1].why and not any(one is link for one in held):
-            self._course.reword(_NO_MENU.format(steps[1].on))
+            self._course.reword(said("policy.no_menu", on=steps[1].on))
         return True
 
     def try_menu(self, sight: Sight) -> Decision | None:
@@ -85,11 +82,12 @@ class Ways:
         if words(first.text) == words(steps[0].on or ""):
             self._opened.add(words(first.text))
             if self._tried is not None and steps[0].why:
-                self._course.reword(_TRIES_ON.format(words(first.text)))
+                self._course.reword(said("policy.tries_on", on=words(first.text)))
             self._tried = None
             return None
         self._tried = words(first.text)
-        (x, y), why = first.point, steps[0].why and _TRIES.format(words(first.text))
+        (x, y) = first.point
+        why = steps[0].why and said("policy.tries", on=words(first.text))
         return decide(Hover(x=x, y=y), why) if steps[0].do is Do.HOVER else click(first, why)
 
     def close_tried(self, sight: Sight) -> Decision | None:
@@ -101,7 +99,7 @@ class Ways:
         tried = next((one for one in _menus(page) if words(one.text) == self._tried), None)
         if tried is None or not _is_in_sight(tried, page):
             return None
-        why = step.why and _CLOSES.format(self._tried)
+        why = step.why and said("policy.closes", on=self._tried)
         if step.do is not Do.HOVER:
             self._tried = ""
             return click(tried, why)
@@ -172,13 +170,13 @@ def _reword(course: Course, sight: Sight) -> None:
         return
     here = _link_here(steps, sight)
     if here == 0:
-        course.reword(_AGAIN.format(steps[0].on))
+        course.reword(said("policy.again", on=steps[0].on))
     elif here is not None:
-        course.reword(_AGAIN_BY.format(steps[0].on))
-    elif steps[0].do is Do.CLICK and "navigation" in steps[0].why:
+        course.reword(said("policy.again_by", on=steps[0].on))
+    elif steps[0].do is Do.CLICK and steps[0].purpose in _TO_VIEWS:
         link = page.find(steps[0], exactly=True)
         if link is not None and _is_in_sight(link, page) and not page.is_in_navigation(link):
-            course.reword(_NO_MENU.format(steps[0].on))
+            course.reword(said("policy.no_menu", on=steps[0].on))
 
 
 def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:
@@ -270,7 +268,7 @@ def _may_open_menu(step: ReferenceStep, page: Page) -> bool:
     aim = page.find(step, exactly=True)
     if aim is not None:
         return any(one is aim for one in _menus(page))
-    return step.do is Do.HOVER or "menu" in (step.why or "")
+    return step.do is Do.HOVER or step.purpose in _MENUS
 
 
 def _menus(page: Page) -> Iterator[Node]:

@@ -10,6 +10,7 @@ from generators.policy.element_names import is_field, words
 from generators.policy.mistakes import mistype
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import decide
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from schemas.episodes.action import Key, TypeText
 from schemas.episodes.mistake import InjectedMistake
@@ -19,9 +20,6 @@ _PLAIN_TYPES = {"text", ""}
 _NUMERIC = {"numeric", "decimal"}
 _ISO_DAY = re.compile(r"(\w)\1{3}-(\w)\2-(\w)\3")
 """What an empty field says that takes days as 2026-03-09, by letters of any language: YYYY-MM-DD."""
-
-_LOOKS = "The form is still open, so it has not taken all that I entered: I look for what it says."
-_SAVES = "It is right now, so I click '{}' again."
 
 
 class _Entry:
@@ -65,7 +63,7 @@ class TypingError(_Entry):
         if spoilt is None or not isinstance(spoilt.action, TypeText):
             return None
         self._wrong = spoilt.action.text
-        return spoilt
+        return spoilt.model_copy(update={"thought": said("slips.types", text=self._wrong)})
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Type it again as the field shows the wrong letter."""
@@ -73,7 +71,8 @@ class TypingError(_Entry):
         aim = sight.page.find(step) if step is not None else None
         if step is None or aim is None or aim.value != self._wrong or not sight.holds(aim):
             return step is None
-        course.reword(f"'{self._wrong}' has a wrong letter: I type '{step.text}'.")
+        course.set_back()
+        course.reword(said("slips.misspelt", wrong=self._wrong, text=step.text))
         return True
 
 
@@ -90,17 +89,17 @@ class _Refused(_Entry):
             return False
         if sight.screen.heading != (self._screen and self._screen.heading):
             return True
-        said = next(_messages(self._step, sight), None)
-        if said is None:
-            return sight.look_on(_LOOKS) or True
-        presses = course.presses()
-        saves = presses[-1].model_copy(update={"why": _SAVES.format(presses[-1].on)})
-        course.put_in(self._step.model_copy(update={"why": self._why(said)}), saves)
+        told = next(_messages(self._step, sight), None)
+        if told is None:
+            return sight.look_on(said("slips.looks_for_message")) or True
+        step, saves = self._step, course.presses()[-1]
+        why = said("slips.refused", on=step.on, told=told, text=step.text)
+        again = said("slips.saves_again", on=saves.on)
+        course.put_in(
+            *(one.model_copy(update={"why": w}) for one, w in ((step, why), (saves, again)))
+        )
+        course.set_back()
         return True
-
-    def _why(self, said: str) -> str:
-        typed, field = (self._step.text, self._step.on) if self._step is not None else ("", "")
-        return f"'{field}' was refused: \"{said}\" I type '{typed}'."
 
 
 class RefusedEntry(_Refused):
@@ -117,7 +116,7 @@ class RefusedEntry(_Refused):
         if wrong is None:
             return None
         self._step, self._screen, self._wrong = step, sight.screen, wrong
-        why = f"I type '{wrong}' into '{step.on}'."
+        why = said("slips.types_into", text=wrong, on=step.on)
         decision = _type(step.model_copy(update={"why": why}), aim, wrong)
         course.take(sight.screen)
         return decision
@@ -166,18 +165,16 @@ class WrongField(_Entry):
             other.attrs.get("id", ""),
             other.value or "",
         )
-        return _type(
-            step.model_copy(update={"why": f"I type '{step.text}'."}), other, step.text or ""
-        )
+        why = said("slips.types", text=step.text)
+        return _type(step.model_copy(update={"why": why}), other, step.text or "")
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Take the text back as it stands in the wrong field."""
-        del course
         other = next((one for one in sight.elements() if one.attrs.get("id") == self._said), None)
         if other is None or other.value != self._wrong:
             return True
-        why = f"'{self._wrong}' stands in the wrong field: I take it back."
-        return decide(Key(key="Control+z"), why)
+        course.set_back()
+        return decide(Key(key="Control+z"), said("slips.wrong_field", text=self._wrong))
 
 
 def _type(step: ReferenceStep, aim: Node, text: str) -> Decision:

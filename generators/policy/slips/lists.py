@@ -9,6 +9,7 @@ from generators.policy.element_names import words
 from generators.policy.mistakes import mistype
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from schemas.episodes.action import TypeText
 from schemas.episodes.mistake import InjectedMistake
@@ -48,7 +49,7 @@ class EmptySearch:
             return None
         self._wrong, self._count = spoilt.action.text, len(course.taken)
         course.take(sight.screen)
-        return spoilt
+        return spoilt.model_copy(update={"thought": said("slips.searches", text=self._wrong)})
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Search again once the list has answered."""
@@ -57,8 +58,8 @@ class EmptySearch:
             return False
         right = course.taken[self._count].step.text
         found = next((one for one in (*_NOTHING, *_told(sight)) if sight.shows(one)), None)
-        seen = f"'{found}' stands there, because" if found is not None else "I see that"
-        course.go_back(self._count, f"{seen} I typed '{self._wrong}': I search for '{right}'.")
+        key = "slips.mistyped_search" if found is None else "slips.found_nothing"
+        course.go_back(self._count, said(key, told=found, wrong=self._wrong, text=right))
         return True
 
 
@@ -116,7 +117,7 @@ class _WrongChoice:
         other = random.choice(others)
         self._other, self._count = other.text, len(course.taken) - 1
         course.take(sight.screen)
-        return click(other, f"The list of '{chosen.on}' is open: I click '{other.text}'.")
+        return click(other, said("policy.option", on=chosen.on, text=other.text))
 
     _filters = False
 
@@ -132,7 +133,7 @@ class _WrongChoice:
 
     def _again(self, course: Course) -> str:
         chosen = course.taken[self._count].step
-        return f"'{chosen.on}' stands at '{self._other}', and it has to be '{chosen.text}': I open the list again."
+        return said("slips.wrong_choice", on=chosen.on, wrong=self._other, text=chosen.text)
 
 
 class WrongFilter(_WrongChoice):

@@ -10,6 +10,7 @@ from generators.policy.course import Course
 from generators.policy.element_names import words
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from schemas.episodes.action import Action, Back, Button, Click, Tab, TabOperation
 from schemas.episodes.mistake import InjectedMistake
@@ -50,7 +51,7 @@ class LookAlike:
         other = random.choice(alike)
         self._other, self._title, self._url = other.text, step.on or "", sight.screen.url
         self._tabs = sight.screen.tabs
-        course.go_back(len(course.taken) - 1)
+        course.take_again(len(course.taken) - 1)
         x, y = other.point or (0.0, 0.0)
         return decide(self._open(x, y), self._belief(other.text))
 
@@ -58,7 +59,7 @@ class LookAlike:
         return Click(x=x, y=y)
 
     def _belief(self, title: str) -> str:
-        return f"'{title}' looks like what I need, so I open it."
+        return said("slips.believes", other=title)
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Go back from the other row's page; beside a list, the right one is opened next."""
@@ -67,15 +68,20 @@ class LookAlike:
         is_elsewhere, is_named = sight.screen.url != self._url, self._is_named(sight)
         if not is_elsewhere and not is_named:
             return False
-        what = f"This is '{self._other}'" if is_named else "This is another one"
-        seen = f"{what}, and I need '{self._title}'"
         self._url = ""
+        course.set_back()
         if sight.screen.tabs > self._tabs:
-            return decide(Tab(operation=TabOperation.CLOSE), f"{seen}: I close its tab.")
+            why = self._seen("tab", is_named=is_named)
+            return decide(Tab(operation=TabOperation.CLOSE), why)
         if is_elsewhere:
-            return decide(Back(), f"{seen}: I go back to the list.")
-        course.reword(f"{seen}.", ahead=1)
+            return decide(Back(), self._seen("row", is_named=is_named))
+        course.reword(self._seen("beside", is_named=is_named), ahead=1)
         return True
+
+    def _seen(self, where: str, *, is_named: bool) -> str:
+        """Return what is said of the other row: `where` is `tab`, `row` or `beside`."""
+        key = f"slips.{'other' if is_named else 'unnamed'}_{where}"
+        return said(key, other=self._other, title=self._title)
 
     def _is_named(self, sight: Sight) -> bool:
         """Return whether something other than a link says which row it is."""
@@ -92,7 +98,7 @@ class OtherTab(LookAlike):
         return Click(x=x, y=y, button=Button.MIDDLE)
 
     def _belief(self, title: str) -> str:
-        return f"I look at '{title}' in a new tab, so that the list stays where it is."
+        return said("slips.believes_in_tab", other=title)
 
 
 class WrongView:
@@ -121,14 +127,15 @@ class WrongView:
             return None
         other = random.choice(others)
         self._other = other.text
-        return click(other, f"What I need should be under '{other.text}'.")
+        return click(other, said("slips.believes_under", other=other.text))
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Open the right entry, because the other one does not hold what is needed."""
         del sight
         step = course.next
         if step is not None:
-            course.reword(f"'{self._other}' does not hold what I need, so I open '{step.on}'.")
+            course.set_back()
+            course.reword(said("slips.not_under", other=self._other, on=step.on))
         return True
 
 

@@ -5,6 +5,7 @@ from random import Random
 
 from generators.policy.course import Course
 from generators.policy.protocol import Decision
+from generators.policy.sentences.vary import said
 from generators.policy.sight import Sight
 from generators.policy.slips.entries import LeftOut, RefusedEntry, TypingError, WrongField
 from generators.policy.slips.lists import EmptySearch, WrongFilter, WrongOption
@@ -78,8 +79,8 @@ class Slips:
         if self._unmarked is None or not course.taken or not course.taken[-1].sends:
             return decision
         mistake, self._unmarked = self._unmarked, None
-        said = decision.thought and f"I click '{course.taken[-1].step.on}'."
-        return decision.model_copy(update={"injected_mistake": mistake, "thought": said})
+        why = decision.thought and said("slips.presses", on=course.taken[-1].step.on)
+        return decision.model_copy(update={"injected_mistake": mistake, "thought": why})
 
     def mend(self, course: Course, sight: Sight) -> Decision | None:
         """Return what is done about the mistake that was made; None: nothing is now, or the course says it."""

@@ -1,1 +1,1 @@
-"""The words of thoughts: alternatives, plans, and remarks on what is in sight."""
+"""How thoughts are told: plans, and remarks on what is in sight."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from random import Random
 
-from generators.policy.thoughts.vary import sentences, vary
+from generators.policy.sentences.vary import sentences, vary
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 MOST = 5
@@ -81,10 +81,13 @@ def plan(
         key: `plan` for a first plan, `again` for what is left of one that has changed.
     """
     told = sentences("plan")
-    phases = _short([(name, on) for name, on in _phases(steps) if name])
-    if len(phases) < 2:  # noqa: PLR2004 - one is no plan
+    named = ((name, on if is_known(on) else "") for name, on in _phases(steps) if name)
+    phases = _short([(name, on if name in _NAMED else "") for name, on in named])
+    if len(phases) == 1 and f"{key}_one" in told:
+        key = f"{key}_one"
+    elif len(phases) < 2:  # noqa: PLR2004 - one is no plan
         return None
-    said = (vary(random.choice(told[_key(*one, is_known)]), random) for one in phases)
+    said = (vary(random.choice(told[_key(*one)]), random) for one in phases)
     words = [sentence.format(name=on) for sentence, (_, on) in zip(said, phases, strict=True)]
     return vary(random.choice(told[key]), random).format(phases=_join(words))
 
@@ -105,8 +108,11 @@ def _short(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _once(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return phases without those that repeat the one before."""
-    return [next(group) for _, group in groupby(phases, key=lambda one: one[0])]
+    """Return phases without those that repeat the one before; what is found after another is another phase."""
+    return [
+        next(group)
+        for _, group in groupby(phases, key=lambda one: one if one[0] == "find" else one[0])
+    ]
 
 
 def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
@@ -123,14 +129,21 @@ def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
             case Do.ANSWER:
                 yield ("answer" if step.text else ""), on
             case _:
-                yield _PHASES.get(step.purpose or Purpose.IN_THE_WAY, ""), on
+                yield phase_of(step), on
 
 
-def _key(name: str, on: str, is_known: Callable[[str], bool]) -> str:
-    return f"{name}_unnamed" if name in _NAMED and not is_known(on) else name
+def phase_of(step: ReferenceStep) -> str:
+    """Return the phase of a step that does something; empty: it is of none."""
+    return "" if step.purpose is None else _PHASES.get(step.purpose, "")
+
+
+def _key(name: str, on: str) -> str:
+    return f"{name}_unnamed" if name in _NAMED and not on else name
 
 
 def _join(words: Sequence[str]) -> str:
     """Return phases in one line: `a, b and then c`."""
     *first, last = words
-    return f"{', '.join(first)} and then {last}" if len(first) > 1 else f"{first[0]}, then {last}"
+    if len(first) > 1:
+        return f"{', '.join(first)} and then {last}"
+    return f"{first[0]}, then {last}" if first else last

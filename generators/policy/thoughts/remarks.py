@@ -1,44 +1,46 @@
 """Remarks: what a picture shows beside the reason for an action, as its heading, a message, rows, or what a field holds."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import NamedTuple
 
-from generators.browser.protocol import Node
 from generators.policy.element_names import words
+from generators.policy.sentences.vary import said, vary
 from generators.policy.sight import Sight
-from generators.policy.thoughts.vary import sentences, vary
-from schemas.episodes.action import (
-    Action,
-    Answer,
-    Click,
-    Drag,
-    Hover,
-    Scroll,
-    Select,
-    TypeText,
-    target_point,
-)
+from generators.policy.thoughts import visible
+from schemas.episodes.action import Action, Click, Drag, Hover, TypeText
+from schemas.tasks.reference import Fact
 
-_LONGEST = 90
-"""Longer texts are not quoted in remarks, in characters."""
-
-_MESSAGES = {"status", "alert"}
-_CLOSE = re.compile(r"[\s×.]+$")
-"""What stands behind a message: the mark that closes it, and the point of its sentence."""
-
-_LISTS = {"tbody", "ul", "ol", "div"}
-_TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FEWEST = 3
 """So many rows make a list of which something is said."""
 
-_PLACES = (
-    ("at the top left", "at the top", "at the top right"),
-    ("on the left", "in the middle", "on the right"),
-    ("at the bottom left", "at the bottom", "at the bottom right"),
-)
-"""Parts of a window, in thirds, from its top and from its left."""
+_PLACE = 0.2
+"""How often where something stands is said, where something else could be."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_BEHIND = {"place", "between", "beside", "entries"}
+"""Remarks on what is pointed at, which stand behind the reason."""
+
+
+class Scene(NamedTuple):
+    """What is done, and what is known of the step beside the picture."""
+
+    action: Action
+    """What is done."""
+    sight: Sight
+    """The picture."""
+    is_new_page: bool
+    """Whether the page was not in the picture before."""
+    first_row: str | None
+    """The first row of the list in the picture before; None: there was none, or another page."""
+    label: str
+    """The words by which the step names the field that it fills; empty: it fills none."""
+    entered: Mapping[str, str]
+    """What was entered into the form so far, by the labels of its fields."""
+    to_enter: int
+    """How many fields of the form are still to be filled, this one among them; 0: nobody can tell how many are."""
+    noted: Fact | None
+    """What was noted, and is typed now; None: it is nothing of that."""
 
 
 class Remark(NamedTuple):
@@ -46,106 +48,113 @@ class Remark(NamedTuple):
 
     key: str
     """Which sentences say it."""
-    name: str
+    name: str = ""
     """What it is about, as the picture shows it."""
     other: str = ""
     """A second such text; empty: there is none."""
+    more: str = ""
+    """A third one, or a number in words; empty: there is none."""
 
 
-def remark(
-    action: Action, thought: str, sight: Sight, random: Random, *, is_new_page: bool, label: str
-) -> str:
+def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     """Return a thought with a remark on the picture, drawn from what it shows; as it was where there is nothing to say.
 
-    Args:
-        action: what is done.
-        thought: the reason for it.
-        sight: the picture.
-        random: draws the remark and its words.
-        is_new_page: whether the page was not in the picture before.
-        label: the words by which the step names its element; empty: it has none.
+    What the goal says itself is not remarked on where there is something else; `random` draws the remark and its words.
     """
-    found = list(_remarks(action, sight, is_new_page=is_new_page, label=label))
-    found = [one for one in found if f'"{one.name}"' not in thought or one.key == "holds"]
-    if not found:
+    found = [one for one in _remarks(scene, thought) if _is_new(one, thought)]
+    told = [one for one in found if one.key != "place"]
+    told = [one for one in told if not _is_in_goal(one, goal)] or told
+    if not told or (len(told) < len(found) and random.random() < _PLACE):
+        told = [one for one in found if one.key == "place"]
+    if not told:
         return thought
-    one = random.choice(found)
-    said = vary(random.choice(sentences("remarks")[one.key]), random)
-    said = said.format(name=one.name, other=one.other, place=one.name)
-    return f"{thought} {said}" if one.key == "place" else f"{said} {thought}"
+    one = random.choice(told)
+    sentence = said(f"remarks.{one.key}", name=one.name, other=one.other, more=one.more)
+    parts = (thought, vary(sentence, random))
+    return " ".join(parts if one.key in _BEHIND else reversed(parts))
 
 
-def _remarks(action: Action, sight: Sight, *, is_new_page: bool, label: str) -> Iterator[Remark]:
-    """Yield what can be said; beside what is done to a field nothing else that can be clicked is named."""
-    if isinstance(action, Click | Hover | Drag):
-        yield Remark("place", _place(action, sight))
-    if is_on_field(action, sight):
-        yield from _content(action, sight, label)
+def _is_new(one: Remark, thought: str) -> bool:
+    """Return whether a thought does not say already what a remark is about."""
+    return f'"{one.name}"' not in thought or one.key in {"holds", "noted"}
+
+
+def _is_in_goal(one: Remark, goal: str) -> bool:
+    return words(f"{one.other or one.name}").casefold() in goal
+
+
+def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
+    """Yield what can be said; beside what is clicked nothing is named that the thought does not tell it from."""
+    action, sight = scene.action, scene.sight
+    target = visible.target_of(action, sight)
+    points = isinstance(action, Click | Hover | Drag)
+    if points:
+        yield Remark("place", visible.place_of(action, sight))
+    if visible.is_on_field(action, sight):
+        yield from _on_field(scene)
         return
-    heading = sight.page.window.heading
-    if is_new_page and heading is not None and len(heading[0]) <= _LONGEST:
-        yield Remark("arrived", words(heading[0]))
-    for one in sight.elements():
-        if one.attrs.get("role") in _MESSAGES and one.text and len(one.text) <= _LONGEST:
-            said = _CLOSE.sub("", words(one.text))
-            yield Remark("told", said.replace('"', "'"))
-    if isinstance(action, Scroll | Answer) or not sight.page.is_in_navigation(
-        _target(action, sight)
-    ):
-        yield from _rows(sight)
-
-
-def is_on_field(action: Action, sight: Sight) -> bool:
-    """Return whether an action is on something that no text in the picture names: a thought names nothing beside it."""
-    if isinstance(action, TypeText | Select):
-        return True
-    target = _target(action, sight)
-    return target_point(action) is not None and (target is None or not target.text)
-
-
-def _content(action: Action, sight: Sight, label: str) -> Iterator[Remark]:
-    """Yield what a field holds before it is filled."""
-    target = _target(action, sight)
-    if target is None or not label or label[:1] in {"#", "."}:
+    if points and (target is None or f'"{words(target.text)}"' not in thought):
         return
-    value = words(target.value or target.selected or "")
-    is_text = target.tag == "textarea" or target.attrs.get("type", "text") in _TEXTS
-    if not value and is_text and target.tag != "select":
-        yield Remark("empty", label)
-    elif value and len(value) <= _LONGEST and (is_text or target.tag == "select"):
-        yield Remark("holds", label, value)
+    heading = visible.heading_of(sight)
+    if scene.is_new_page and heading is not None:
+        yield Remark("arrived", heading)
+    yield from (Remark("told", one) for one in visible.messages(sight))
+    yield from _entered(scene)
+    others = visible.entries(target, sight)
+    if others:
+        yield Remark("entries", *others[:2]) if others[1:] else Remark("entry", others[0])
+        return
+    yield from (Remark("fact", *one) for one in visible.facts(sight))
+    yield from _rows(scene)
 
 
-def _rows(sight: Sight) -> Iterator[Remark]:
-    """Yield the first and the last row, wholly in sight, of the longest list in front."""
-    pager = sight.page.pager()
-    lists = [
-        [words(link.text) for entry in one.children for link in _link(entry, sight)]
-        for one in sight.page.front.walk()
-        if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
-    ]
-    longest = max(lists, key=len, default=[])
-    named = [one for one in dict.fromkeys(longest) if len(one) <= _LONGEST]
-    if len(named) >= _FEWEST:
-        yield Remark("rows", named[0], named[-1])
+def _on_field(scene: Scene) -> Iterator[Remark]:
+    """Yield what a field holds before it is filled, and how far its form is."""
+    target = visible.target_of(scene.action, scene.sight)
+    if target is None or not scene.label or scene.label[:1] in {"#", "."}:
+        return
+    now = visible.content(target)
+    if now == "":
+        yield Remark("empty", scene.label)
+    elif now:
+        yield Remark("holds", scene.label, now)
+    if not isinstance(scene.action, TypeText):
+        return
+    if scene.noted is not None:
+        yield Remark("noted", scene.noted.of, scene.noted.label or "", scene.noted.value or "")
+    yield from _entered(scene)
+    done = len(scene.entered)
+    if 0 < done < len(_NUMBERS) and 0 < scene.to_enter < len(_NUMBERS) and _all_show(scene):
+        yield Remark("progress", _NUMBERS[done], more=_NUMBERS[scene.to_enter])
 
 
-def _link(entry: Node, sight: Sight) -> Iterator[Node]:
-    """Yield the first link of an entry of a list, if it is wholly in sight."""
-    link = next((one for one in entry.walk() if one.tag == "a" and one.text), None)
-    if link is not None and sight.holds(link):
-        yield link
+def _entered(scene: Scene) -> Iterator[Remark]:
+    """Yield what was entered into the form and is in sight."""
+    shown = [one for one in scene.entered.items() if visible.holds_text(*one, scene.sight)]
+    for label, text in shown[-2:]:
+        yield Remark("entered", label, text)
 
 
-def _target(action: Action, sight: Sight) -> Node | None:
-    """Return the element that an action's point is on, the innermost; None: it has no point, or nothing is there."""
-    at = target_point(action)
-    held = [one for one in sight.page.front.walk() if one.point is not None and one.point == at]
-    return held[-1] if held else None
+def _all_show(scene: Scene) -> bool:
+    return all(visible.holds_text(*one, scene.sight) for one in scene.entered.items())
 
 
-def _place(action: Action, sight: Sight) -> str:
-    x, y = target_point(action) or (0.0, 0.0)
-    width, height = sight.page.root.inner
-    down, across = (min(2, max(0, int(at * 3 / size))) for at, size in ((y, height), (x, width)))
-    return _PLACES[down][across]
+def _rows(scene: Scene) -> Iterator[Remark]:
+    """Yield what can be said of the rows, or the fields, in sight."""
+    sight, listed = scene.sight, visible.rows(scene.sight)
+    names = [words(one.text) for one in listed]
+    target = visible.target_of(scene.action, sight)
+    if target is not None and words(target.text) in names:
+        near = visible.neighbours(target, listed)
+        if near is not None:
+            yield Remark("between", *near)
+        yield from (Remark("beside", one) for one in visible.beside(target, sight))
+    if len(names) >= _FEWEST:
+        yield Remark("rows", names[0], names[-1])
+        if len(names) < len(_NUMBERS):
+            yield Remark("counted", names[0], names[-1], _NUMBERS[len(names)])
+        if scene.first_row not in {None, names[0]}:
+            yield Remark("renewed", names[0])
+    fields = visible.labels(sight)
+    if len(fields) >= _FEWEST:
+        yield Remark("fields", fields[0], fields[-1])

@@ -6,6 +6,7 @@ import pytest
 from effort import THOROUGH
 from pydantic import JsonValue
 from support.browsers.one_browser import browser_and_gateway
+from support.episodes.said import says
 from support.worlds.made_world import SHOP, shop_rows, shop_task
 
 from generators.policy.protocol import Decision, PolicyInput
@@ -90,12 +91,12 @@ async def _play(
 
 
 SIGNS = {
-    Fault.SAVE_FAILS: "This could not be saved just now.",
-    Fault.STALE_ROW: "Somebody else has changed",
-    Fault.SESSION_ENDS: "My session has ended",
-    Fault.SLOW_PAGE: "Loading…",
-    Fault.PAGE_FAILS: "Service Unavailable",
-    Fault.DIALOG: "lies in the way",
+    Fault.SAVE_FAILS: "policy.not_saved",
+    Fault.STALE_ROW: "policy.lost",
+    Fault.SESSION_ENDS: "policy.session",
+    Fault.SLOW_PAGE: "policy.loads",
+    Fault.PAGE_FAILS: "policy.failed",
+    Fault.DIALOG: "policy.in_the_way",
 }
 
 
@@ -116,7 +117,7 @@ async def test_a_fault_is_seen_and_the_task_done(fault: Fault, behaviour: Behavi
     other = MEANWHILE if fault is Fault.STALE_ROW else None
     steps = _edit(Setting(world, ROWS))
     taken, state = await _play(world, steps, fault=fault.value, meanwhile=other)
-    assert any(SIGNS[fault] in (one.thought or "") for one in taken)
+    assert any(says(one.thought, SIGNS[fault]) for one in taken)
     product = next(one for one in state["product"] if one["id"] == 1)
     stock = 77 if fault is Fault.STALE_ROW else ROWS["product"][0]["stock"]
     assert (product["price"], product["stock"]) == (NEW_PRICE, stock)
@@ -126,7 +127,7 @@ async def test_a_fault_is_seen_and_the_task_done(fault: Fault, behaviour: Behavi
 async def test_without_a_fault_nothing_of_it_is_seen() -> None:
     world = _world(PLAIN)
     taken, _ = await _play(world, _edit(Setting(world, ROWS)))
-    assert not any(sign in (one.thought or "") for one in taken for sign in SIGNS.values())
+    assert not any(says(one.thought, sign) for one in taken for sign in SIGNS.values())
 
 
 class _Only(Slips):
@@ -216,4 +217,4 @@ async def test_another_entry_of_the_navigation_is_left_for_the_right_one() -> No
     views = tuple(one.model_copy(update={"label": f"Shop {one.label}"}) for one in SHOP.views)
     world = SHOP.model_copy(update={"views": views, "behaviour": PLAIN})
     taken, _ = await _play(world, _looked_up(Setting(world, ROWS)), _Only(WrongView))
-    assert any("does not hold what I need" in (one.thought or "") for one in taken)
+    assert any(says(one.thought, "slips.not_under") for one in taken)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.sites.judging.answers import read_number
 from generators.tasks.worlds.ground.row_conditions import Part, draw_part, whole_list
 from generators.tasks.worlds.ground.task import Draft
@@ -77,7 +78,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         if result in values or not is_asked_for(reply):
             continue
         seen = [setting.fact(entity, field, row) for row in part.rows]
-        why = f'{_worked_out(way, values, seen)} is "{reply}".'
+        why = _worked_out(way, values, seen, reply)
         return Draft(
             {**words_of_part(setting, part), "field": name_field(field), "way": term(way)},
             Expectation(
@@ -92,13 +93,13 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-def _worked_out(way: str, values: Sequence[int], seen: Sequence[str]) -> str:
-    """Return the calculation of an aggregate in words, up to its result."""
+def _worked_out(way: str, values: Sequence[int], seen: Sequence[str], reply: str) -> str:
+    """Return the calculation of an aggregate."""
     if way == "span":
         most, least = (seen[values.index(end)] for end in (max(values), min(values)))
-        return f"The largest is {most} and the smallest {least}; the difference"
-    told = f"They are {', '.join(seen)}"
-    return f"{told}; their sum" if way == "total" else f"{told}; the mean of these {len(seen)}"
+        return said("kinds.span", most=most, least=least, reply=reply)
+    count = str(len(seen))
+    return said(f"kinds.{way}", values=", ".join(seen), count=count, reply=reply)
 
 
 def _number(result: int, shown: str, *, is_money: bool) -> Matcher:

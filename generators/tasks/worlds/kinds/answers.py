@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import combinations
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
 from generators.tasks.worlds.ground.list_filters import (
@@ -197,7 +198,10 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             f"{setting.fact(entity, field, row)} for {quote(setting.title(entity, row))}"
             for row in (one, other)
         ]
-        why = f"{field.label} is {told[0]} and {told[1]}. The {word} one is that of {quote(reply)}."
+        first, second = told
+        why = said(
+            "kinds.compare", field=field.label, first=first, second=second, word=word, reply=reply
+        )
         return Draft(
             {
                 **setting.names(view, entity),
@@ -261,10 +265,13 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][1]
         sort = field if can_sort else None
         value = setting.fact(entity, field, best)
-        why = (
-            f"Of all {len(rows)} that I have seen {quote(reply)} has the {word} {field.label}: {value}."
-            if sort is None
-            else f"In this order {quote(reply)} is the first, so it has the {word} {field.label}."
+        why = said(
+            "kinds.extreme_read" if sort is None else "kinds.extreme_sorted",
+            count=str(len(rows)),
+            reply=reply,
+            word=word,
+            field=field.label,
+            value=value,
         )
         return Draft(
             {
@@ -336,7 +343,7 @@ def count(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters),
                 read(setting, facts_of_rows(setting, entity, counted)),
-                answer(str(number), f'I have read the list to its end and count "{number}".'),
+                answer(str(number), said("kinds.counted", reply=str(number))),
             ),
             "computed",
             near=len(setting.rows_of(entity)) - number,

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import (
     adds,
     can_put,
@@ -238,10 +239,14 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             continue
         edits = save_change(setting, entity, row, values)
         after = setting.show(entity, field, values[field.name])
-        why = (
-            f"{fact.label} is {setting.fact(entity, fact, row)}, so the condition is "
-            f"{'' if holds else 'not '}met, and {field.label} becomes {after.rstrip('.')}. "
-            f"For that I {in_words_of(edits[0])}."
+        why = said(
+            "kinds.condition",
+            fact=fact.label,
+            value=setting.fact(entity, fact, row),
+            met="" if holds else "not ",
+            field=field.label,
+            after=after.rstrip("."),
+            how=in_words_of(edits[0]),
         )
         return Draft(
             {

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import (
     changes,
     clashes,
@@ -208,9 +209,13 @@ def _check_row(
     if values is None:
         return steps
     back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
-    why = (
-        f"{ground.label} is {there[ground.name]} there, so the rule binds {quote(title)}, which has another "
-        f"{field.label} than {values[field.name]}. I open it."
+    why = said(
+        "kinds.rule",
+        ground=ground.label,
+        there=str(there[ground.name]),
+        title=title,
+        field=field.label,
+        value=str(values[field.name]),
     )
     opens = next(at for at, step in enumerate(back) if step.purpose in OPENS_ROW)
     return (

@@ -3,6 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import changes, draw_change, in_words, is_linked
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -32,12 +33,6 @@ _PURPOSES = {
     Act.STEP: Purpose.STEP,
 }
 """The purposes of clicks on the buttons of acts."""
-
-_REFUSED = (
-    "The page says who may do this, and that is not my role; it offers nothing to ask by. "
-    'So it cannot be done: "{}".'
-)
-"""The thought before the answer where a page refuses."""
 
 _MAY, _IMPOSSIBLE = 0.4, 0.5
 """The shares: of tasks on rows where the role may perform the act, and of kept tasks where requests are
@@ -94,7 +89,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     expect = Expectation(answer=IMPOSSIBLE)
     last = fact_parts(setting.world, entity)[0][1][-1]
     read = (see(last.label),) if rule.hidden else ()
-    refused = answer(IMPOSSIBLE, _REFUSED.format(IMPOSSIBLE))
+    refused = answer(IMPOSSIBLE, said("kinds.refused", reply=IMPOSSIBLE))
     return Draft(words, expect, (*way, *read, refused), like="ask-permission")
 
 

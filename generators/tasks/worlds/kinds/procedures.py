@@ -2,6 +2,7 @@
 
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -70,7 +71,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
         return None
     row = setting.pick(random, entity, rows)
     followed = _follow(setting, view, entity, one, row)
-    why = f'The page says: {page[manual.text]} For that I go on by "{followed[0].on}".'
+    why = said("kinds.manual", told=str(page[manual.text]), on=followed[0].on)
     return Draft(
         {
             **setting.names(view, entity, row),
@@ -178,9 +179,11 @@ def undo(setting: Setting, random: Random) -> Draft | None:
     values: Row = {field.name: value}
     title = " ".join(setting.title(past, last).split())
     edits = save_change(setting, entity, row, values)
-    why = (
-        f"The last of the changes was of {field.label}, which was {last[history.before]} until then. "
-        f"To put that back I {in_words_of(edits[0])}."
+    why = said(
+        "kinds.put_back",
+        field=field.label,
+        before=str(last[history.before]),
+        how=in_words_of(edits[0]),
     )
     return Draft(
         {**setting.names(view, entity, row), "past": past.many},

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
@@ -64,8 +65,13 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
             *to_ordered(setting, ordered, ordered.rows[: place + 1]),
             answer(
                 reply,
-                f"By {ordered.field.label}, the {ordered.word} first, the {_PLACES[place]} that fits is "
-                f"{ordered.in_words(setting, place)}.",
+                said(
+                    "kinds.rank",
+                    field=ordered.field.label,
+                    word=ordered.word,
+                    place=_PLACES[place],
+                    told=ordered.in_words(setting, place),
+                ),
             ),
         ),
         "computed",
@@ -109,8 +115,12 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
             *to_ordered(setting, ordered, ordered.rows[:3]),
             answer(
                 ", ".join(titles),
-                f"By {ordered.field.label}, the {ordered.word} first, they are "
-                f"{'; '.join(ordered.in_words(setting, place) for place in range(3))}.",
+                said(
+                    "kinds.rank_three",
+                    field=ordered.field.label,
+                    word=ordered.word,
+                    told="; ".join(ordered.in_words(setting, place) for place in range(3)),
+                ),
             ),
         ),
         "computed",

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row, in_words
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -119,7 +120,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
     number = quote(str(free.day.day))
-    why = f"The days before it are taken, so I click on the number {number} in the calendar."
+    why = said("kinds.free_day", number=number)
     (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))
     return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
 

@@ -6,10 +6,11 @@ field's day, or of the world's date, and is turned to near months; distant days 
 describes what the picture shows, which depends on the step's place in the sequence.
 """
 
+from collections.abc import Callable
 from datetime import date
-from random import Random
+from functools import partial
 
-from generators.tasks.worlds.references.thoughts import thoughts
+from generators.policy.sentences.vary import said
 from generators.worlds.state.database import Value
 from generators.worlds.state.display import name_day, show_day, show_month
 from generators.worlds.words.catalogue import catalogue
@@ -24,21 +25,8 @@ _MOST_TURNS = 8
 """Maximum number of months that a calendar is turned."""
 
 
-class _Thoughts:
-    """The thoughts on the way to one day."""
-
-    def __init__(self, world: World, field: DataField, day: date | None) -> None:
-        self._random = Random(f"days {world.family} {world.seed} {field.name} {day}")
-        self._words = {"field": field.label}
-        if day is not None:
-            self._words |= {
-                "day": show_day(world, day),
-                "wanted": _month(world, _count(day)),
-                "number": str(day.day),
-            }
-
-    def __call__(self, purpose: str, **words: str) -> str:
-        return self._random.choice(thoughts()["date"][purpose]).format(**self._words, **words)
+_Say = Callable[..., str]
+"""Returns what is said on the way to one day, by its key and the slots that change on the way."""
 
 
 def put_day(
@@ -46,7 +34,7 @@ def put_day(
 ) -> tuple[ReferenceStep, ...]:
     """Return the steps that set or clear a date field; `before` is its current value, None: empty."""
     day = None if value is None else date.fromisoformat(str(value))
-    say = _Thoughts(world, field, day)
+    say = _words(world, field, day)
     if field.asked_with is Widget.DATE:
         return _clear_parts(field, say) if day is None else (_type_parts(field, day, say),)
     if day is None:
@@ -68,13 +56,25 @@ def put_day(
     )
 
 
-def _type_parts(field: DataField, day: date, say: _Thoughts) -> ReferenceStep:
+def _words(world: World, field: DataField, day: date | None) -> _Say:
+    """Return what says things about a day of a field; None: there is none."""
+    if day is None:
+        return partial(_say, field=field.label)
+    month, number = _month(world, _count(day)), str(day.day)
+    return partial(_say, field=field.label, day=show_day(world, day), wanted=month, number=number)
+
+
+def _say(key: str, **slots: str) -> str:
+    return said(f"dates.{key}", **slots)
+
+
+def _type_parts(field: DataField, day: date, say: _Say) -> ReferenceStep:
     """Return the step that types into a native field, which advances to the next part after two digits."""
     m, d, y = f"{day.month:02}", f"{day.day:02}", str(day.year)
     return _type(field, f"{m}/{d}/{y}", say("part", m=m, d=d, y=y))
 
 
-def _clear_parts(field: DataField, say: _Thoughts) -> tuple[ReferenceStep, ...]:
+def _clear_parts(field: DataField, say: _Say) -> tuple[ReferenceStep, ...]:
     return (
         _type(field, "", say("clear")),
         *(_press(key, say("clear_parts")) for key in ("ArrowRight", "Delete") * 2),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from random import Random
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.list_filters import filtered_rows
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
@@ -18,7 +19,6 @@ from generators.tasks.worlds.ground.world_rows import (
     quote,
 )
 from generators.tasks.worlds.references.steps import Steps, narrow, opened_view
-from generators.tasks.worlds.references.thoughts import thoughts
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.worlds.field import DataField
@@ -201,16 +201,14 @@ class _Ways:
 
     def _because(self, steps: Steps) -> Steps:
         """Return steps with the reason why they lead to the row."""
-        said = thoughts()["manner"]
         return tuple(
-            step.model_copy(
-                update={
-                    "why": self._random.choice(said[step.purpose]).format(
-                        on=step.on, text=step.text, row=self._name
-                    )
-                }
-            )
+            step.model_copy(update={"why": self._why(step)})
             if step.purpose in (Purpose.FILTER, Purpose.SORT)
             else step
             for step in steps
         )
+
+    def _why(self, step: ReferenceStep) -> str:
+        if step.purpose is Purpose.FILTER:
+            return said("manners.filter", on=step.on, text=step.text)
+        return said("manners.sort", on=step.on, row=self._name)

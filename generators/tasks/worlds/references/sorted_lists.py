@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
+from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.row_conditions import (
     Part,
     draw_part,
@@ -154,10 +155,8 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
 
 def why_first(setting: Setting, ordered: Ordered) -> str:
     """Return the reason why the first row is the one in question."""
-    return (
-        f"Of those that fit, the one with the {ordered.word} {ordered.field.label} is "
-        f"{ordered.in_words(setting, 0)}."
-    )
+    told = ordered.in_words(setting, 0)
+    return said("kinds.first_of", word=ordered.word, field=ordered.field.label, told=told)
 
 
 def list_to_read(setting: Setting, ordered: Ordered) -> ReadList | None:

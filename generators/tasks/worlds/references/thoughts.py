@@ -1,19 +1,15 @@
 """Thoughts of references: before each step, the visible evidence and the reason for the step.
 
 A thought quotes only the goal, the step's element and text, and elements of earlier steps, so that it needs no
-knowledge beyond the pictures. Each purpose of a step has several thoughts (`thoughts.toml`). Conclusions from values
-are stated by the kind of task itself, with the values as pages display them.
+knowledge beyond the pictures. Each purpose of a step has several thoughts (`generators/policy/sentences/steps.toml`).
+Conclusions from values are stated by the kind of task itself (`kinds.toml`), with the values as pages display them.
 """
 
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+import re
+from collections.abc import Iterator, Sequence
 from random import Random
 
-from pydantic import TypeAdapter
-
-from generators.policy.thoughts.vary import vary
+from generators.policy.sentences.vary import said, vary
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
@@ -40,24 +36,14 @@ _UNSAID = {Do.CLICK: "click", Do.SELECT: Purpose.CHOOSE, Do.PRESS: Purpose.KEY}
 """The keys of steps without a purpose."""
 
 
-@cache
-def thoughts() -> Mapping[str, Mapping[str, list[str]]]:
-    """Return the thoughts of `thoughts.toml` by table and key; those of steps are in the table `steps`."""
-    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, dict[str, list[str]]]).validate_python(told)
-
-
 def think(
     steps: Sequence[ReferenceStep], goal: str, answer_kind: str, random: Random
 ) -> tuple[ReferenceStep, ...]:
     """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
-    known = thoughts()["steps"]
 
     def why(step: ReferenceStep, key: str) -> str:
-        if step.why is not None:
-            return vary(step.why, random)
-        said = vary(random.choice(known[key]), random)
-        return said.format(on=step.on, text=step.text, within=step.within)
+        told = said(f"steps.{key}", on=step.on, text=step.text, within=step.within)
+        return vary(step.why or told, random)
 
     keys = _keys(steps, goal, answer_kind)
     return tuple(
@@ -68,7 +54,7 @@ def think(
 
 def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterator[str]:
     """Yield the key of each step's thoughts: its purpose, adjusted by the goal and the steps before it."""
-    said, visited, last, is_changed = goal, set[str | None](), "", False
+    visited, last, is_changed = set[str | None](), "", False
     for step, then in zip(steps, (*steps[1:], steps[-1]), strict=True):
         text, key = step.text or "", step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
         match key:
@@ -81,15 +67,20 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
             case Purpose.TYPE if not text:
                 key = "empty"
             case Purpose.TYPE:
-                key = "fill" if text in said else "carry"
+                key = "fill" if _has_words(goal, text) else "carry"
             case Purpose.ANSWER:
                 key = _ending(text, answer_kind, last)
         if step.do not in _UNNAMED:
             visited.add(step.on)
         if step.purpose in _CHANGES | _ELSEWHERE:
             is_changed = step.purpose in _CHANGES
-        said, last = f"{said}\n{step.on or ''}\n{step.text}", key
+        last = key
         yield key
+
+
+def _has_words(goal: str, text: str) -> bool:
+    """Return whether a goal has a text as words of its own: a 4 is not in 14."""
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", goal) is not None
 
 
 def _row_key(step: ReferenceStep, then: ReferenceStep, goal: str) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 from support.browsers.reference_pages import AWAY, PAGE, SEEN, Reader, acted, node, scrolled, step
+from support.episodes.said import says
 
 from generators.policy.approach import MAX_SCROLLS
 from generators.policy.protocol import PolicyInput
@@ -63,9 +64,10 @@ async def test_a_wait_says_each_time_why() -> None:
     busy = PolicyInput("Do it.", (), SEEN, Reader(node("body", "", node("p", "Searching…"))))
     policy = ReferencePolicy((step(do="wait", on="Searching…", why="It is not there yet."),))
 
-    said = [(await policy.act(busy)).thought for _ in range(2)]
+    first, again = [(await policy.act(busy)).thought for _ in range(2)]
 
-    assert said == ["It is not there yet.", 'The page still says "Searching…", so I go on waiting.']
+    assert first == "It is not there yet."
+    assert says(again, "policy.waits_on", on="Searching…")
 
 
 async def test_nothing_is_waited_for_that_is_not_in_sight() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from support.browsers.reference_pages import AWAY, SEEN, Reader, node, scrolled, step
+from support.episodes.said import says
 
 from generators.browser.protocol import Node
 from generators.policy.approach import MAX_SCROLLS
@@ -161,9 +162,7 @@ async def test_a_pager_that_is_cut_off_is_what_is_scrolled_for() -> None:
 
     first = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
 
-    assert first.thought == (
-        "What I need next is only partly in sight; the rest of it is further down."
-    )
+    assert says(first.thought, "policy.partly_down")
 
 
 @pytest.mark.parametrize("look", ["pages", "ui pagination menu", "uk-pagination", "page-item"])

@@ -1,6 +1,7 @@
 """What leads to what is in sight is left out of a plan, and a menu that was never open may hold anything."""
 
 from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
+from support.episodes.said import says
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyInput
@@ -116,12 +117,12 @@ async def test_a_button_beside_a_narrowed_list_is_pressed_at_once_and_a_filter_i
 
 async def test_a_list_that_is_opened_from_itself_is_said_to_be() -> None:
     found = await _act(_policy(LAMPS, FIND, OPEN), _list("Lamp large"), "/lamps?page=2")
-    assert found.thought == 'I need this list from its beginning again, which "Lamps" shows.'
+    assert says(found.thought, "policy.again", on="Lamps")
     menus = _list("Lamp large")
     menus.children[0] = _menus("Goods").children[0]
-    goods = step(do="click", on="Goods", why="What I need may be in the menu.")
+    goods = step(do="click", on="Goods", why="What I need may be there.", purpose="menu")
     found = await _act(_policy(goods, LAMPS, FIND, OPEN), menus, "/lamps?page=2")
-    assert 'the way to it is in "Goods"' in (found.thought or "")
+    assert says(found.thought, "policy.again_by", on="Goods")
 
 
 async def test_another_list_is_left_by_the_navigation() -> None:
@@ -168,7 +169,7 @@ def _menus(*labels: str, under: tuple[str, ...] = (), beside: tuple[str, ...] = 
 
 
 MENU = (
-    step(do="click", on="Manage", why="What I need may be in the menu."),
+    step(do="click", on="Manage", why="What I need may be there.", purpose="menu"),
     step(do="click", on="Orders", why="I open the orders."),
 )
 
@@ -177,11 +178,10 @@ async def test_menus_that_were_never_open_are_tried_in_order() -> None:
     policy = _policy(*MENU)
     first = await _act(policy, _menus("Browse", "Manage"), "/")
     assert first.action == Click(x=0, y=3)
-    assert first.thought is not None
-    assert '"Browse"' in first.thought
+    assert says(first.thought, "policy.tries", on="Browse")
     right = await _act(policy, _menus("Browse", "Manage", under=("Products",)), "/")
     assert right.action == Click(x=10, y=3)
-    assert 'so I open "Manage"' in (right.thought or "")
+    assert says(right.thought, "policy.tries_on", on="Manage")
     entry = await _act(policy, _menus("Browse", "Manage", under=("Orders",)), "/")
     assert entry.action == Click(x=1, y=30)
 
@@ -192,7 +192,7 @@ async def test_a_menu_that_lies_over_the_next_one_is_closed_first() -> None:
     covered = _menus("Browse", under=("Products",))
     closed = await _act(policy, covered, "/")
     assert closed.action == Click(x=0, y=3)
-    assert '"Browse"' in (closed.thought or "")
+    assert says(closed.thought, "policy.closes", on="Browse")
     assert (await _act(policy, _menus("Browse", "Manage"), "/")).action == Click(x=10, y=3)
     hovers = _policy(step(do="hover", on="Manage"), step(do="click", on="Orders"))
     await _act(hovers, _menus("Browse", "Manage"), "/")
@@ -215,7 +215,7 @@ async def test_a_menu_that_opens_under_the_pointer_is_tried_by_it() -> None:
 async def test_a_link_in_sight_needs_no_menu() -> None:
     found = await _act(_policy(*MENU), _menus("Browse", "Manage", beside=("Orders",)), "/")
     assert found.action == Click(x=2, y=90)
-    assert found.thought == 'This page has a link to "Orders", so I need no menu.'
+    assert says(found.thought, "policy.no_menu", on="Orders")
 
 
 FOLDED = node("button", "Pages", at=LINK, aria_expanded="false", aria_controls="links")
@@ -226,9 +226,9 @@ async def test_a_link_in_sight_needs_no_navigation_that_is_folded() -> None:
     root = node("body", "", node("nav", "", FOLDED), node("h1", "Shop"), link)
     found = await _act(_policy(*MENU), root, "/")
     assert found.action == Click(x=2, y=90)
-    plain = step(do="click", on="Orders", why='The navigation has "Orders".')
+    plain = step(do="click", on="Orders", why='The navigation has "Orders".', purpose="view")
     named = await _act(_policy(plain), root, "/")
-    assert named.thought == 'This page has a link to "Orders", so I need no menu.'
+    assert says(named.thought, "policy.no_menu", on="Orders")
 
 
 async def test_a_menu_out_of_sight_to_the_list_that_is_shown_is_left_out_too() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
+from support.episodes.said import says
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyInput
@@ -66,8 +67,7 @@ async def test_a_row_of_a_similar_name_is_opened_and_left_when_its_page_says_ano
     assert (first.action, first.injected_mistake) == (Click(x=9, y=10), InjectedMistake.LOOK_ALIKE)
     back = await _act(policy, node("body", "", node("h1", "Lamp large")), "/lamp/1")
     assert back.action == Back()
-    assert "'Lamp large'" in (back.thought or "")
-    assert "'Lamp small'" in (back.thought or "")
+    assert says(back.thought, "slips.other_row", other="Lamp large", title="Lamp small")
     assert (await _act(policy, listed)).action == Click(x=9, y=30)
 
 
@@ -78,7 +78,7 @@ async def test_a_row_that_opens_beside_the_list_needs_no_way_back() -> None:
     beside.children.append(node("h2", "Lamp large"))
     found = await _act(policy, beside)
     assert found.action == Click(x=9, y=30)
-    assert "I need 'Lamp small'" in (found.thought or "")
+    assert says(found.thought, "slips.other_beside", other="Lamp large", title="Lamp small")
 
 
 async def test_a_row_of_a_similar_name_that_opened_a_tab_is_left_by_closing_it() -> None:
@@ -87,7 +87,7 @@ async def test_a_row_of_a_similar_name_that_opened_a_tab_is_left_by_closing_it()
     other = node("body", "", node("h1", "Lamp large"))
     left = await _act(policy, other, "/lamp/1", ["Lamps", "Lamp large"])
     assert left.action == Tab(operation=TabOperation.CLOSE)
-    assert "'Lamp small'" in (left.thought or "")
+    assert says(left.thought, "slips.other_tab", other="Lamp large", title="Lamp small")
 
 
 @pytest.mark.parametrize("others", [("Chair",), (), ("Lamp small",)], ids=["unlike", "alone", "it"])
@@ -126,7 +126,7 @@ async def test_another_menu_is_opened_first_and_left_because_it_does_not_hold_th
     assert (wrong.action, wrong.injected_mistake) == (Click(x=0, y=3), InjectedMistake.WRONG_VIEW)
     right = await _act(policy, _menu("Browse", "Manage", under=["Products"]))
     assert right.action == Click(x=1, y=3)
-    assert "'Browse' does not hold" in (right.thought or "")
+    assert says(right.thought, "slips.not_under", other="Browse", on="Manage")
 
 
 def _search(value: str, *found: str) -> Node:
@@ -149,13 +149,13 @@ async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found(
     wrong = await _act(policy, _search(""))
     assert isinstance(wrong.action, TypeText)
     assert wrong.action.text != "Lamp small"
-    assert f"'{wrong.action.text}'" in (wrong.thought or "")
+    assert says(wrong.thought, "slips.searches", text=wrong.action.text)
     assert (await _act(policy, _search(wrong.action.text))).action == Click(x=7, y=8)
     empty = _search(wrong.action.text)
     empty.children.append(node("p", said, role=role))
     again = await _act(policy, empty)
     assert again.action == TypeText(x=5, y=6, text="Lamp small", overwrite=True)
-    assert f"'{said}'" in (again.thought or "")
+    assert says(again.thought, "slips.found_nothing", told=said, text="Lamp small")
     assert (await _act(policy, _search("Lamp small"))).action == Click(x=7, y=8)
     assert (await _act(policy, _search("Lamp small", "Lamp small"))).action == Click(x=9, y=9)
 
@@ -182,7 +182,7 @@ async def test_a_wrong_letter_is_typed_again_once_the_field_shows_it() -> None:
     assert wrong.thought_source is ThoughtSource.TEMPLATE
     right = await _act(policy, _form(name=wrong.action.text, note=""))
     assert right.action == TypeText(x=10, y=1, text="Ada", overwrite=True)
-    assert f"'{wrong.action.text}' has a wrong letter" in (right.thought or "")
+    assert says(right.thought, "slips.misspelt", wrong=wrong.action.text, text="Ada")
     assert (await _act(policy, _form(name="Ada", note=""))).action == Click(x=3, y=4)
 
 
@@ -271,7 +271,7 @@ async def test_another_option_is_taken_and_the_list_opened_again(
     assert (wrong.action, wrong.injected_mistake) == (Click(x=6, y=7), kind().kind)
     again = await _act(policy, _choice("Open", is_filter=is_filter, opened=False))
     assert again.action == Click(x=5, y=5)
-    assert "'State' stands at 'Open'" in (again.thought or "")
+    assert says(again.thought, "slips.wrong_choice", on="State", wrong="Open", text="Done")
     right = await _act(policy, _choice("Open", is_filter=is_filter, opened=True))
     assert right.action == Click(x=6, y=8)
 

@@ -1,0 +1,182 @@
+"""What of a picture can be remarked on: its rows, entries, facts, messages, fields, and where something stands in it.
+
+Only what is wholly in sight counts, as the policy sees it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from generators.browser.protocol import Node
+from generators.policy.element_names import is_field, words
+from generators.policy.sight import Sight
+from schemas.episodes.action import Action, Select, TypeText, target_point
+from schemas.tasks.reference import Do, ReferenceStep
+
+LONGEST = 90
+"""Longer texts are not quoted in remarks, in characters."""
+
+_MESSAGES = {"status", "alert"}
+_CLOSE = re.compile(r"[\s×.]+$")
+"""What stands behind a message: the mark that closes it, and the point of its sentence."""
+
+_LISTS = {"tbody", "ul", "ol", "div"}
+_LETTER = re.compile(r"[^\W\d_]")
+_TEXTS = {"text", "search", "number", "email", "tel", "url"}
+_FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
+_ENTRIES = {"a", "summary"}
+_CELLS = {"td", "dd", "th"}
+
+_PLACES = (
+    ("at the top left", "at the top", "at the top right"),
+    ("on the left", "in the middle", "on the right"),
+    ("at the bottom left", "at the bottom", "at the bottom right"),
+)
+"""Parts of a window, in thirds, from its top and from its left."""
+
+
+def target_of(action: Action, sight: Sight) -> Node | None:
+    """Return the element that an action's point is on, the innermost; None: it has no point, or nothing is there."""
+    at = target_point(action)
+    held = [one for one in sight.page.front.walk() if one.point is not None and one.point == at]
+    return held[-1] if held else None
+
+
+def is_on_field(action: Action, sight: Sight) -> bool:
+    """Return whether an action is on a field, or on what has no words: a thought names nothing beside it."""
+    if isinstance(action, TypeText | Select):
+        return True
+    target = target_of(action, sight)
+    if target is None or not target.text:
+        return target_point(action) is not None
+    return is_field(target) or target.attrs.get("role") in _FIELD_ROLES
+
+
+def place_of(action: Action, sight: Sight) -> str:
+    """Return where in the window an action is."""
+    x, y = target_point(action) or (0.0, 0.0)
+    width, height = sight.page.root.inner
+    down, across = (min(2, max(0, int(at * 3 / size))) for at, size in ((y, height), (x, width)))
+    return _PLACES[down][across]
+
+
+def heading_of(sight: Sight) -> str | None:
+    """Return the page's heading; None: none is in sight."""
+    heading = sight.page.window.heading
+    return _short(heading[0]) if heading is not None else None
+
+
+def messages(sight: Sight) -> Iterator[str]:
+    """Yield what the page says of what was done."""
+    for one in sight.elements():
+        said = _short(_CLOSE.sub("", words(one.text)))
+        if one.attrs.get("role") in _MESSAGES and said is not None:
+            yield said.replace('"', "'")
+
+
+def rows(sight: Sight) -> list[Node]:
+    """Return the links of the longest list in front, one a row, each of another name."""
+    pager = sight.page.pager()
+    lists = [
+        [link for entry in one.children for link in _link(entry, sight)]
+        for one in sight.page.front.walk()
+        if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
+    ]
+    longest = max(lists, key=len, default=[])
+    named = {words(one.text): one for one in reversed(longest) if _is_name(one.text)}
+    return list(reversed(named.values()))
+
+
+def _link(entry: Node, sight: Sight) -> Iterator[Node]:
+    """Yield the first link of an entry of a list, if it is wholly in sight."""
+    link = next((one for one in entry.walk() if one.tag == "a" and one.text), None)
+    if link is not None and sight.holds(link):
+        yield link
+
+
+def neighbours(target: Node, listed: list[Node]) -> tuple[str, str] | None:
+    """Return the names of the rows just above and below one; None: one of them is not in sight."""
+    for one, middle, other in zip(listed, listed[1:], listed[2:], strict=False):
+        is_one = words(middle.text) == words(target.text)
+        if is_one and one.box[1] < middle.box[1] < other.box[1]:
+            return words(one.text), words(other.text)
+    return None
+
+
+def beside(target: Node, sight: Sight) -> Iterator[str]:
+    """Yield what else the row of a link says."""
+    path = sight.page.window.path_to(target)
+    row = next((one for one in reversed(path[:-1]) if one.tag in {"tr", "li"}), None)
+    for one in () if row is None else row.walk():
+        is_other = one.tag in _CELLS and one not in path and sight.holds(one)
+        if is_other and _is_name(one.text) and words(one.text) not in words(target.text):
+            yield words(one.text)
+
+
+def entries(target: Node | None, sight: Sight) -> list[str]:
+    """Return the other entries of the navigation that an element is an entry of, nearest first."""
+    if target is None or not sight.page.is_in_navigation(target):
+        return []
+    others = [
+        one
+        for one in sight.elements()
+        if one.tag in _ENTRIES and one is not target and sight.page.is_in_navigation(one)
+    ]
+    others.sort(key=lambda one: abs(one.box[0] - target.box[0]) + abs(one.box[1] - target.box[1]))
+    named = (words(one.text) for one in others if _is_name(one.text))
+    return [one for one in dict.fromkeys(named) if one != words(target.text)]
+
+
+def facts(sight: Sight) -> Iterator[tuple[str, str]]:
+    """Yield the labels with their values that a page of facts shows; a list has the same label for each row."""
+    pairs = [
+        (words(label.text), value)
+        for one in sight.page.front.walk()
+        for label, value in pairwise(one.children)
+        if (label.tag, value.tag) == ("dt", "dd") and sight.holds(label) and sight.holds(value)
+    ]
+    once = {label for label, count in Counter(label for label, _ in pairs).items() if count == 1}
+    for label, value in pairs:
+        said, told = _short(label), _short(value.text)
+        if len(once) == len(pairs) and said and told:
+            yield said, told
+
+
+def labels(sight: Sight) -> list[str]:
+    """Return the labels of the fields of a form that changes something, from its top."""
+    forms = (one for one in sight.page.front.walk() if one.tag == "form")
+    posts = (one for one in forms if one.attrs.get("method", "get").casefold() == "post")
+    named = (
+        words(one.text).rstrip(" *:")
+        for form in posts
+        for one in form.walk()
+        if one.tag in {"label", "legend"} and sight.holds(one) and _is_name(one.text)
+    )
+    return list(dict.fromkeys(named))
+
+
+def content(target: Node) -> str | None:
+    """Return what a field holds, empty: nothing; None: that is not written in it, or too long."""
+    value = words(target.value or target.selected or "")
+    is_text = target.tag == "textarea" or target.attrs.get("type", "text") in _TEXTS
+    if target.tag == "select":
+        return _short(value)
+    return (_short(value) if value else "") if is_text and is_field(target) else None
+
+
+def holds_text(label: str, text: str, sight: Sight) -> bool:
+    """Return whether a field of a label is wholly in sight and shows just this text."""
+    field = sight.page.find(ReferenceStep(do=Do.TYPE, on=label, text=text))
+    return field is not None and sight.holds(field) and content(field) == words(text) != ""
+
+
+def _short(text: str) -> str | None:
+    """Return a text with its white space collapsed; None: it is empty or too long to be quoted."""
+    said = words(text)
+    return said if 0 < len(said) <= LONGEST and '"' not in said else None
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text may be quoted as a name: it has two letters, and is no number of a day or a page."""
+    return _short(text) is not None and len(_LETTER.findall(text)) > 1
