@@ -62,10 +62,11 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     What the goal says itself is not remarked on where there is something else; `random` draws the remark and its words.
     """
     found = [one for one in _remarks(scene, thought) if _is_new(one, thought)]
+    places = [one for one in found if one.key == "place"]
     told = [one for one in found if one.key != "place"]
     told = [one for one in told if not _is_in_goal(one, goal)] or told
-    if not told or (len(told) < len(found) and random.random() < _PLACE):
-        told = [one for one in found if one.key == "place"]
+    if places and (not told or random.random() < _PLACE):
+        told = places
     if not told:
         return thought
     one = random.choice(told)

@@ -1,0 +1,75 @@
+"""A plan tells the phases of steps, names only what is known, and is as short as people tell it."""
+
+from random import Random
+
+from support.browsers.reference_pages import step
+
+from generators.policy.thoughts.plan import MOST, plan
+from schemas.tasks.reference import ReferenceStep
+
+OPEN = step(do="click", on="Orders", purpose="view")
+SEARCH = step(do="enter", on="Search", text="Lamp", purpose="search_at_once")
+FIND = step(do="find", on="Lamp", purpose="look")
+ROW = step(do="click", on="Lamp", purpose="row")
+EDIT = step(do="click", on="Edit", purpose="edit")
+NAME = step(do="type", on="Name", text="Ada", purpose="type")
+NOTE = step(do="type", on="Note", text="Bo", purpose="type")
+SAVE = step(do="click", on="Save", purpose="save")
+END = step(do="answer", text="", purpose="answer")
+
+
+def plans(*steps: ReferenceStep, known: str = "", key: str = "plan") -> list[str]:
+    """Return what may be told of steps, where names are known that stand in a text."""
+    told = (plan(steps, lambda name: name in known, Random(seed), key=key) for seed in range(40))
+    return [one for one in told if one is not None]
+
+
+def test_a_plan_names_what_is_known_and_nothing_else() -> None:
+    for one in plans(OPEN, FIND, ROW, EDIT, NAME, SAVE, END, known="Orders"):
+        assert '"Orders"' in one
+        assert "Lamp" not in one
+    assert not any('"' in one for one in plans(OPEN, FIND, ROW, EDIT, SAVE))
+
+
+def test_fields_and_what_is_typed_are_not_told() -> None:
+    for one in plans(OPEN, FIND, ROW, EDIT, NAME, NOTE, SAVE, known="Name Note Ada Bo Edit"):
+        assert '"' not in one
+
+
+def test_one_phase_is_no_plan_but_is_left_after_a_setback() -> None:
+    assert plans(NAME, NOTE) == plans(END, END) == plans() == []
+    assert plans(SAVE, END, key="again")
+    assert plans(END, key="again") == []
+
+
+def test_repeated_phases_are_told_once() -> None:
+    alone = plans(NAME, SAVE)
+    assert plans(NAME, NOTE, SAVE) == alone
+
+
+def test_two_rows_that_are_looked_for_are_both_told() -> None:
+    other = step(do="find", on="Chair", purpose="look")
+    for one in plans(OPEN, FIND, other, step(do="answer", text="Lamp"), known="Lamp Chair Orders"):
+        assert '"Lamp"' in one
+        assert '"Chair"' in one
+
+
+def test_a_long_plan_leaves_out_what_follows_by_itself() -> None:
+    whole = (OPEN, SEARCH, FIND, ROW, EDIT, NAME, SAVE, END)
+    assert plans(*whole, known="Orders Lamp") == plans(
+        OPEN, FIND, EDIT, NAME, SAVE, known="Orders Lamp"
+    )
+    assert len(plans(OPEN, SEARCH, FIND, ROW, EDIT)) == 40
+    assert len(whole) - 1 > MOST
+
+
+def test_work_that_is_done_again_on_others_is_told_once() -> None:
+    again = (step(do="find", on="Chair", purpose="look"), EDIT, NAME, SAVE)
+    for one in plans(OPEN, FIND, EDIT, NAME, SAVE, *again, END, known="Lamp Chair"):
+        assert "Chair" not in one
+        assert any(word in one for word in ("others", "what is left"))
+
+
+def test_steps_without_a_purpose_are_no_plan() -> None:
+    bare = [step(do="click", on=name) for name in ("Orders", "Lamp", "Edit")]
+    assert plans(*bare) == []

@@ -1,0 +1,195 @@
+"""Remarks say what the picture shows wholly, and name nothing beside a field that is clicked."""
+
+from dataclasses import replace
+from random import Random
+
+from support.browsers.reference_pages import AWAY, SEEN, node, scrolled
+from support.episodes.said import says
+
+from generators.browser.protocol import Node
+from generators.policy.course import screen_of
+from generators.policy.memory import Memory
+from generators.policy.named_elements import Page
+from generators.policy.sight import Sight
+from generators.policy.thoughts.remarks import Scene, remark
+from schemas.episodes.action import Action, Answer, Click, Scroll, TypeText
+from schemas.tasks.reference import Fact
+
+DOWN = Scroll(direction="down", amount=100)
+
+
+def sight_of(root: Node) -> Sight:
+    page = Page(scrolled(root, height=400.0))
+    memory = Memory()
+    places = memory.look("http://shop.localhost/", page.root, page.front, page.window)
+    return Sight(page, places, memory, screen_of(page, SEEN.page))
+
+
+def remarks(
+    action: Action, root: Node, thought: str = "So.", goal: str = "", **known: object
+) -> set[str]:
+    """Return what may be said beside an action; `known` are fields of a scene."""
+    scene = Scene(
+        action,
+        sight_of(root),
+        is_new_page=False,
+        first_row=None,
+        label="",
+        entered={},
+        to_enter=0,
+        noted=None,
+    )._replace(**known)  # type: ignore[arg-type]
+    return {remark(scene, thought, goal, Random(seed)) for seed in range(80)}
+
+
+def listed(*names: str, at: int = 10) -> Node:
+    """Return a page with a list of links."""
+    rows = [
+        node("tr", "", node("td", "", node("a", name, at=(5.0, at + 20.0 * n), top=20.0 * n)))
+        for n, name in enumerate(names)
+    ]
+    return node("body", "", node("h1", "Lamps"), node("table", "", node("tbody", "", *rows)))
+
+
+NAMES = ("Lamp small", "Lamp large", "Table lamp", "Lamp shade")
+
+
+def test_rows_are_told_from_the_first_to_the_last_in_sight() -> None:
+    for one in remarks(DOWN, listed(*NAMES)):
+        assert '"Lamp small"' in one
+        assert '"Lamp shade"' in one
+
+
+def test_a_row_that_is_covered_or_cut_off_is_not_told() -> None:
+    root = listed(*NAMES)
+    links = [one for one in root.walk() if one.tag == "a"]
+    links[0].point = AWAY
+    links[-1].box = (0.0, 395.0, 10.0, 10.0)
+    for one in remarks(DOWN, root):
+        assert "Lamp small" not in one
+        assert "Lamp shade" not in one
+
+
+def test_the_links_of_a_pager_and_of_the_navigation_are_no_rows() -> None:
+    links = [node("li", "", node("a", name)) for name in NAMES]
+    pager = node("body", "", node("ul", "", *links, class_="pagination"))
+    menu = node("body", "", node("nav", "", node("ul", "", *links)))
+    assert remarks(DOWN, pager) == remarks(DOWN, menu) == {"So."}
+
+
+def test_numbers_of_days_are_no_names() -> None:
+    assert remarks(DOWN, listed("1", "2", "3", "4")) == {"So."}
+
+
+def test_a_row_is_told_by_its_neighbours_and_what_else_it_says() -> None:
+    root = listed(*NAMES)
+    row = [one for one in root.walk() if one.tag == "tr"][1]
+    row.children.append(node("td", "Sold out", at=(50.0, 30.0), top=20.0))
+    said = remarks(Click(x=5, y=30), root, 'I open "Lamp large".')
+    assert any(says(one, "remarks.between", name="Lamp small", other="Table lamp") for one in said)
+    assert any(says(one, "remarks.beside", name="Sold out") for one in said)
+
+
+def test_the_first_row_of_a_list_has_no_neighbours() -> None:
+    said = remarks(Click(x=5, y=10), listed(*NAMES), 'I open "Lamp small".')
+    assert not any(says(one, "remarks.between") for one in said)
+
+
+def test_beside_a_click_that_names_nothing_only_its_place_is_told() -> None:
+    said = remarks(Click(x=5, y=30), listed(*NAMES), "I click on it.")
+    assert said
+    assert all(says(one, "remarks.place") and '"' not in one for one in said)
+
+
+def field(value: str = "", tag: str = "input", **attrs: str) -> Node:
+    one = node(tag, "", at=(30.0, 31.0), id="who", placeholder="Your name", **attrs)
+    return replace(one, value=value)
+
+
+def test_beside_a_field_that_is_clicked_nothing_else_is_named() -> None:
+    root = listed(*NAMES)
+    root.children.append(field("Ada"))
+    for one in remarks(Click(x=30, y=31), root, is_new_page=True, entered={"Your name": "Ada"}):
+        assert '"' not in one
+    chooser = node("button", "Any", at=(60.0, 61.0), role="combobox")
+    root.children.append(chooser)
+    for one in remarks(Click(x=60, y=61), root, 'I open "Any".'):
+        assert "Lamp" not in one
+
+
+def test_a_field_is_told_to_hold_what_it_holds() -> None:
+    typed = TypeText(x=30, y=31, text="Bo", overwrite=True)
+    held = remarks(typed, node("body", "", field("Ada")), label="Your name")
+    assert all(says(one, "remarks.holds", other="Ada") for one in held)
+    empty = remarks(typed, node("body", "", field()), label="Your name")
+    assert all(says(one, "remarks.empty", name="Your name") for one in empty)
+    assert remarks(typed, node("body", "", field("Ada")), label="#who") == {"So."}
+
+
+def test_what_was_entered_is_told_where_the_field_shows_it() -> None:
+    root = node("body", "", field("Ada"), node("button", "Save", at=(9.0, 9.0)))
+    save = Click(x=9, y=9)
+    shown = remarks(save, root, 'I click "Save".', entered={"Your name": "Ada"})
+    assert any(says(one, "remarks.entered", name="Your name", other="Ada") for one in shown)
+    other = remarks(save, root, 'I click "Save".', entered={"Your name": "Bo"})
+    assert not any("Bo" in one for one in other)
+
+
+def test_how_far_a_form_is_is_told_only_if_all_of_it_is_in_sight() -> None:
+    note = replace(node("input", "", at=(30.0, 61.0), placeholder="Note"), value="")
+    root = node("body", "", field("Ada"), note)
+    typed = TypeText(x=30, y=61, text="Bo", overwrite=True)
+    told = remarks(typed, root, label="Note", entered={"Your name": "Ada"}, to_enter=2)
+    assert any(says(one, "remarks.progress", name="one", more="two") for one in told)
+    for known in ({"Your name": "Eve"}, {"Your name": "Ada", "Age": "4"}):
+        said = remarks(typed, root, label="Note", entered=known, to_enter=2)
+        assert not any(says(one, "remarks.progress") for one in said)
+
+
+def test_what_was_noted_is_told_where_it_is_typed() -> None:
+    fact = Fact(of="Lamp", label="Price", value="12")
+    typed = TypeText(x=30, y=31, text="12", overwrite=True)
+    root = node("body", "", field())
+    told = remarks(typed, root, label="Your name", noted=fact)
+    assert any(says(one, "remarks.noted", name="Lamp", other="Price", more="12") for one in told)
+    assert not any(says(one, "remarks.noted") for one in remarks(typed, root, label="Your name"))
+
+
+def test_facts_are_told_unless_a_list_has_the_label_for_each_row() -> None:
+    pair = (node("dt", "Price"), node("dd", "12 euros"))
+    one = remarks(Answer(), node("body", "", node("dl", "", *pair)))
+    assert all(says(said, "remarks.fact", name="Price", other="12 euros") for said in one)
+    two = node("body", "", node("dl", "", *pair), node("dl", "", *pair))
+    assert remarks(Answer(), two) == {"So."}
+    hidden = node("body", "", node("dl", "", pair[0], node("dd", "12 euros", at=AWAY)))
+    assert remarks(Answer(), hidden) == {"So."}
+
+
+def test_what_the_goal_says_is_not_told_where_there_is_something_else() -> None:
+    pairs = (node("dt", "Price"), node("dd", "12 euros"), node("dt", "Room"), node("dd", "Hall"))
+    root = node("body", "", node("dl", "", *pairs))
+    for one in remarks(Answer(), root, goal="say where it is: hall"):
+        assert says(one, "remarks.fact", name="Price")
+
+
+def test_a_list_is_told_to_have_changed_only_if_its_first_row_is_another() -> None:
+    changed = remarks(DOWN, listed(*NAMES), first_row="Chair")
+    assert any(says(one, "remarks.renewed", name="Lamp small") for one in changed)
+    for first in (None, "Lamp small"):
+        same = remarks(DOWN, listed(*NAMES), first_row=first)
+        assert not any(says(one, "remarks.renewed") for one in same)
+
+
+def test_other_entries_of_the_navigation_are_told_of_one_of_them() -> None:
+    links = [node("a", one, at=(5.0 + 10 * at, 5.0)) for at, one in enumerate(("Home", "Orders"))]
+    root = node("body", "", node("nav", "", *links))
+    said = remarks(Click(x=15, y=5), root, 'I open "Orders".')
+    assert any(says(one, "remarks.entry", name="Home") for one in said)
+    assert not any(says(one, "remarks.entry", name="Orders") for one in said)
+
+
+def test_messages_are_told_without_what_closes_them() -> None:
+    root = node("body", "", node("div", "Saved. ×", role="status"))
+    assert all(says(one, "remarks.told", name="Saved") for one in remarks(DOWN, root))
+    away = node("body", "", node("div", "Saved.", role="status", at=AWAY))
+    assert remarks(DOWN, away) == {"So."}
