@@ -96,9 +96,9 @@ def make_run(folder: Path, tasks: int) -> None:
         "publish.to=[]",
         f"tasks.seeds=[{_FIRST_SEED}, {_FIRST_SEED + 99}]",
         f"tasks.sample={tasks}",
-        'verify.verifiers=["structure", "outcome"]',
+        'verify.verifiers=["structure", "outcome", "seen"]',
         "verify.rejected_too=[]",
-        'accept.passed=["structure", "outcome"]',
+        'accept.passed=["structure", "outcome", "seen"]',
         "browser.sessions=3",
     ]
     options = [part for setting in settings for part in ("--set", setting)]

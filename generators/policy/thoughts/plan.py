@@ -1,7 +1,7 @@
 """Plans in words: the phases that steps of a reference come to, as far as the goal and the picture name them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from random import Random
 
 from generators.policy.sentences.vary import sentences, vary
@@ -94,8 +94,16 @@ def plan(
 
 def _short(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return phases without what follows by itself from others, if they are many, and without what is done once more."""
-    went = [one for at, one in enumerate(phases) if one[0] != "go" or one not in phases[:at]]
-    kept = _once(went)
+    kept = _once([one for at, one in enumerate(phases) if one[0] != "go" or one not in phases[:at]])
+    found = [at for at, (name, _) in enumerate(kept) if name == "find"]
+    for one, other in pairwise(found):
+        is_same = bool(kept[one][1]) and kept[one] == kept[other]
+        if is_same and "look" in (name for name, _ in kept[one:other]):
+            first = kept.index(("look", ""))
+            return [
+                *kept[: first + 1],
+                ("check", ""),
+            ]  # what has to be changed is known once it is read
     if len(kept) > MOST:
         kept = _once([one for one in kept if one[0] not in _BY_THE_WAY])
     changes = [at for at, (name, _) in enumerate(kept) if name in _CHANGES]

@@ -22,6 +22,7 @@ _CLOSE = re.compile(r"[\s×.]+$")
 """What stands behind a message: the mark that closes it, and the point of its sentence."""
 
 _LISTS = {"tbody", "ul", "ol", "div"}
+_ROWS = {"tr", "li"}
 _LETTER = re.compile(r"[^\W\d_]")
 _TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
@@ -79,18 +80,29 @@ def rows(sight: Sight) -> list[Node]:
     """Return the links of the longest list in front, one a row, each of another name."""
     pager = sight.page.pager()
     lists = [
-        [link for entry in one.children for link in _link(entry, sight)]
+        [link for entry in entries_alike for link in _link(entry, sight)]
         for one in sight.page.front.walk()
         if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
+        for entries_alike in _alike(one)
     ]
     longest = max(lists, key=len, default=[])
     named = {words(one.text): one for one in reversed(longest) if _is_name(one.text)}
     return list(reversed(named.values()))
 
 
+def _alike(holder: Node) -> Iterator[list[Node]]:
+    """Yield the entries of a list that are of one kind: rows of a table or list, or boxes of one class."""
+    kinds: dict[str, list[Node]] = {}
+    for one in holder.children:
+        names = [] if one.tag in _ROWS else one.attrs.get("class", "").split()
+        kinds.setdefault(" ".join((one.tag, *names[:1])), []).append(one)
+    yield from kinds.values()
+
+
 def _link(entry: Node, sight: Sight) -> Iterator[Node]:
     """Yield the first link of an entry of a list, if it is wholly in sight."""
-    link = next((one for one in entry.walk() if one.tag == "a" and one.text), None)
+    links = (one for one in entry.walk() if one.tag == "a" and one.text)
+    link = next((one for one in links if one.attrs.get("role") != "button"), None)
     if link is not None and sight.holds(link):
         yield link
 
@@ -107,7 +119,7 @@ def neighbours(target: Node, listed: list[Node]) -> tuple[str, str] | None:
 def beside(target: Node, sight: Sight) -> Iterator[str]:
     """Yield what else the row of a link says."""
     path = sight.page.window.path_to(target)
-    row = next((one for one in reversed(path[:-1]) if one.tag in {"tr", "li"}), None)
+    row = next((one for one in reversed(path[:-1]) if one.tag in _ROWS), None)
     for one in () if row is None else row.walk():
         is_other = one.tag in _CELLS and one not in path and sight.holds(one)
         if is_other and _is_name(one.text) and words(one.text) not in words(target.text):
@@ -139,6 +151,8 @@ def facts(sight: Sight) -> Iterator[tuple[str, str]]:
     once = {label for label, count in Counter(label for label, _ in pairs).items() if count == 1}
     for label, value in pairs:
         said, told = _short(label), _short(value.text)
+        if sum(bool(one.text) for one in value.children) > 1:
+            continue  # several values
         if len(once) == len(pairs) and said and told:
             yield said, told
 

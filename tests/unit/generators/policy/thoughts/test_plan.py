@@ -70,6 +70,23 @@ def test_work_that_is_done_again_on_others_is_told_once() -> None:
         assert any(word in one for word in ("others", "what is left"))
 
 
+def test_whether_a_row_has_to_be_changed_is_not_told_before_it_is_read() -> None:
+    look = step(do="look", on="Price", purpose="look")
+    chair = step(do="find", on="Chair", purpose="look")
+    read_first = (OPEN, FIND, look, chair, look, OPEN, chair, EDIT, NAME, SAVE)
+    for one in plans(*read_first, known="Orders Lamp Chair"):
+        assert "Chair" not in one
+        assert "if it does not fit" in one
+    for one in plans(OPEN, FIND, look, chair, look, EDIT, NAME, SAVE, FIND, EDIT, NAME, SAVE):
+        assert "does not fit" not in one
+
+
+def test_permission_is_asked_for_if_it_is_needed() -> None:
+    asks = step(do="click", on="Ask", purpose="ask")
+    for one in plans(OPEN, FIND, EDIT, asks, END):
+        assert " if " in one
+
+
 def test_steps_without_a_purpose_are_no_plan() -> None:
     bare = [step(do="click", on=name) for name in ("Orders", "Lamp", "Edit")]
     assert plans(*bare) == []

@@ -12,10 +12,10 @@ from generators.policy.memory import Memory
 from generators.policy.named_elements import Page
 from generators.policy.sight import Sight
 from generators.policy.thoughts.remarks import Scene, remark
-from schemas.episodes.action import Action, Answer, Click, Scroll, TypeText
+from schemas.episodes.action import Action, Answer, Click, Direction, Scroll, TypeText
 from schemas.tasks.reference import Fact
 
-DOWN = Scroll(direction="down", amount=100)
+DOWN = Scroll(direction=Direction.DOWN, amount=100)
 
 
 def sight_of(root: Node) -> Sight:
@@ -77,6 +77,13 @@ def test_the_links_of_a_pager_and_of_the_navigation_are_no_rows() -> None:
     assert remarks(DOWN, pager) == remarks(DOWN, menu) == {"So."}
 
 
+def test_buttons_and_boxes_of_other_kinds_are_no_rows() -> None:
+    boxes = [node("div", "", node("a", name), class_=f"part{at}") for at, name in enumerate(NAMES)]
+    buttons = [node("li", "", node("a", name, role="button")) for name in NAMES]
+    for parts in (node("div", "", *boxes), node("ul", "", *buttons)):
+        assert remarks(DOWN, node("body", "", parts)) == {"So."}
+
+
 def test_numbers_of_days_are_no_names() -> None:
     assert remarks(DOWN, listed("1", "2", "3", "4")) == {"So."}
 
@@ -101,8 +108,8 @@ def test_beside_a_click_that_names_nothing_only_its_place_is_told() -> None:
     assert all(says(one, "remarks.place") and '"' not in one for one in said)
 
 
-def field(value: str = "", tag: str = "input", **attrs: str) -> Node:
-    one = node(tag, "", at=(30.0, 31.0), id="who", placeholder="Your name", **attrs)
+def field(value: str = "") -> Node:
+    one = node("input", "", at=(30.0, 31.0), id="who", placeholder="Your name")
     return replace(one, value=value)
 
 
@@ -161,6 +168,8 @@ def test_facts_are_told_unless_a_list_has_the_label_for_each_row() -> None:
     assert all(says(said, "remarks.fact", name="Price", other="12 euros") for said in one)
     two = node("body", "", node("dl", "", *pair), node("dl", "", *pair))
     assert remarks(Answer(), two) == {"So."}
+    tags = node("dd", "", node("span", "Red"), node("span", "Blue"))
+    assert remarks(Answer(), node("body", "", node("dl", "", pair[0], tags))) == {"So."}
     hidden = node("body", "", node("dl", "", pair[0], node("dd", "12 euros", at=AWAY)))
     assert remarks(Answer(), hidden) == {"So."}
 
