@@ -4,7 +4,6 @@ Only what is wholly in sight counts, as the policy sees it.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -23,10 +22,12 @@ _CLOSE = re.compile(r"[\s×.]+$")
 
 _LISTS = {"tbody", "ul", "ol", "div"}
 _ROWS = {"tr", "li"}
+_ENTRIES = {*_ROWS, "article"}
+_BOXES = {"radio", "checkbox"}
 _LETTER = re.compile(r"[^\W\d_]")
 _TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
-_ENTRIES = {"a", "summary"}
+_LINKS = {"a", "summary"}
 _CELLS = {"td", "dd", "th"}
 
 _PLACES = (
@@ -133,7 +134,7 @@ def entries(target: Node | None, sight: Sight) -> list[str]:
     others = [
         one
         for one in sight.elements()
-        if one.tag in _ENTRIES and one is not target and sight.page.is_in_navigation(one)
+        if one.tag in _LINKS and one is not target and sight.page.is_in_navigation(one)
     ]
     others.sort(key=lambda one: abs(one.box[0] - target.box[0]) + abs(one.box[1] - target.box[1]))
     named = (words(one.text) for one in others if _is_name(one.text))
@@ -141,31 +142,31 @@ def entries(target: Node | None, sight: Sight) -> list[str]:
 
 
 def facts(sight: Sight) -> Iterator[tuple[str, str]]:
-    """Yield the labels with their values that a page of facts shows; a list has the same label for each row."""
-    pairs = [
-        (words(label.text), value)
-        for one in sight.page.front.walk()
-        for label, value in pairwise(one.children)
-        if (label.tag, value.tag) == ("dt", "dd") and sight.holds(label) and sight.holds(value)
-    ]
-    once = {label for label, count in Counter(label for label, _ in pairs).items() if count == 1}
-    for label, value in pairs:
-        said, told = _short(label), _short(value.text)
-        if sum(bool(one.text) for one in value.children) > 1:
-            continue  # several values
-        if len(once) == len(pairs) and said and told:
-            yield said, told
+    """Yield the labels with their values that a page says of one thing, and not of each row of a list."""
+    for one in sight.page.front.walk():
+        for label, value in pairwise(one.children):
+            is_pair = (label.tag, value.tag) == ("dt", "dd")
+            if not (is_pair and sight.holds(label) and sight.holds(value)):
+                continue
+            is_listed = any(each.tag in _ENTRIES for each in sight.page.window.path_to(label))
+            has_several = sum(bool(each.text) for each in value.children) > 1
+            said, told = _short(label.text), _short(value.text)
+            if said and told and not (is_listed or has_several):
+                yield said, told
 
 
 def labels(sight: Sight) -> list[str]:
     """Return the labels of the fields of a form that changes something, from its top."""
     forms = (one for one in sight.page.front.walk() if one.tag == "form")
     posts = (one for one in forms if one.attrs.get("method", "get").casefold() == "post")
+    parts = [one for form in posts for one in form.walk()]
+    boxes = [one for one in parts if one.attrs.get("type") in _BOXES]
+    ids = {one.attrs["id"] for one in boxes if "id" in one.attrs}
     named = (
         words(one.text).rstrip(" *:")
-        for form in posts
-        for one in form.walk()
+        for one in parts
         if one.tag in {"label", "legend"} and sight.holds(one) and _is_name(one.text)
+        if one.attrs.get("for") not in ids and not any(each in boxes for each in one.walk())
     )
     return list(dict.fromkeys(named))
 

@@ -153,6 +153,17 @@ def test_how_far_a_form_is_is_told_only_if_all_of_it_is_in_sight() -> None:
         assert not any(says(one, "remarks.progress") for one in said)
 
 
+def test_the_fields_of_a_form_are_told_and_its_choices_are_not() -> None:
+    named = [node("label", one, for_=one) for one in ("Name", "Room", "Kind")]
+    choice = node("label", "Cash", for_="cash")
+    box = node("input", "", id="cash", type="radio", at=AWAY)
+    form = node("form", "", *named, choice, box, method="post")
+    for one in remarks(DOWN, node("body", "", form)):
+        assert says(one, "remarks.fields", name="Name", other="Kind")
+    asks = node("form", "", *named, method="get")
+    assert remarks(DOWN, node("body", "", asks)) == {"So."}
+
+
 def test_what_was_noted_is_told_where_it_is_typed() -> None:
     fact = Fact(of="Lamp", label="Price", value="12")
     typed = TypeText(x=30, y=31, text="12", overwrite=True)
@@ -162,12 +173,12 @@ def test_what_was_noted_is_told_where_it_is_typed() -> None:
     assert not any(says(one, "remarks.noted") for one in remarks(typed, root, label="Your name"))
 
 
-def test_facts_are_told_unless_a_list_has_the_label_for_each_row() -> None:
+def test_facts_are_told_unless_they_are_of_a_row_of_a_list_or_several() -> None:
     pair = (node("dt", "Price"), node("dd", "12 euros"))
     one = remarks(Answer(), node("body", "", node("dl", "", *pair)))
     assert all(says(said, "remarks.fact", name="Price", other="12 euros") for said in one)
-    two = node("body", "", node("dl", "", *pair), node("dl", "", *pair))
-    assert remarks(Answer(), two) == {"So."}
+    row = node("body", "", node("ul", "", node("li", "", node("dl", "", *pair))))
+    assert remarks(Answer(), row) == {"So."}
     tags = node("dd", "", node("span", "Red"), node("span", "Blue"))
     assert remarks(Answer(), node("body", "", node("dl", "", pair[0], tags))) == {"So."}
     hidden = node("body", "", node("dl", "", pair[0], node("dd", "12 euros", at=AWAY)))
