@@ -24,8 +24,8 @@ from schemas.tasks.reference import Do
 MAX_ANSWERS = 12
 """The largest number of such answers in an episode: a site on which more goes wrong is left."""
 
-WAIT_MS = 1_000
-"""The time for which a page is waited for at once, ms."""
+WAIT_MS = 3_000
+"""The time for which a page is waited for at once, ms: three waits are longer than any list of a world takes."""
 
 _BUSY = {"aria-busy": "true"}
 """The attribute of an element whose content is still to come."""
@@ -85,17 +85,7 @@ class Troubles:
 
     def _answer_page(self, sight: Sight) -> Decision | None:
         seen = [one for one in sight.elements() if one.text]
-        signs = self._signs()
-        loads = next(
-            (
-                one.text
-                for one in seen
-                if one.attrs.items() >= _BUSY.items()
-                or _LOADS.fullmatch(one.text)
-                or words(one.text) in signs
-            ),
-            None,
-        )
+        loads = next((one.text for one in seen if self._is_busy(one)), None)
         if loads is not None:
             self._note(loads)
             return decide(Wait(ms=WAIT_MS), said("policy.loads", told=loads))
@@ -107,13 +97,19 @@ class Troubles:
             return decide(Reload(), said("policy.failed", told=heading))
         return self._take_up_alert(seen, sight)
 
-    def _signs(self) -> set[str]:
-        """Return the words for which the site was waited before, unless the next step waits for them by itself."""
+    def _is_busy(self, one: Node) -> bool:
+        """Return whether an element says that more is to come, unless the next step waits for it by itself.
+
+        Words for which the site was waited before say so too.
+        """
+        if _LOADS.fullmatch(one.text):
+            return True
         step = self._course.next
         if step is not None and step.do is Do.WAIT:
-            return set()
-        taken = (one.step for one in self._course.taken)
-        return {words(one.on or "") for one in taken if one.do is Do.WAIT}
+            return False
+        taken = (each.step for each in self._course.taken)
+        signs = {words(each.on or "") for each in taken if each.do is Do.WAIT}
+        return one.attrs.items() >= _BUSY.items() or words(one.text) in signs
 
     def _take_up_alert(self, seen: list[Node], sight: Sight) -> Decision | None:
         """Put in what a page's alert asks for, where it says that what was just sent was not saved.

@@ -62,6 +62,10 @@ _FAMILY_NAME_FIRST = frozenset({"ja_JP"})
 _STREETS = {"ja_JP": ("town", "chome", "ban", "gou")}
 """The sources of a street address, where Faker's own is half English."""
 
+_UNPARTED = {"ar_DZ": ("+213", "0")}
+"""The locales whose numbers of telephones and books are digits alone, as a line from right to left would put parts of them in
+another order: the beginning of a telephone number for calls from abroad, and for those from within."""
+
 _COUNTRIES = {
     "ar_DZ": (
         *("الجزائر", "المغرب", "تونس", "ليبيا", "مصر", "السودان", "السعودية", "الأردن", "لبنان"),
@@ -169,6 +173,9 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
             return "".join(faker.format(source) for source in _STREETS[locale])
         case "country" if locale in _COUNTRIES:
             return faker.random.choice(_COUNTRIES[locale])
+        case ("phone_number" | "isbn13") as source if locale in _UNPARTED:
+            told = faker.format(source).replace(*_UNPARTED[locale])
+            return "".join(letter for letter in told if letter.isdigit())
         case source:
             return " ".join(faker.format(source).split())
 

@@ -29,7 +29,7 @@ async def edit_cell(request: Request) -> Response:
     visit = visit_of(request)
     view, row, field = _find_cell(request, visit)
     entity = visit.world.entity(view.entity)
-    texts = form_texts(entity, row)
+    texts = form_texts(visit.world, entity, row)
     if request.method != "POST":
         return _show_cell(visit, view, row, field, text=texts[field.name])
     text = (await read_body(request)).get(field.name, "")

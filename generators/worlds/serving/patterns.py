@@ -67,7 +67,7 @@ async def _settings(request: Request, visit: WorldVisit, view: View) -> Response
     if row is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     if request.method != "POST":
-        return show_form(visit, entity, row, texts=form_texts(entity, row), view=view)
+        return show_form(visit, entity, row, texts=form_texts(visit.world, entity, row), view=view)
     given = await read_body(request)
     filled = fill(visit, entity, row, given)
     if filled.messages:

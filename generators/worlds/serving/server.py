@@ -308,7 +308,7 @@ async def _edit(request: Request) -> Response:
     if (held := visit.find_reserved(entity, row, Act.EDIT)) is not None:
         return may_not(request, entity, row, held)
     if request.method != "POST":
-        return show_form(visit, entity, row, texts=form_texts(entity, row))
+        return show_form(visit, entity, row, texts=form_texts(visit.world, entity, row))
     given = await read_body(request)
     filled = fill(visit, entity, row, given)
     if filled.messages:

@@ -282,7 +282,7 @@ def hinder(
     label = entity.field(other.field).label
     conflict = HTTPStatus.CONFLICT.value
     message = visit.say("form.changed_meanwhile", field=label, code=conflict)
-    texts = form_texts(entity, present)
+    texts = form_texts(visit.world, entity, present)
     return show_form(
         visit, entity, present, texts=texts, view=view, message=message, status=conflict
     )

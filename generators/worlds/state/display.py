@@ -179,6 +179,14 @@ def _day_pattern(days: Days) -> re.Pattern[str]:
     return re.compile(pattern.replace(r"\ ", r"\s+"))
 
 
+def write_amount(world: World, value: int) -> str:
+    """Return an amount, in hundredths, as forms hold it: without currency and thousands separators."""
+    point = _AMOUNTS[world.amounts][1]
+    whole, cents = divmod(abs(value), 100)
+    digits = f"{whole}{point or '.'}{cents:02}" if point or cents else str(whole)
+    return f"{'-' if value < 0 else ''}{digits}"
+
+
 def read_amount(world: World, text: str) -> int | None:
     """Parse an amount in the world's format or as `1234.50`, in hundredths; None: invalid."""
     bare = "".join(text.replace(world.currency, "", 1).split())

@@ -16,6 +16,7 @@ from generators.worlds.state.display import (
     read_number,
     show_day,
     show_value,
+    write_amount,
 )
 from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import HAVE_CHOICES, TAG_PARTING, DataField, Kind, tags_of
@@ -130,17 +131,16 @@ def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int
     return out
 
 
-def form_texts(entity: Entity, row: Row) -> dict[str, str]:
+def form_texts(world: World, entity: Entity, row: Row) -> dict[str, str]:
     """Return the initial texts of a form for a row, by field."""
-    return {field.name: _to_text(field, row.get(field.name)) for field in entity.fields}
+    return {field.name: _to_text(world, field, row.get(field.name)) for field in entity.fields}
 
 
-def _to_text(field: DataField, value: Value) -> str:
+def _to_text(world: World, field: DataField, value: Value) -> str:
     if value is None:
         return ""
     if field.kind is Kind.MONEY and isinstance(value, int):
-        whole, cents = divmod(abs(value), 100)
-        return f"{'-' if value < 0 else ''}{whole}.{cents:02}"
+        return write_amount(world, value)
     return str(value)
 
 
@@ -156,7 +156,7 @@ def read_form(
     values, messages = Row(), dict[str, str]()
     for field in asked_fields(world, entity):
         text = given.get(field.name, "").replace("\r\n", "\n")
-        if before is not None and text == _to_text(field, before[field.name]):
+        if before is not None and text == _to_text(world, field, before[field.name]):
             values[field.name] = before[field.name]
             continue
         try:

@@ -185,6 +185,9 @@ async def test_a_page_in_any_language_that_is_marked_as_busy_is_waited_for() -> 
     policy = ReferencePolicy([step(do="click", on="Lampe")])
     busy = node("p", "Wird geladen …", aria_busy="true")
     assert isinstance((await _act(policy, _page(busy))).action, Wait)
+    assert "Wird geladen …" in ((await _act(policy, _page(busy))).thought or "")
+    waits = ReferencePolicy([step(do="wait", on="Wird geladen …", why="I wait for it."), END])
+    assert (await _act(waits, _page(busy))).thought == "I wait for it."
     there = _page(node("p", "Wird geladen …"), node("a", "Lampe", at=(7.0, 8.0)))
     assert (await _act(policy, there)).action == Click(x=7, y=8)
 

@@ -5,7 +5,14 @@ from datetime import UTC, date, datetime
 import pytest
 
 from generators.worlds.drawing.locales import LOCALES, locales_of
-from generators.worlds.state.display import read_amount, read_day, show, show_day
+from generators.worlds.state.display import (
+    read_amount,
+    read_day,
+    read_number,
+    show,
+    show_day,
+    write_amount,
+)
 from generators.worlds.words.catalogue import has_catalogue
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.language import Language
@@ -128,6 +135,9 @@ def test_an_amount_is_read_as_it_is_written(
     assert show(world, "thing", "price", 123_450, TITLES) == shown
     assert {read_amount(world, text) for text in (shown, *others)} == {123_450}
     assert read_amount(world, f"-{others[0]}") == -123_450
+    held = [write_amount(world, value) for value in (123_450, -5, 0)]
+    assert [read_amount(world, text) for text in held] == [123_450, -5, 0]
+    assert held[1] == f"-0{',' if ',5' in shown else '.'}05"
     assert [read_amount(world, text) for text in ("", "x", "1,2,3", "12.345,6.7", "€")] == [
         None
     ] * 5
@@ -137,6 +147,7 @@ def test_an_amount_without_hundredths_is_written_so() -> None:
     world = WORLD.model_copy(update={"amounts": Amounts.WHOLE, "currency": "¥"})
 
     assert show(world, "thing", "price", 123_400, TITLES) == "¥1,234"
+    assert write_amount(world, 123_400) == "1234"
     assert read_amount(world, "¥1,234") == read_amount(world, "1234") == 123_400
 
 
@@ -155,3 +166,23 @@ def test_a_link_to_no_row_is_shown_by_nobody() -> None:
 def test_a_text_is_no_amount_and_no_row(field: str) -> None:
     with pytest.raises(TypeError, match=f"'thing.{field}' holds a whole number, got 'x'"):
         show(WORLD, "thing", field, "x", TITLES)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "text", "number"),
+    [
+        (Amounts.POINT, "1,234", 1_234),
+        (Amounts.POINT, "1.234", None),
+        (Amounts.COMMA, "1.234", 1_234),
+        (Amounts.COMMA, "1,234", None),
+        (Amounts.SPACE, "-1 234", -1_234),
+        (Amounts.COMMA, "12", 12),
+        (Amounts.COMMA, "1.23", None),
+        (Amounts.COMMA, "١٢", None),
+        (Amounts.COMMA, "", None),
+    ],
+)
+def test_a_whole_number_is_read_with_the_worlds_separator(
+    amounts: Amounts, text: str, number: int | None
+) -> None:
+    assert read_number(WORLD.model_copy(update={"amounts": amounts}), text) == number
