@@ -1,0 +1,83 @@
+"""Measure how many drawn goals of worlds the resolver reads, and whether as their tasks mean them.
+
+For each kind of task: how many goals have the one reading that comes to the task's expectation, how many are read
+otherwise, and how many are refused. Goals are drawn as `tasks.source = "worlds"` draws them, but without the resolver
+that refuses some of them (`.venv/bin/python -m bench.resolver --seeds 4`). The CPU time is of a goal, without that of
+a world's vocabulary, which its first goal needs.
+"""
+
+import argparse
+import time
+from collections import Counter
+from functools import cache
+from statistics import median, quantiles
+
+from bench.measuring.result import report
+from generators.tasks.resolver.agreement import agrees
+from generators.tasks.resolver.reading import Reading
+from generators.tasks.resolver.resolve import Resolver
+from generators.tasks.worlds.draw import draw_task, kinds_of
+from generators.worlds.drawing.draw import FOLDER, draw_whole
+from schemas.errors import BadTasks
+from schemas.tasks.task import Task
+
+_MILLIS = 1000
+
+
+@cache
+def _resolver(family: str, seed: int) -> tuple[Resolver, float]:
+    """Return the resolver of a world, and the milliseconds that its first goal takes."""
+    resolver, start = Resolver(*draw_whole(family, seed)), time.process_time()
+    resolver.read("?")
+    return resolver, _MILLIS * (time.process_time() - start)
+
+
+def _judge(task: Task) -> tuple[str, float]:
+    """Return how a task's goal is read, and in how many milliseconds."""
+    family, seed = str(task.parameters["family"]), int(str(task.parameters["world"]))
+    resolver, _ = _resolver(family, seed)
+    start = time.process_time()
+    read = resolver.read(task.instruction)
+    millis = _MILLIS * (time.process_time() - start)
+    if task.expect is not None and agrees(read, task.expect, draw_whole(family, seed)[0]):
+        return "right", millis
+    return ("wrong" if isinstance(read, Reading) else "refused"), millis
+
+
+def main() -> None:
+    """Draw goals, read them, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=2, help="seeds of each family")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    asked = parser.parse_args()
+    families = sorted(path.stem for path in FOLDER.glob("*.toml"))
+    kinds: dict[str, Counter[str]] = {}
+    times = list[float]()
+    for seed in range(asked.first, asked.first + asked.seeds):
+        for family in families:
+            for kind in kinds_of(family):
+                try:
+                    told, millis = _judge(draw_task(f"{family}/{kind}", seed))
+                except BadTasks:
+                    continue
+                kinds.setdefault(kind, Counter())[told] += 1
+                times.append(millis)
+    total = sum(kinds.values(), Counter[str]())
+    report(
+        {
+            "bench": "resolver",
+            "seeds": [asked.first, asked.first + asked.seeds - 1],
+            "goals": total.total(),
+            **{
+                f"{name}_share": round(total[name] / total.total(), 4)
+                for name in ("right", "wrong", "refused")
+            },
+            "goal_ms_median": round(median(times), 2),
+            "goal_ms_p95": round(quantiles(times, n=20)[-1], 2),
+            "kinds": {kind: dict(sorted(told.items())) for kind, told in sorted(kinds.items())},
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()

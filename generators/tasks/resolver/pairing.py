@@ -1,0 +1,205 @@
+"""Puts values and fields together: by the words between them, or by what is said around a value."""
+
+from collections.abc import Iterator, Sequence
+
+from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.passage import Passage
+from generators.tasks.resolver.place import TEXTS, Place
+from generators.tasks.resolver.roles import Role
+from generators.tasks.resolver.tokens import STOPS
+from generators.tasks.resolver.vocabulary import Key, Sense, Sort
+from generators.tasks.resolver.words import Cue
+from schemas.worlds.field import DataField
+from schemas.worlds.world import Entity
+
+_NEAR, _FAR = 4, 9
+"""How many words may stand between a field and its value: behind it, and before it."""
+
+_BARS = STOPS | {",", "(", ")", ">", "/"}
+"""Marks that part a field from what stands behind them."""
+
+Frame = tuple[Key, Key, Sense]
+"""What is said of rows around a value: the words before it, those behind it, and the field."""
+
+
+class Pairing:
+    """The fields of a goal's values."""
+
+    def __init__(
+        self, passage: Passage, place: Place, frames: Sequence[Frame], *, names_first: bool
+    ) -> None:
+        """Pair values with fields.
+
+        `names_first`: whether the name of an entity and of a field is the entity's, right before the name of a row.
+        """
+        self._passage, self._place, self._names_first = passage, place, names_first
+        self.labels: dict[int, Item] = {}
+        """The name of its field, by the value's number."""
+        self.framed: dict[int, tuple[Sense, ...]] = {}
+        """The fields of values by what is said around them, as `due on …`."""
+        self.swallowed = set[int]()
+        """What is part of what is said around a value."""
+        self._frame([one for one in frames if len(one[0]) + len(one[1]) > 1])
+        self._pair()
+        self._frame(frames)
+
+    def bare(self) -> Iterator[Item]:
+        """Yield the names of fields that have no value."""
+        used = {label.number for label in self.labels.values()} | {*self.labels} | self.swallowed
+        for one in self._passage.items:
+            if one.has(Sort.LABEL) and one.number not in used:
+                yield one
+
+    def _is_free(self, item: Item) -> bool:
+        held = item.number in self.labels or item.number in self.framed
+        return item.is_value and not held and item.number not in self.swallowed
+
+    def _pair(self) -> None:
+        for item in self._passage.items:
+            if self._is_free(item):
+                self._pair_behind(item)
+        for item in self._passage.items:
+            if item.has(Sort.LABEL):
+                self._pair_before(item)
+        for item in self._passage.items:
+            if self._is_free(item):
+                self._pair_far(item)
+
+    def _pair_behind(self, value: Item) -> None:
+        """Pair a value with the field behind it: `"Open" as its Status`."""
+        for behind in self._passage.items[value.number + 1 : value.number + 4]:
+            if behind.has(Sort.LABEL):
+                is_row = value.has(*TITLES) and not self._is_link(behind, value)
+                near = behind.place - value.end <= _NEAR and not is_row
+                joints = self._passage.between(value, behind)
+                if (
+                    near
+                    and any(Cue.AS in one.cues for one in joints)
+                    and self._is_of(behind, value)
+                ):
+                    self.labels[value.number] = behind
+                return
+            if behind.mark or not behind.cues:
+                return
+
+    def _pair_before(self, label: Item) -> None:
+        """Pair a field with the value behind it: `Status is "Open"`."""
+        is_used = any(one is label for one in self.labels.values())
+        if is_used or label.number in {*self.labels, *self.swallowed}:
+            return
+        for behind in self._passage.items[label.number + 1 :]:
+            if behind.mark in _BARS or behind.place - label.end > _FAR:
+                return
+            if self._is_free(behind):
+                if self._is_of(label, behind) and not self._is_row(label, behind):
+                    self.labels[behind.number] = label
+                return
+            if behind.has(Sort.LABEL, Sort.ONE, Sort.MANY, Sort.VIEW) or Cue.AND in behind.cues:
+                return
+
+    def _pair_far(self, value: Item) -> None:
+        """Pair a value with a field that nothing else is paired with: `set the Status of … to "Open"`."""
+        is_aim = self._passage.is_aim(value)
+        is_new = is_aim or self._passage.roles[value.number] is Role.SET
+        if value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
+            return
+        if not is_aim and (value.has(*TITLES) or value.is_literal):
+            return
+        free = [one for one in self.bare() if self._is_of(one, value) and self._speaks(one)]
+        if value.has(*TITLES):
+            free = [one for one in free if self._is_link(one, value)]
+        here = [one for one in free if one.sentence == value.sentence]
+        before = [one for one in here if one.number < value.number]
+        behind = [one for one in here if one.number > value.number]
+        elsewhere = [one for one in free if one.sentence != value.sentence]
+        found = [
+            *reversed(before),
+            *(() if value.weak and value.is_literal else (*behind, *elsewhere)),
+        ]
+        if found:
+            self.labels[value.number] = found[0]
+
+    def _speaks(self, label: Item) -> bool:
+        return not label.weak or label.exact or self._passage.speaks_of_rows(label.sentence)
+
+    def _fields(self, label: Item) -> Iterator[tuple[Entity, DataField]]:
+        """Yield the fields that a name may be of."""
+        for sense in label.senses:
+            if sense.sort is Sort.LABEL:
+                entity = self._place.world.entity(sense.entity)
+                yield entity, entity.field(sense.name)
+
+    def _is_of(self, label: Item, value: Item) -> bool:
+        """Return whether a mention may be a value of a field that is named."""
+        return any(self._place.fits(*each, value) for each in self._fields(label))
+
+    def _is_row(self, label: Item, value: Item) -> bool:
+        """Return whether a value is rather the row whose field is named: `the Status of "A lamp"`, `the same as …`."""
+        if not value.has(*TITLES):
+            return False
+        between = self._passage.between(label, value)
+        is_entity = not between if self._names_first else not self._is_link(label, value)
+        if is_entity and self._is_name(label, value):
+            return True
+        is_named = any(one.cues & {Cue.OF, Cue.SAME} or one.has(Sort.ONE) for one in between)
+        if is_named or self._passage.is_after(label, Cue.SAME):
+            return True
+        return not self._is_link(label, value) and any(Cue.AS in one.cues for one in between)
+
+    @staticmethod
+    def _is_name(label: Item, value: Item) -> bool:
+        """Return whether a name of a field is also that of the row's entity: `the Title "A house"`."""
+        entities = {sense.entity for sense in value.senses if sense.sort in TITLES}
+        return any(one.sort is Sort.ONE and one.entity in entities for one in label.senses)
+
+    def _is_link(self, label: Item, value: Item) -> bool:
+        """Return whether a name is that of a link which may lead to a row that a mention is."""
+        rows = {sense.entity for sense in value.senses if sense.sort in TITLES}
+        return any(field.target in rows for _, field in self._fields(label))
+
+    def _frame(self, frames: Sequence[Frame]) -> None:
+        """Find the fields of values by what is said around them; of several such phrases the longest counts."""
+        for item in self._passage.items:
+            if not item.is_value or item.number in self.labels or item.number in self.framed:
+                continue
+            found = [
+                one for one in frames if self._stands(item, *one[:2]) and self._is_fit(one[2], item)
+            ]
+            if not found:
+                continue
+            before, behind, _ = max(found, key=lambda one: len(one[0]) + len(one[1]))
+            length = len(before) + len(behind)
+            self.framed[item.number] = tuple(
+                one[2] for one in found if len(one[0]) + len(one[1]) == length
+            )
+            inside = range(item.place - len(before), item.end + len(behind))
+            self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
+
+    def _stands(self, item: Item, before: Key, behind: Key) -> bool:
+        words = self._passage.words
+        article = self._passage.is_definite(item)
+        places = (item.place, item.place - 1) if article else (item.place,)
+        is_behind = words[item.end : item.end + len(behind)] == behind
+        return is_behind and any(
+            words[max(0, place - len(before)) : place] == before
+            and (len(before) + len(behind) > 1 or self._follows_noun(item, place - len(before)))
+            for place in places
+        )
+
+    def _follows_noun(self, item: Item, start: int) -> bool:
+        """Return whether a single word before a value stands behind a noun of rows, or behind what describes them."""
+        items = self._passage.items
+        before = next((one for one in reversed(items[: item.number]) if one.end <= start), None)
+        if before is None or before.end < start - 1:
+            return False
+        if Cue.AND in before.cues and before.number:
+            before = items[before.number - 1]
+        is_told = before.is_value and self._passage.roles[before.number] is Role.COND
+        return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told
+
+    def _is_fit(self, sense: Sense, item: Item) -> bool:
+        entity = self._place.world.entity(sense.entity)
+        field = entity.field(sense.name)
+        if field.kind in TEXTS and not item.quoted:
+            return any(one.sort is Sort.TEXT and one.name == sense.name for one in item.senses)
+        return self._place.fits(entity, field, item)

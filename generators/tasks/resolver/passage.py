@@ -1,0 +1,94 @@
+"""The mentions of a goal in their order, and what stands before and between them."""
+
+from collections.abc import Sequence
+
+from generators.tasks.resolver.mentions import Item
+from generators.tasks.resolver.roles import roles_of
+from generators.tasks.resolver.tokens import STOPS
+from generators.tasks.resolver.vocabulary import Key, Sort
+from generators.tasks.resolver.words import Cue
+
+_LISTED = frozenset({Cue.AND, Cue.IT, Cue.COND})
+_ASKED = frozenset({Cue.TELL, Cue.SET, Cue.DELETE})
+_QUESTIONS = frozenset("?？؟")  # noqa: RUF001 - the marks of several scripts
+
+
+class Passage:
+    """The mentions of one goal."""
+
+    def __init__(self, items: Sequence[Item], words: Key, articles: frozenset[str]) -> None:
+        self.items, self.words, self.articles = items, words, articles
+        self.roles = list(roles_of(items))
+        """What a value at each mention is for."""
+
+    def with_cues(self, *cues: Cue) -> list[Item]:
+        """Return the mentions that are one of some cues."""
+        return [one for one in self.items if not one.cues.isdisjoint(cues)]
+
+    def names(self, *sorts: Sort) -> set[str]:
+        """Return the entities that are mentioned by some sorts of names."""
+        return {sense.entity for one in self.items for sense in one.senses if sense.sort in sorts}
+
+    def between(self, one: Item, other: Item) -> Sequence[Item]:
+        """Return the mentions between two."""
+        return self.items[one.number + 1 : other.number]
+
+    def before(self, item: Item) -> Item | None:
+        """Return the mention before another; None: it is the first."""
+        return self.items[item.number - 1] if item.number else None
+
+    def is_after(self, item: Item, *cues: Cue, within: int = 3) -> bool:
+        """Return whether one of some cues stands shortly before a mention."""
+        for before in reversed(self.items[: item.number]):
+            if item.place - before.end > within or before.mark in STOPS:
+                return False
+            if not before.cues.isdisjoint(cues):
+                return True
+            if before.is_value or before.has(Sort.LABEL):
+                return False
+        return False
+
+    def is_aim(self, item: Item) -> bool:
+        """Return whether `to` or the like stands right before a value."""
+        before = self.before(item)
+        near = before is not None and item.place - before.end <= 1
+        return near and before is not None and bool(before.cues & {Cue.TO, Cue.SET})
+
+    def is_now(self, item: Item) -> bool:
+        """Return whether `now` stands right behind a value: `is closed now`."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        return any(Cue.NOW in one.cues and one.place == item.end for one in behind)
+
+    def is_definite(self, item: Item) -> bool:
+        """Return whether the article of one certain thing stands before a noun."""
+        return item.place > 0 and self.words[item.place - 1] in self.articles
+
+    def is_named(self, label: Item) -> bool:
+        """Return whether the name of a field is meant as such: an article, a mark or `and` stands before it."""
+        if label.quoted or label.exact or label.end - label.place > 1:
+            return True
+        before = self.before(label)
+        near = before is not None and before.end == label.place
+        is_listed = near and before is not None and bool(before.cues & _LISTED)
+        is_marked = label.place > 0 and self.words[label.place - 1] in {",", ";", ":"}
+        return self.is_definite(label) or is_marked or is_listed
+
+    def asks(self, sentence: int) -> bool:
+        """Return whether a sentence is a question."""
+        some = [one for one in self.items if one.sentence == sentence]
+        return any(one.mark in _QUESTIONS or Cue.TELL in one.cues for one in some)
+
+    def is_question(self) -> bool:
+        """Return whether a goal may ask for an answer."""
+        return any(one.mark in _QUESTIONS or Cue.TELL in one.cues for one in self.items)
+
+    def speaks_of_rows(self, sentence: int) -> bool:
+        """Return whether a sentence speaks of the world, so that its single words may."""
+        some = [one for one in self.items if one.sentence == sentence]
+        is_asked = any(one.cues & _ASKED or one.mark in _QUESTIONS for one in some)
+        return any(
+            one.counts
+            or one.has(Sort.ONE, Sort.MANY)
+            or (one.has(Sort.LABEL) and (one.exact or one.end - one.place > 1 or is_asked))
+            for one in some
+        )

@@ -1,0 +1,95 @@
+"""The resolver: reads goals of one world."""
+
+from collections.abc import Iterator, Sequence
+
+from generators.tasks.resolver.attempt import Attempt, judge
+from generators.tasks.resolver.descriptions import with_descriptions
+from generators.tasks.resolver.finder import Finder
+from generators.tasks.resolver.frames.additions import read_additions
+from generators.tasks.resolver.frames.conditions import read_conditions
+from generators.tasks.resolver.frames.facts import read_chains, read_facts
+from generators.tasks.resolver.frames.listed import read_listed
+from generators.tasks.resolver.frames.records import read_records
+from generators.tasks.resolver.frames.several import read_several
+from generators.tasks.resolver.frames.shop import read_shop
+from generators.tasks.resolver.mentions import Item
+from generators.tasks.resolver.permits import permit
+from generators.tasks.resolver.place import Place
+from generators.tasks.resolver.reading import Reading, Reason, Refusal
+from generators.tasks.resolver.scene import Scene
+from generators.tasks.resolver.tokens import split
+from generators.tasks.resolver.vocabulary import Vocabulary, titles_of
+from generators.tasks.resolver.words import Cue, language_of, words_of
+from generators.worlds.state.database import Rows
+from schemas.worlds.world import World
+
+_FRAMES = (
+    read_listed,
+    read_facts,
+    read_chains,
+    read_several,
+    read_conditions,
+    read_additions,
+    read_records,
+    read_shop,
+)
+
+
+class Resolver:
+    """Reads goals by a world's specification and rows, and by nothing else."""
+
+    def __init__(self, world: World, rows: Rows) -> None:
+        self._world, self._rows = world, rows
+        self._place = Place(world, rows, titles_of(world, rows))
+        self._known: dict[str, Vocabulary] = {}
+
+    def read(self, goal: str) -> Reading | Refusal:
+        """Return the only reading of a goal, or why it has none or several.
+
+        A word that is the name of an entity and of a field, as in `the author Ann`, is read as the entity's first.
+        """
+        first = self._read(self.scene(goal))
+        if isinstance(first, Reading):
+            return first
+        other = self._read(self.scene(goal, names_first=False))
+        return other if isinstance(other, Reading) else first
+
+    def _read(self, scene: Scene) -> Reading | Refusal:
+        if (unclear := _unclear_day(scene)) is not None:
+            return unclear
+        read = judge(scene, self._attempts(scene))
+        return read if isinstance(read, Refusal) else permit(scene, read)
+
+    def scene(self, goal: str, *, names_first: bool = True) -> Scene:
+        """Return what a goal mentions."""
+        language = language_of(token.text for token in split(goal))
+        words = words_of(language)
+        if language not in self._known:
+            self._known[language] = Vocabulary(self._world, self._rows, words)
+        vocabulary = self._known[language]
+        finder = Finder(self._world, vocabulary, words, goal)
+
+        def scene_of(items: Sequence[Item]) -> Scene:
+            return Scene(
+                self._place,
+                items,
+                finder.key,
+                vocabulary.frames,
+                articles=words.articles,
+                names_first=names_first,
+            )
+
+        return scene_of(with_descriptions(scene_of(finder.items())))
+
+    def _attempts(self, scene: Scene) -> Iterator[Attempt]:
+        for frame in _FRAMES:
+            yield from frame(scene)
+
+
+def _unclear_day(scene: Scene) -> Refusal | None:
+    """Return why a day of a goal is not certain; None: there is none of that sort."""
+    told = [one for one in scene.with_cues(Cue.RELATIVE) if scene.speaks_of_rows(one.sentence)]
+    for one in (*told, *(item for item in scene.items if item.is_unclear)):
+        about = f"which day is meant depends: {one.text}"
+        return Refusal(reason=Reason.UNCLEAR_DAY, about=about, candidates=(one.text,))
+    return None

@@ -1,0 +1,161 @@
+"""A goal's mentions put together: which value belongs to which field, and what is left."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.pairing import Frame, Pairing
+from generators.tasks.resolver.passage import Passage
+from generators.tasks.resolver.place import TEXTS, Place
+from generators.tasks.resolver.roles import Pair, Role
+from generators.tasks.resolver.tokens import key_of
+from generators.tasks.resolver.vocabulary import Key, Sort
+from generators.tasks.resolver.words import Cue
+from schemas.worlds.field import DataField
+
+_REST, _NEAR = 24, 4
+"""So many words may stand between two parts of one phrase, and between a bound and its value."""
+
+
+class Scene(Passage):
+    """The mentions of a goal, and what belongs together."""
+
+    def __init__(
+        self,
+        place: Place,
+        items: Sequence[Item],
+        words: Key,
+        frames: Sequence[Frame],
+        *,
+        articles: frozenset[str],
+        names_first: bool,
+    ) -> None:
+        super().__init__(items, words, articles)
+        self.place = place
+        self._pairing = Pairing(self, place, frames, names_first=names_first)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The values with fields, in their order; titles without a field are not among them."""
+        return tuple(self._make(one) for one in self.items if self._is_paired(one))
+
+    @cached_property
+    def firm(self) -> tuple[Pair, ...]:
+        """The values with fields that are not just single words which may mean nothing."""
+        return tuple(one for one in self.pairs if self._is_firm(one))
+
+    @cached_property
+    def titles(self) -> tuple[Item, ...]:
+        """The rows that are named and are no value of a field."""
+        known = {*self._pairing.labels, *self._pairing.framed}
+        return tuple(one for one in self.items if one.has(*TITLES) and one.number not in known)
+
+    @cached_property
+    def literals(self) -> tuple[Item, ...]:
+        """The quotations of what the world does not have, without a field."""
+        labels = self._pairing.labels
+        return tuple(one for one in self.items if one.is_literal and one.number not in labels)
+
+    @cached_property
+    def bare(self) -> tuple[Item, ...]:
+        """The names of fields that have no value, in their order."""
+        return tuple(
+            one
+            for one in self._pairing.bare()
+            if not one.weak or one.exact or self.speaks_of_rows(one.sentence)
+        )
+
+    def deeds(self, entity: str) -> list[str]:
+        """Return the steps of an entity's workflow that a goal has words for; all of their words must be there."""
+        found = [
+            sense
+            for item in self.items
+            for sense in item.senses
+            if sense.sort is Sort.DEED and sense.entity == entity
+            if self._ends_so(item, str(sense.value))
+        ]
+        whole = [sense.name for sense in found if sense.value]
+        return whole or [sense.name for sense in found]
+
+    def _ends_so(self, item: Item, behind: str) -> bool:
+        key = key_of(behind)
+        rest = self.words[item.end : item.end + _REST]
+        return not key or any(rest[at : at + len(key)] == key for at in range(len(rest)))
+
+    def fields(self, item: Item, entity: str) -> list[DataField]:
+        """Return the fields of an entity that a name may be of."""
+        known = (one for one in item.senses if one.sort is Sort.LABEL and one.entity == entity)
+        return [self.place.world.entity(entity).field(sense.name) for sense in known]
+
+    def fields_of(self, pair: Pair, entity: str) -> list[DataField]:
+        """Return the fields of an entity that a pair may be of."""
+        held, item = self.place.world.entity(entity), pair.item
+        framed = self._pairing.framed.get(item.number)
+        told = {one.name for one in item.senses if one.entity == entity}
+        if pair.label is not None:
+            some = self.fields(pair.label, entity)
+        elif framed is not None:
+            some = [held.field(one.name) for one in framed if one.entity == entity]
+        elif not told and pair.over is None and item.day is None and not item.is_amount:
+            return []  # a bare number may be anything
+        else:
+            some = [one for one in held.fields if one.kind not in TEXTS or one.name in told]
+        return [field for field in some if self.place.fits(held, field, item)]
+
+    def again(self, entity: str, fields: Iterable[DataField]) -> list[Item]:
+        """Return the names without a value of fields that a goal has named elsewhere with one."""
+        some = [*fields]
+        return [one for one in self.bare if any(each in some for each in self.fields(one, entity))]
+
+    def is_part(self, item: Item) -> bool:
+        """Return whether a mention is part of what is said around a value."""
+        return item.number in self._pairing.swallowed
+
+    def is_labelled(self, item: Item) -> bool:
+        """Return whether a value has a field that the goal names."""
+        return item.number in self._pairing.labels
+
+    def _is_paired(self, item: Item) -> bool:
+        if item.number in self._pairing.labels or item.number in self._pairing.framed:
+            return True
+        is_other = self.is_part(item) or item.is_literal or item.has(*TITLES, Sort.LABEL)
+        if not item.is_value or is_other or (item.weak and item.has(Sort.FLAG)):
+            return False
+        return not item.weak or self.is_aim(item) or self.speaks_of_rows(item.sentence)
+
+    def _is_firm(self, pair: Pair) -> bool:
+        is_told = pair.label is not None or pair.item.number in self._pairing.framed
+        return is_told or not pair.item.weak or pair.role is Role.SET
+
+    def _make(self, item: Item) -> Pair:
+        if item.number in self._pairing.framed:
+            return Pair(item, None, Role.COND)
+        label = self._pairing.labels.get(item.number)
+        over, negated = self._bound_before(item, label)
+        role = Role.COND if over is not None else self._role(item, label)
+        return Pair(item, label, role, over, negated)
+
+    def _role(self, item: Item, label: Item | None) -> Role:
+        first = item if label is None or item.number < label.number else label
+        between = () if label is None or first is item else self.between(label, item)
+        is_new = any(Cue.SET in one.cues for one in between) or self.is_now(item)
+        if self.is_aim(item) or self.is_aim(first) or is_new:
+            return Role.SET
+        if label is None and item.weak:
+            return Role.COND
+        role = self.roles[first.number]
+        is_behind = (
+            first is item and label is not None
+        )  # `with "Open" as its Status` is said of both
+        return Role.EITHER if is_behind and role is Role.COND else role
+
+    def _bound_before(self, item: Item, label: Item | None) -> tuple[Cue | None, bool]:
+        """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""
+        over, negated = None, False
+        for before in reversed(self.items[: item.number]):
+            if before is label or before.is_value or before.mark or item.place - before.end > _NEAR:
+                break
+            if over is None and item.is_measure and before.cues & {Cue.ABOVE, Cue.BELOW}:
+                over = Cue.ABOVE if Cue.ABOVE in before.cues else Cue.BELOW
+            negated = negated or Cue.NOT in before.cues
+        return over, negated

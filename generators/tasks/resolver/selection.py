@@ -1,0 +1,183 @@
+"""The rows that a goal speaks of: named, described, or first in an order."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from generators.tasks.resolver.attempt import Used, used_by
+from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.place import NUMBERS
+from generators.tasks.resolver.roles import Pair, Role
+from generators.tasks.resolver.scene import Scene
+from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.words import Cue
+from generators.worlds.state.database import Row
+from schemas.worlds.field import DataField, Kind
+from schemas.worlds.world import Entity
+
+_MOST_SPLITS = 64
+"""So many ways to part values into descriptions and new ones are tried."""
+
+Fielded = tuple[Pair, DataField]
+"""A value with the one field that it is taken for."""
+
+_ENDS: dict[Cue, tuple[bool, frozenset[Kind]]] = {
+    Cue.MOST: (True, NUMBERS),
+    Cue.LEAST: (False, NUMBERS),
+    Cue.LATEST: (True, frozenset({Kind.DATE})),
+    Cue.EARLIEST: (False, frozenset({Kind.DATE})),
+    Cue.DEAREST: (True, frozenset({Kind.MONEY})),
+    Cue.CHEAPEST: (False, frozenset({Kind.MONEY})),
+}
+"""Of the ends of orders, whether it is the largest, and the kinds of fields."""
+
+
+class Split(NamedTuple):
+    """The values of a goal, for one entity."""
+
+    conditions: tuple[Fielded, ...]
+    """Those that describe rows."""
+    settings: tuple[Fielded, ...]
+    """Those that rows are to have."""
+
+
+class Order(NamedTuple):
+    """An order of rows."""
+
+    field: DataField
+    """By what."""
+    largest: bool
+    """Whether the largest comes first."""
+    used: Used
+    """Where the goal says so."""
+
+
+def entities_of(scene: Scene) -> list[Entity]:
+    """Return the entities that a goal may be about: those of named rows first, then those that it names."""
+    world = scene.place.world
+    named = {one.entity for item in scene.titles for one in item.senses if one.sort in TITLES}
+    told = scene.names(Sort.ONE, Sort.MANY, Sort.VIEW) or {
+        one.entity for item in scene.items for one in item.senses if one.sort is Sort.LABEL
+    }
+    if not named and not told:
+        told = {one.entity for item in scene.items for one in item.senses}
+    return [entity for entity in world.entities if entity.name in (named | told)]
+
+
+def named_in(scene: Scene, entity: Entity) -> list[tuple[Item, list[int]]]:
+    """Return the named rows of an entity: each mention with the ids that it may be."""
+    out = list[tuple[Item, list[int]]]()
+    for item in scene.titles:
+        some = item.ids(entity.name)
+        if some:
+            out.append((item, some))
+    return out
+
+
+def splits(scene: Scene, entity: Entity, pairs: Sequence[Pair]) -> Iterator[Split]:
+    """Yield the ways to take values as descriptions or as new values of an entity's rows."""
+    known = [(pair, scene.fields_of(pair, entity.name)) for pair in pairs]
+    told = [one for one in known if one[1]]
+    is_only = len(scene.place.rows_of(entity.name)) == 1
+    choices = [
+        [(pair, field, role) for field in fields for role in _roles(pair, is_only=is_only)]
+        for pair, fields in told
+    ]
+    for number, each in enumerate(product(*choices)):
+        if number >= _MOST_SPLITS:
+            return
+        yield Split(
+            tuple((pair, field) for pair, field, role in each if role is Role.COND),
+            tuple((pair, field) for pair, field, role in each if role is Role.SET),
+        )
+
+
+def _roles(pair: Pair, *, is_only: bool) -> tuple[Role, ...]:
+    if is_only:
+        return (Role.SET,)  # the only row needs no description
+    if pair.label is None and not pair.item.senses:
+        return (Role.COND,)  # a number or a day without a field is no new value
+    return (Role.COND, Role.SET) if pair.role is Role.EITHER else (pair.role,)
+
+
+def find_order(scene: Scene, entity: Entity) -> Order | None:
+    """Return the order that a goal speaks of; None: of none, or of one that fits several fields."""
+    for item in scene.items:
+        for cue in sorted(item.cues & _ENDS.keys()):
+            largest, kinds = _ENDS[cue]
+            found = _ordered_by(scene, entity, item, kinds)
+            if found is not None:
+                return Order(found[0], largest, used_by(found[1]))
+    return None
+
+
+def unnamed_order(scene: Scene, entity: Entity) -> list[str]:
+    """Return the labels of the fields by which an order may be meant that names none; empty: there is no order."""
+    for item in scene.items:
+        for cue in sorted(item.cues & _ENDS.keys()):
+            if scene.speaks_of_rows(item.sentence):
+                return [field.label for field in entity.fields if field.kind in _ENDS[cue][1]]
+    return []
+
+
+def _ordered_by(
+    scene: Scene, entity: Entity, item: Item, kinds: frozenset[Kind]
+) -> tuple[DataField, Item | None] | None:
+    """Return the field of an order and where it is named: the nearest in the sentence, first behind the word."""
+    named = [
+        (one, field)
+        for one in scene.bare
+        for field in scene.fields(one, entity.name)
+        if field.kind in NUMBERS and _is_near(scene, one, item)
+    ]
+    if any(each[0].sentence == item.sentence for each in named):
+        named = [each for each in named if each[0].sentence == item.sentence]
+    behind = [each for each in named if each[0].number > item.number]
+    before = [each for each in named if each[0].number < item.number]
+    for label, field in (*behind[:1], *reversed(before)):
+        return field, label
+    some = [field for field in entity.fields if field.kind in kinds]
+    if len(some) == 1 and kinds != NUMBERS and scene.speaks_of_rows(item.sentence):
+        return some[0], None
+    return None
+
+
+def _is_near(scene: Scene, label: Item, item: Item) -> bool:
+    """Return whether a field may be that of an order: in its sentence, or before it if that speaks of no other."""
+    if label.sentence == item.sentence:
+        return True
+    is_asked = scene.speaks_of_rows(item.sentence) or scene.asks(item.sentence)
+    return label.sentence == item.sentence - 1 and is_asked
+
+
+def select(
+    scene: Scene, entity: Entity, conditions: Sequence[Fielded], order: Order | None = None
+) -> list[Row]:
+    """Return the rows that fit conditions, in an order; without one, as they are."""
+    rows = [
+        row
+        for row in scene.place.rows_of(entity.name)
+        if all(scene.place.holds(pair, entity, field, row) for pair, field in conditions)
+    ]
+    if order is None:
+        return rows
+    held = [row for row in rows if row[order.field.name] is not None]
+    return sorted(held, key=lambda row: _key(row, order.field), reverse=order.largest)
+
+
+def _key(row: Row, field: DataField) -> tuple[int, str]:
+    value = row[field.name]
+    return (value, "") if isinstance(value, int) else (0, str(value))
+
+
+def is_tied(rows: Sequence[Row], order: Order, place: int) -> bool:
+    """Return whether the row at a place of an order is not the only one that may be there."""
+    value = rows[place][order.field.name]
+    return sum(row[order.field.name] == value for row in rows) > 1
+
+
+def means_many(scene: Scene, entity: Entity) -> bool:
+    """Return whether a goal speaks of several rows of an entity, and not of one."""
+    if scene.with_cues(Cue.ONE):
+        return False
+    return entity.name in scene.names(Sort.MANY) or bool(scene.with_cues(Cue.ALL))

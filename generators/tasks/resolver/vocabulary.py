@@ -1,0 +1,241 @@
+"""A world's own words: what its pages call things, by the words that goals may say for them."""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from generators.tasks.resolver.tokens import key_of, stem
+from generators.tasks.resolver.words import Words
+from generators.worlds.state.database import Row, Rows, Value
+from generators.worlds.state.display import Titles, show
+from schemas.worlds.field import DataField, Kind, tags_of
+from schemas.worlds.world import Entity, Transition, World
+
+Key = tuple[str, ...]
+"""The words of a text, as they are compared."""
+
+_WORDS, _DIGITS = 3, 3
+"""A part is said of a title of so many words, or a number of so many digits."""
+
+_LONGEST = 16
+"""Texts of more words are no names of anything."""
+
+
+class Sort(StrEnum):
+    """What a phrase of the world is."""
+
+    TITLE = "title"
+    """A row's title; the value is the row's id."""
+    LABEL = "label"
+    """A field."""
+    ONE = "one"
+    """An entity's singular."""
+    MANY = "many"
+    """An entity's plural."""
+    VIEW = "view"
+    """A view, of the entity whose rows it shows."""
+    CHOICE = "choice"
+    """A value of a choice, a tag or a flag."""
+    FLAG = "flag"
+    """Yes or no, of any flag."""
+    PART = "part"
+    """A part of a row's title by which people call it; the value is the row's id."""
+    DEED = "deed"
+    """The words for a step of a workflow, up to the row; the value are the words behind it."""
+    TEXT = "text"
+    """A text in a row of a field of one line."""
+    STEP = "step"
+    """A step of a workflow: its button."""
+    REPLY = "reply"
+    """The button that sends a message about a row of the entity."""
+    PLACE = "place"
+    """A name that concerns no row: the website, the signed-in user, a role, a button of the cart."""
+
+
+_VERBATIM = frozenset({Sort.TITLE, Sort.TEXT, Sort.PLACE, Sort.PART})
+"""What is not inflected."""
+
+
+class Sense(NamedTuple):
+    """One meaning of a phrase."""
+
+    sort: Sort
+    """What it is."""
+    entity: str = ""
+    """The entity; empty: none."""
+    name: str = ""
+    """The field, view or step; empty: none."""
+    value: Value = None
+    """The value of a choice or a text, the id of a titled row; None: there is none."""
+
+
+class Vocabulary:
+    """The phrases of a world and its rows."""
+
+    def __init__(self, world: World, rows: Rows, words: Words) -> None:
+        self.exact: dict[Key, list[Sense]] = {}
+        self.stemmed: dict[Key, list[Sense]] = {}
+        self._endings = words.endings
+        self._stems: dict[str, str] = {}
+        lengths: dict[str, set[int]] = {}
+        for text, sense in _phrases(world, rows, words):
+            key = key_of(text)
+            if not 0 < len(key) <= _LONGEST:
+                continue
+            self._add(self.exact, lengths, key, sense)
+            if sense.sort not in _VERBATIM:
+                self._add(self.stemmed, lengths, self.stems(key), sense)
+        self.words = {word for key in self.exact for word in key}
+        """All words of the phrases."""
+        self.frames = tuple(_frames(world))
+        """What is said of rows around a value: the words before it, those behind it, and the field."""
+        self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
+
+    def stems(self, key: Key) -> Key:
+        """Return words without their endings."""
+        return tuple(self._stem(word) for word in key)
+
+    def find(self, key: Key) -> tuple[Sense, ...]:
+        """Return the meanings of a phrase; those of its inflections only if it has none itself."""
+        found = self.exact.get(key) or self.stemmed.get(self.stems(key)) or ()
+        whole = tuple(one for one in found if one.sort is not Sort.PART)
+        return whole or tuple(found)
+
+    def longest(self, words: Key) -> tuple[int, tuple[Sense, ...]]:
+        """Return the number of the first words that make a phrase, and its meanings; 0: none do."""
+        some = {*self.lengths.get(words[0], ()), *self.lengths.get(self._stem(words[0]), ())}
+        for length in sorted(some, reverse=True):
+            if length <= len(words) and (found := self.find(words[:length])):
+                return length, found
+        return 0, ()
+
+    def _stem(self, word: str) -> str:
+        if word not in self._stems:
+            self._stems[word] = stem(word, self._endings)
+        return self._stems[word]
+
+    @staticmethod
+    def _add(
+        into: dict[Key, list[Sense]], lengths: dict[str, set[int]], key: Key, sense: Sense
+    ) -> None:
+        known = into.setdefault(key, [])
+        if sense not in known:
+            known.append(sense)
+        lengths.setdefault(key[0], set()).add(len(key))
+
+
+def titles_of(world: World, rows: Rows) -> Titles:
+    """Return the titles of rows by entity and id."""
+    return {
+        entity.name: {_id(row): str(row[entity.title.name]) for row in rows.get(entity.name, ())}
+        for entity in world.entities
+    }
+
+
+def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sense]]:
+    for text, value in ((world.words.yes, 1), (world.words.no, 0), *words.flags.items()):
+        yield text, Sense(Sort.FLAG, value=value)
+    for entity in world.entities:
+        yield entity.one, Sense(Sort.ONE, entity.name)
+        yield entity.many, Sense(Sort.MANY, entity.name)
+        for field in entity.fields:
+            yield from _field_phrases(entity, field, rows.get(entity.name, []), words)
+    for view in world.views:
+        yield view.label, Sense(Sort.VIEW, view.entity, view.name)
+    for flow in world.workflows:
+        for step in flow.transitions:
+            yield step.label, Sense(Sort.STEP, flow.entity, step.name)
+            for said in _names_of(step):
+                before, _, behind = said.partition("{it}")
+                yield before, Sense(Sort.DEED, flow.entity, step.name, behind.strip())
+    for thread in world.threads:
+        yield thread.reply, Sense(Sort.REPLY, thread.entity)
+    yield from ((text, Sense(Sort.PLACE)) for text in _places(world))
+
+
+def _frames(world: World) -> Iterator[tuple[Key, Key, Sense]]:
+    for entity in world.entities:
+        for field in entity.fields:
+            for phrase in _that(field):
+                before, value, behind = phrase.partition("{value}")
+                if value:
+                    sense = Sense(Sort.LABEL, entity.name, field.name)
+                    yield key_of(before), key_of(behind), sense
+
+
+def _field_phrases(
+    entity: Entity, field: DataField, rows: list[Row], words: Words
+) -> Iterator[tuple[str, Sense]]:
+    for name in (field.label, *_names_of(field), *words.labels.get(field.label, ())):
+        yield name, Sense(Sort.LABEL, entity.name, field.name)
+    for choice in field.choices:
+        yield choice, Sense(Sort.CHOICE, entity.name, field.name, choice)
+    if field.kind is Kind.FLAG:
+        for phrase in _that(field):
+            yield phrase, Sense(Sort.CHOICE, entity.name, field.name, 1)
+    elif field is entity.title:
+        yield from _title_phrases(entity, rows)
+    elif field.kind is Kind.TEXT:
+        for text in {row[field.name]: None for row in rows if row[field.name]}:
+            yield str(text), Sense(Sort.TEXT, entity.name, field.name, text)
+
+
+def _title_phrases(entity: Entity, rows: list[Row]) -> Iterator[tuple[str, Sense]]:
+    for row in rows:
+        title = str(row[entity.title.name])
+        yield title, Sense(Sort.TITLE, entity.name, entity.title.name, row["id"])
+        for part in _parts(entity, title):
+            yield part, Sense(Sort.PART, entity.name, entity.title.name, row["id"])
+
+
+def _names_of(of: DataField | Transition) -> tuple[str, ...]:
+    """Return what people call a field or a step, beside its label."""
+    return tuple(getattr(of, "said", ()))
+
+
+def _that(field: DataField) -> tuple[str, ...]:
+    """Return what people say of a row by a field, as `due on {value}`."""
+    return tuple(getattr(field, "that", ()))
+
+
+def _parts(entity: Entity, title: str) -> Iterator[str]:
+    """Yield the parts by which people call a title: the number of a code, or all words but the first or the last."""
+    words, digits = title.split(), re.findall(r"\d+", title)
+    if len(words) == 1 and len(digits) == 1 and len(digits[0]) >= _DIGITS:
+        yield f"{entity.one} {digits[0]}"
+    for part in (words[1:], words[:-1]) if len(words) >= _WORDS else ():
+        if min(len(part[0]), len(part[-1])) >= _DIGITS:
+            yield " ".join(part)
+
+
+def _places(world: World) -> Iterator[str]:
+    yield from (world.title, world.user, world.role or world.user)
+    if world.permissions is not None:
+        yield world.permissions.leader
+    if world.cart is not None:
+        yield from (world.cart.add, world.cart.check_out)
+
+
+def show_fact(world: World, titles: Titles, entity: str, row: Row, field: str) -> str:
+    """Return a field's value as pages display it."""
+    return show(world, entity, field, row[field], titles)
+
+
+def tags_in(field: DataField, text: str) -> str | None:
+    """Return the value of tags that a text lists; None: it lists anything else."""
+    told = {key_of(one) for one in text.replace(";", ",").split(",") if one.strip()}
+    known = {key_of(choice): choice for choice in field.choices}
+    if not told or not told <= known.keys():
+        return None
+    named = {known[one] for one in told}
+    return ", ".join(choice for choice in field.choices if choice in named)
+
+
+def has_tag(value: Value, tag: str) -> bool:
+    """Return whether a value of tags has a tag."""
+    return tag in tags_of(value)
+
+
+def _id(row: Row) -> int:
+    return int(row["id"] or 0)

@@ -1,0 +1,178 @@
+"""The words by which goals say what is meant, in each language: `words/en.toml` says what its tables mean."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from generators.tasks.resolver.tokens import key_of
+
+_FILES = Path(__file__).with_name("words")
+
+_SHORTEST = 4
+"""Shorter words are not looked for behind a slip."""
+
+ENGLISH = "en"
+"""The language of goals whose words tell none."""
+
+
+class Cue(StrEnum):
+    """What a word of a goal says; the names of the tables of `words/en.toml`."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    NOT = "not"
+    ALL = "all"
+    ONE = "one"
+    SET = "set"
+    COND = "cond"
+    PLAIN = "plain"
+    TELL = "tell"
+    TO = "to"
+    AS = "as"
+    OF = "of"
+    AND = "and"
+    OR = "or"
+    IT = "it"
+    NEW = "new"
+    DELETE = "delete"
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+    SPAN = "span"
+    MOST = "most"
+    LEAST = "least"
+    LATEST = "latest"
+    EARLIEST = "earliest"
+    DEAREST = "dearest"
+    CHEAPEST = "cheapest"
+    FIRST = "first"
+    SECOND = "second"
+    THIRD = "third"
+    FOURTH = "fourth"
+    FIFTH = "fifth"
+    THREE = "three"
+    SAME = "same"
+    SWAP = "swap"
+    UNDO = "undo"
+    IF = "if"
+    ELSE = "else"
+    ASK = "ask"
+    UNDER = "under"
+    TIMES = "times"
+    BACK = "back"
+    FRONT = "front"
+    FREE = "free"
+    IMPOSSIBLE = "impossible"
+    RELATIVE = "relative"
+    NOISE = "noise"
+    FIELD = "field"
+    LINK = "link"
+    NOW = "now"
+    STAY = "stay"
+    IN = "in"
+    WRITE = "write"
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+
+
+class Words(NamedTuple):
+    """The words of one language."""
+
+    cues: Mapping[tuple[str, ...], frozenset[Cue]]
+    """What phrases say."""
+    lengths: Mapping[str, tuple[int, ...]]
+    """The lengths of phrases by their first word, the longest first."""
+    months: Mapping[str, int]
+    """Months by name, whole and short."""
+    numbers: Mapping[str, int]
+    """Numbers in words."""
+    common: frozenset[str]
+    """Words that mean nothing by themselves."""
+    articles: frozenset[str]
+    """The articles of one certain thing."""
+    flags: Mapping[str, int]
+    """What is said of what is yes or no, beside the world's own words."""
+    labels: Mapping[str, tuple[str, ...]]
+    """What people call fields that many websites have, by the labels of pages."""
+    slips: Mapping[str, str]
+    """Words with a letter missing or two exchanged, with the word that is meant."""
+    endings: tuple[tuple[str, str], ...]
+    """Endings that inflect words, the longest first, each with what stands in its place."""
+
+
+def languages() -> list[str]:
+    """Return the languages of goals, English first."""
+    return sorted(
+        (path.stem for path in _FILES.glob("*.toml")), key=lambda one: (one != ENGLISH, one)
+    )
+
+
+@cache
+def words_of(language: str) -> Words:
+    """Return the words of a language.
+
+    Raises:
+        ValueError: its file has an unknown table.
+    """
+    told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
+    cues: dict[tuple[str, ...], frozenset[Cue]] = {}
+    for name, phrases in told["cues"].items():
+        for phrase in phrases:
+            key = key_of(phrase)
+            cues[key] = cues.get(key, frozenset()) | {Cue(name)}
+    lengths: dict[str, set[int]] = {}
+    for key in cues:
+        lengths.setdefault(key[0], set()).add(len(key))
+    return Words(
+        cues,
+        {first: tuple(sorted(some, reverse=True)) for first, some in lengths.items()},
+        {key_of(name)[0]: number for names, number in _months(told) for name in names},
+        {key_of(name)[0]: number for name, number in told.get("numbers", {}).items()},
+        frozenset(key_of(" ".join(told["common"]))),
+        frozenset(told["articles"]),
+        told["flags"],
+        {label: tuple(names) for label, names in told.get("labels", {}).items()},
+        _slips({*key_of(" ".join(told["common"])), *(part for key in cues for part in key)}),
+        tuple((ending, instead) for ending, instead in told.get("endings", ())),
+    )
+
+
+def _months(told: Mapping[str, list[list[str]]]) -> Iterable[tuple[list[str], int]]:
+    return ((names, number) for number, names in enumerate(told["months"], start=1))
+
+
+def _slips(known: set[str]) -> dict[str, str]:
+    """Return the words that a single slip makes of known ones, without those that are known or may be of several."""
+    found: dict[str, set[str]] = {}
+    for word in known:
+        if len(word) < _SHORTEST:
+            continue
+        for at in range(len(word)):
+            found.setdefault(word[:at] + word[at + 1 :], set()).add(word)
+            if at + 1 < len(word):
+                found.setdefault(f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}", set()).add(
+                    word
+                )
+    return {
+        slip: next(iter(some))
+        for slip, some in found.items()
+        if len(some) == 1 and slip not in known
+    }
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """Return the language that knows the largest number of a goal's words; of several, English before the others."""
+    told = [*texts]
+    return max(languages(), key=lambda one: sum(text in _vocabulary_of(one) for text in told))
+
+
+@cache
+def _vocabulary_of(language: str) -> frozenset[str]:
+    words = words_of(language)
+    return words.common | {part for key in words.cues for part in key}

@@ -1,0 +1,111 @@
+"""The resolver reads a goal by the world alone, and agrees with a task's expectation only if it comes to the same."""
+
+from itertools import pairwise
+
+import pytest
+from support.worlds import drawn
+from support.worlds.made_world import SHOP, shop_rows
+
+from generators.tasks.resolver.agreement import agrees
+from generators.tasks.resolver.reading import Reading, Reason, Refusal
+from generators.tasks.resolver.resolve import Resolver
+from schemas.tasks.expectation import Expectation, RowRule
+
+KINDS = ("find", "count", "edit", "move", "delete", "delete-several", "swap", "create", "join")
+FAMILIES = ("banking", "clinic", "library")
+
+
+@pytest.fixture(name="resolver")
+def _resolver() -> Resolver:
+    return Resolver(SHOP, shop_rows())
+
+
+def _first_title() -> tuple[str, int]:
+    entity = SHOP.entities[0]
+    row = shop_rows()[entity.name][0]
+    return str(row[entity.title.name]), int(row["id"] or 0)
+
+
+def test_a_named_row_is_read(resolver: Resolver) -> None:
+    title, number = _first_title()
+    read = resolver.read(f'Delete the {SHOP.entities[0].one} "{title}".')
+    assert isinstance(read, Reading)
+    assert (read.entity, read.rows) == (SHOP.entities[0].name, (number,))
+    assert [one.row for one in read.removed] == [number]
+
+
+def test_another_world_does_not_know_the_row(resolver: Resolver) -> None:
+    world, rows = drawn.whole("banking", 3)
+    entity = world.entities[0]
+    goal = f'Delete the {entity.one} "{rows[entity.name][0][entity.title.name]}".'
+    assert isinstance(Resolver(world, rows).read(goal), Reading)
+    assert _reason(resolver.read(goal)) in {Reason.NO_ROW, Reason.NOT_READ}
+
+
+def test_an_empty_world_has_no_such_row() -> None:
+    title, _ = _first_title()
+    empty = Resolver(SHOP, {entity.name: [] for entity in SHOP.entities})
+    assert _reason(empty.read(f'Delete the {SHOP.entities[0].one} "{title}".')) is Reason.NO_ROW
+
+
+def test_two_equal_rows_are_not_one() -> None:
+    entity, rows = SHOP.entities[0], shop_rows()
+    twin = {**rows[entity.name][0], "id": 10_000}
+    two = {**rows, entity.name: [*rows[entity.name], twin]}
+    title, _ = _first_title()
+    read = Resolver(SHOP, two).read(f'Delete the {entity.one} "{title}".')
+    assert _reason(read) is Reason.TWO_ROWS
+    assert isinstance(read, Refusal)
+    assert len(read.candidates) == len([twin]) + 1
+
+
+@pytest.mark.parametrize("goal", ["", "   ", '"', "?", "Hello.", "\x00", "the the the", '""'])
+def test_words_that_ask_for_nothing_are_refused(resolver: Resolver, goal: str) -> None:
+    assert isinstance(resolver.read(goal), Refusal)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_drawn_goal_is_read_as_its_task_or_refused(family: str, kind: str) -> None:
+    task = drawn.task(family, kind, 5)
+    if task is None or task.expect is None:
+        pytest.skip("the world has no such task")
+    world, rows = drawn.whole(family, int(str(task.parameters["world"])))
+    read = Resolver(world, rows).read(task.instruction)
+    assert agrees(read, task.expect, world) or isinstance(read, Refusal)
+
+
+def test_a_task_agrees_with_its_own_goal_only() -> None:
+    told = [drawn.task("banking", kind, 5) for kind in KINDS]
+    tasks = [one for one in told if one is not None and one.expect is not None]
+    read = 0
+    for one, other in pairwise(tasks):
+        world, rows = drawn.whole("banking", int(str(one.parameters["world"])))
+        reading = Resolver(world, rows).read(one.instruction)
+        assert one.expect is not None
+        assert other.expect is not None
+        read += agrees(reading, one.expect, world)
+        assert not agrees(reading, other.expect, world)
+    assert read
+
+
+def test_a_reading_without_one_of_the_values_does_not_agree() -> None:
+    world, entity = SHOP, SHOP.entities[0]
+    read = Resolver(world, shop_rows()).read(f'Delete the {entity.one} "{_first_title()[0]}".')
+    rules = tuple(RowRule(table=entity.name, where={"id": one}) for one in (1, 2))
+    assert agrees(read, Expectation(removed=rules[:1]), world)
+    assert not agrees(read, Expectation(removed=rules), world)
+    assert not agrees(read, Expectation(answer="1"), world)
+
+
+def test_a_refusal_agrees_with_nothing_but_what_is_impossible(resolver: Resolver) -> None:
+    read = resolver.read(f'Delete the {SHOP.entities[0].one} "No such thing at all".')
+    assert agrees(read, Expectation(answer="impossible"), SHOP)
+    assert not agrees(read, Expectation(answer="possible"), SHOP)
+    vague = resolver.read("Hello.")
+    assert not agrees(vague, Expectation(answer="impossible"), SHOP)
+
+
+def _reason(read: Reading | Refusal) -> Reason:
+    assert isinstance(read, Refusal), read
+    return read.reason
