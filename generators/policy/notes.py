@@ -44,7 +44,10 @@ class Notes:
         self._random = Random(f"notes {seed}")
         self.written: list[Fact] = []
         """What was written down, in order."""
+        self.told: list[Fact] = []
+        """Those of them of which a picture has shown the label, so that it may be named."""
         self._new: list[Fact] = []
+        self._labels = set[str]()
 
     def look(self, sight: Sight) -> None:
         """Note what a picture shows of what the steps up to the next one keep.
@@ -52,6 +55,9 @@ class Notes:
         What only the step after it keeps counts later: it may mean other rows, as those of a list that a click narrows.
         """
         missing = [one for one in self._course.facts if one not in self.written]
+        self._labels |= {
+            one.label for one in missing if one.label and _is_written(one.label, sight)
+        }
         self._new = [one for one in missing if _is_in_sight(one, sight)]
 
     def add(self, decision: Decision) -> Decision:
@@ -60,6 +66,7 @@ class Notes:
         if not new or isinstance(decision.action, Answer) or self._course.next is None:
             return decision
         self.written += new
+        self.told += [one for one in new if one.label in self._labels]
         return decision.model_copy(update={"note": "; ".join(self._words(new)) + "."})
 
     def _words(self, facts: Sequence[Fact]) -> Iterator[str]:
@@ -70,6 +77,8 @@ class Notes:
             if label is None:
                 count = sum(one.label is None for one in self.written)
                 yield self._random.choice(_NAMES).format(names=names, count=count)
+            elif label not in self._labels:  # as where a narrow page leaves it out
+                yield ", ".join(f'"{one.of}" "{one.value}"' for one in same)
             elif len(same) == 1:
                 fact = same[0]
                 worded = self._random.choice(_ONE)
@@ -77,6 +86,12 @@ class Notes:
             else:
                 values = ", ".join(f'"{one.of}" "{one.value}"' for one in same)
                 yield self._random.choice(_VALUES).format(label=label, values=values)
+
+
+def _is_written(label: str, sight: Sight) -> bool:
+    """Return whether a picture shows a label, by itself or before its value."""
+    shown = (words(one.own_text) for one in sight.page.front.walk() if one.point is not None)
+    return any(label in text for text in shown)
 
 
 def _is_in_sight(fact: Fact, sight: Sight) -> bool:

@@ -8,7 +8,7 @@ from generators.policy.element_names import words
 from generators.policy.sentences.vary import said, vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
-from schemas.episodes.action import Action, Click, Drag, Hover, TypeText
+from schemas.episodes.action import Action, Answer, Click, Drag, Hover, TypeText
 from schemas.tasks.reference import Fact
 
 _FEWEST = 3
@@ -61,6 +61,9 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
 
     What the goal says itself is not remarked on where there is something else; `random` draws the remark and its words.
     """
+    action = scene.action
+    if isinstance(action, Answer) and action.text and f'"{action.text}"' not in thought:
+        return thought  # beside other quotations it would have to quote its answer
     found = [one for one in _remarks(scene, thought) if _is_new(one, thought)]
     places = [one for one in found if one.key == "place"]
     told = [one for one in found if one.key != "place"]

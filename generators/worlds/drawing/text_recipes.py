@@ -162,22 +162,27 @@ def _in_order(content: str, locale: str) -> str:
 
 
 def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "") -> str:
-    if len(slot) > 1:
-        return faker.random.choice(slot)
     match slot[0]:
+        case _ if len(slot) > 1:
+            return faker.random.choice(slot)
         case "number":
             return str(faker.random.choice(NUMBERS))
         case "slug":
             return _slug(title, locale, faker)
-        case "street_address" if locale in _STREETS:
-            return "".join(faker.format(source) for source in _STREETS[locale])
-        case "country" if locale in _COUNTRIES:
-            return faker.random.choice(_COUNTRIES[locale])
-        case ("phone_number" | "isbn13") as source if locale in _UNPARTED:
-            told = faker.format(source).replace(*_UNPARTED[locale])
-            return "".join(letter for letter in told if letter.isdigit())
         case source:
-            return " ".join(faker.format(source).split())
+            return _of_locale(source, locale, faker)
+
+
+def _of_locale(source: str, locale: str, faker: "Generator") -> str:
+    """Return what Faker gives for a locale, or what is used where Faker's own is of no use."""
+    if source == "street_address" and locale in _STREETS:
+        return "".join(faker.format(source) for source in _STREETS[locale])
+    if source == "country" and locale in _COUNTRIES:
+        return faker.random.choice(_COUNTRIES[locale])
+    if source in {"phone_number", "isbn13"} and locale in _UNPARTED:
+        told = faker.format(source).replace(*_UNPARTED[locale])
+        return "".join(letter for letter in told if letter.isdigit())
+    return " ".join(faker.format(source).split())
 
 
 def _slug(title: str, locale: str, faker: "Generator") -> str:
