@@ -4,6 +4,7 @@ What leads to the page in sight is left out, and so is a menu whose entry is in 
 may hold anything: of several the first is opened first.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
@@ -199,10 +200,15 @@ def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
     return is_current and then is not None and _is_in_sight(then, page)
 
 
+def names(goal: str, name: str) -> bool:
+    """Return whether a goal has a name, whatever its capital letters."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", goal, re.IGNORECASE) is not None
+
+
 def is_known(name: str, course: Course, goal: str) -> bool:
     """Return whether the goal or a step that was taken names something, or a list was read, and so its rows are known."""
     taken = [one.step for one in course.taken]
-    return name in goal or any(one.on == name or one.do is Do.READ for one in taken)
+    return names(goal, name) or any(one.on == name or one.do is Do.READ for one in taken)
 
 
 def _is_ready(step: ReferenceStep, sight: Sight) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from generators.sites.judging.answers import normalise, other_spellings
+from generators.sites.judging.answers import answer_matches, normalise, other_spellings
 from generators.sites.judging.near_misses import near_misses
 from generators.sites.state import ServerState, judge_states
 from schemas.errors import BadExpectation, BadState, RolloutFailure
-from schemas.tasks.expectation import Expectation
+from schemas.tasks.expectation import Expectation, Matches
 from schemas.tasks.reference import Do
 from schemas.tasks.task import Task
 
@@ -151,14 +151,20 @@ def _spellings(task: Task, answer: str | None) -> list[str]:
     return [*other_spellings(expectation), *other_spellings(Expectation(answer=answer))]
 
 
+def _expects_impossible(task: Task, answer: str | None) -> bool:
+    """Return whether a task is one that cannot be done: its reference says so, or its pattern takes whatever says so."""
+    expected = None if task.expect is None else task.expect.answer
+    if isinstance(expected, Matches):
+        return all(answer_matches(expected, text) for text in IMPOSSIBLE)
+    return answer is not None and normalise(answer) in {normalise(text) for text in IMPOSSIBLE}
+
+
 async def _floors(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
     before = attempted.before
     if attempted.answer in {None, ""} and await _is_paid(task, attempted, before, attempted.answer):
         yield Failing(Gate.FLOOR_GAP, "what is expected is so before anything is done")
         return
-    expects_impossible = attempted.answer is not None and normalise(attempted.answer) in {
-        normalise(text) for text in IMPOSSIBLE
-    }
+    expects_impossible = _expects_impossible(task, attempted.answer)
     for text in CANARIES:
         if text in IMPOSSIBLE and expects_impossible:
             continue

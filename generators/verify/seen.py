@@ -10,7 +10,8 @@ It reads stored rows alone. It checks
 * an answer for which the task's expectation names facts: every fact must have been in sight. Then, and only
   then, the expected answer has a basis, wherever it stands itself;
 * an answer that says that something does not exist, where the expectation names the things that are there
-  instead: a picture must have shown one of those;
+  instead: a picture must have shown one of those. Where the expectation takes it in any words, these need no other
+  basis;
 * an end that follows from a whole list, as that something is not there, a count, or "all that": every row must have
   been in sight, or left out by a search or filter whose result was (`generators/verify/read_lists.py`);
 * an end of a task whose expectation names what pages show once its change was made: each text must have been in a
@@ -61,6 +62,7 @@ from generators.verify.unsupported_claims import (
 )
 from schemas.base import JsonObject
 from schemas.episodes.action import (
+    Action,
     Answer,
     AnswerDialog,
     Click,
@@ -73,7 +75,7 @@ from schemas.episodes.action import (
 )
 from schemas.episodes.episode import Episode, Step, ThoughtSource
 from schemas.episodes.observation import Box
-from schemas.tasks.expectation import Expectation
+from schemas.tasks.expectation import Expectation, Matches
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding, Status
 
@@ -209,7 +211,7 @@ def needs(
     if step.action_error is not None:
         return
     action = step.action
-    text = (action.text or "") if isinstance(action, TypeText | Answer | AnswerDialog) else spelled
+    text = _needed_text(action, expectation, spelled=spelled)
     if isinstance(action, Answer) and expectation is not None and expectation.looked:
         yield _need_of_looking(step, expectation, shown)
     if isinstance(action, Answer) and _follows(action, expectation):
@@ -230,6 +232,21 @@ def needs(
             step.step, "an open dialog", Basis(None) if step.page.dialog is not None else None
         )
     yield from _needs_of_words(step, text, shown)
+
+
+def _needed_text(action: Action, expectation: Expectation | None, *, spelled: str) -> str:
+    """Return the text of an action that needs a basis; that of a refusal is the look at what is not there."""
+    if isinstance(action, Answer) and _refuses(action, expectation):
+        return ""
+    return (action.text or "") if isinstance(action, TypeText | Answer | AnswerDialog) else spelled
+
+
+def _refuses(action: Answer, expectation: Expectation | None) -> bool:
+    """Return whether an answer says that something is not there, in words that a pattern of the task accepts."""
+    if expectation is None or not expectation.looked:
+        return False
+    expected = expectation.answer
+    return isinstance(expected, Matches) and answer_matches(expected, action.text)
 
 
 def _follows(action: Answer, expectation: Expectation | None) -> bool:

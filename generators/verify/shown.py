@@ -2,8 +2,8 @@
 
 A picture consists of its row's sights, without the boxes in which the stored picture is flat: words there
 were covered, face down or never drawn. Words are compared without case and punctuation, and a text must
-begin and end at word boundaries. A sentence that wraps over lines is found, and so are spaced-out letters;
-part of a word is not.
+begin and end at word boundaries. A sentence that wraps over lines is found, and so are spaced-out letters, and a day or
+an amount in another notation (`notations.py`); part of a word is not.
 """
 
 import functools
@@ -18,6 +18,7 @@ from itertools import accumulate
 from PIL import Image, ImageStat
 from pydantic import JsonValue
 
+from generators.verify.notations import Day, days_in, is_same_day, without_cents
 from schemas.base import JsonObject
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import UNPARTED, Box, Sight
@@ -28,6 +29,7 @@ MIN_CONTRAST = 16
 MIN_PIECE = 3
 """Least number of words of each part, where a text is assembled from several pictures."""
 
+_MAX_DAY_CHARS = 30
 _RIM = 2
 """Margin added to a box on each side, CSS px: drawings end at their boxes' edges."""
 
@@ -83,7 +85,8 @@ class Words:
     """Words in order, each with its box if it has one."""
 
     def __init__(self, picture: int | None, lines: Sequence[tuple[str, Box | None]]) -> None:
-        self._picture = picture
+        self.picture = picture
+        """As in `Basis`."""
         self._boxes = [box for text, box in lines for _ in split_words(text)]
         words = [word for text, _ in lines for word in split_words(text)]
         self._text = "".join(words)
@@ -100,13 +103,18 @@ class Words:
         """The numbers in the lines."""
         return {float(number) for number in _NUMBER.findall(self.raw)}
 
+    @functools.cached_property
+    def days(self) -> set[Day]:
+        """The days in the lines."""
+        return days_in(self.raw)
+
     def find(self, words: Sequence[str]) -> Basis | None:
         """Return the basis of these words in sequence, with the box of the first."""
         wanted = "".join(words)
         at = self._text.find(wanted) if wanted else -1
         while at >= 0:
             if at in self._starts and at + len(wanted) in self._ends:
-                return Basis(self._picture, self._boxes[self._starts[at]])
+                return Basis(self.picture, self._boxes[self._starts[at]])
             at = self._text.find(wanted, at + 1)
         return None
 
@@ -204,12 +212,23 @@ class Shown:
         words = split_words(text)
         if not words:
             bare = text.strip()
-            found = (one for one in self.sources() if bare and bare in one.raw)
-            return Basis(None) if next(found, None) else None
-        whole = self._find_whole(words)
-        if whole is not None or len(words) <= MIN_PIECE:
-            return whole
+            is_there = any(bare and bare in one.raw for one in self.sources())
+            return Basis(None) if is_there else None
+        found = self._find_whole(words) or self._find_notation(text)
+        if found is not None or len(words) <= MIN_PIECE:
+            return found
         return self._find_parts(words)
+
+    def _find_notation(self, text: str) -> Basis | None:
+        """Return the basis of a day or an amount in another notation."""
+        bare = without_cents(text)
+        if bare is not None and (found := self._find_whole(split_words(bare))) is not None:
+            return found
+        wanted = days_in(text) if len(text) <= _MAX_DAY_CHARS else set()
+        for source in self.sources() if wanted else ():
+            if any(is_same_day(one, day) for one in source.days for day in wanted):
+                return Basis(source.picture)
+        return None
 
     def has_number(self, number: float) -> bool:
         """Return whether a text has a number, or a picture has that many equal things."""

@@ -101,15 +101,17 @@ class Faults:
         return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
 
     def is_misspelt(self, step: Step) -> bool:
-        """Return whether a typed text without a basis is all but a text that the goal quotes."""
+        """Return whether a typed text without a basis is all but a text that the goal has, quoted or not."""
         if not isinstance(step.action, TypeText):
             return False
-        text = step.action.text.casefold()
+        text, goal = step.action.text.casefold(), self._episode.instruction.casefold()
+        count, words = len(text.split()), [word.strip(_MARKS) for word in goal.split()]
+        runs = (" ".join(words[at : at + count]) for at in range(len(words) - count + 1))
         near = (
             abs(len(name) - len(text)) <= 1
-            and SequenceMatcher(None, name.casefold(), text, autojunk=False).ratio() >= _ALIKE
-            for name in quotes(self._episode.instruction)
-            if len(name) >= MIN_WORD and name.casefold() != text
+            and SequenceMatcher(None, name, text, autojunk=False).ratio() >= _ALIKE
+            for name in (*map(str.casefold, quotes(goal)), *runs)
+            if len(name) >= MIN_WORD and name != text
         )
         return any(near) and self.is_invented(step)
 

@@ -184,6 +184,7 @@ class Purpose(StrEnum):
     NAME = "name"
     """Enter the user's name where a page asks again."""
     ANSWER = "answer"
+    REFUSE = "refuse"
 
 
 MAX_KEPT = 500

@@ -124,6 +124,10 @@ class DataField(Record):
     """The column's name."""
     label: Label
     """Its label on pages."""
+    said: tuple[Label, ...] = ()
+    """Nouns for it in goals, as people call it; empty: its label is one."""
+    that: tuple[Label, ...] = ()
+    """Phrases after a noun that say of a row what it has there, as `due on {value}`; those of a flag have no `{value}`."""
     kind: Kind
     """Its type."""
     content: str = ""

@@ -92,6 +92,8 @@ class Transition(Record):
     """Its part of the URL."""
     label: Label
     """The button's text."""
+    said: tuple[Label, ...] = ()
+    """How a goal asks for it, as `ship {it}`; empty: by the state that it leads to."""
     before: tuple[Label, ...] = Field(min_length=1)
     """The states in which it can be taken."""
     after: Label

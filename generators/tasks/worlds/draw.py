@@ -10,10 +10,17 @@ from random import Random
 
 from generators.sites.gates import leak_gates
 from generators.tasks.worlds.faults import with_fault
+from generators.tasks.worlds.ground.grammar import (
+    Grammar,
+    grammar,
+    language_of,
+    languages,
+    spread,
+)
 from generators.tasks.worlds.ground.results import with_results
-from generators.tasks.worlds.ground.task import Draft, WorldTask, measure, to_task
+from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft, WorldTask, measure, to_task
 from generators.tasks.worlds.ground.task_kind import TaskKind
-from generators.tasks.worlds.ground.wording import word
+from generators.tasks.worlds.ground.wording import Goal, word
 from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
@@ -25,7 +32,8 @@ from generators.tasks.worlds.references.thoughts import think
 from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
 from generators.worlds.state.database import Rows
 from schemas.errors import BadTasks
-from schemas.tasks.reference import MAX_STEPS
+from schemas.tasks.expectation import Matches
+from schemas.tasks.reference import MAX_STEPS, Purpose
 from schemas.tasks.task import Task
 from schemas.worlds.world import SITE, World
 
@@ -103,6 +111,8 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
 
     Tasks with few distractors are skipped until a third of the consecutive draws have failed.
     """
+    if language_of(setting.world) not in languages():
+        return
     goals: set[str] = set()
     number = failed = 0
     while failed < _TRIES:
@@ -139,15 +149,13 @@ def is_earned(setting: Setting, task: WorldTask) -> bool:
 def _word_task(
     setting: Setting, draft: Draft, kind: TaskKind, seed: int, *, random: Random, style: Random
 ) -> WorldTask | None:
-    """Return the task of a draft, its reference in a manner that `style` draws.
-
-    None: the reference is too long, or the kind has no sentence in the world's language.
-    """
+    """Return the task of a draft, its reference in a manner that `style` draws; None: it is too long, or has no words."""
     worded = KINDS[draft.like] if draft.like else kind
-    language = setting.world.language.value
-    if language not in worded.requests:
+    rules = grammar(language_of(setting.world))
+    goal = word(setting, worded, draft.words, random, rules=rules)
+    if goal is None:
         return None
-    goal = word(worded, draft.words, random, language=language, is_twin=bool(draft.like))
+    draft = _with_reply(draft, goal, rules, random) if draft.expect.answer == IMPOSSIBLE else draft
     plan = around_noise(setting, _way(setting, draft.reference))
     steps = in_manner(setting, draft.reference, goal=goal, words=draft.words, random=style)
     way = around_noise(setting, _way(setting, steps))
@@ -156,13 +164,30 @@ def _word_task(
     return WorldTask(
         kind=kind.name,
         seed=seed,
-        instruction=goal,
+        instruction=goal.text,
+        told=goal.told,
+        masked=goal.masked,
+        manners=goal.manners,
         expect=with_results(setting, draft.expect, draft.reference),
-        reference=think(open_untold_lists(way, goal), goal, draft.answer_kind, random),
-        difficulty=measure(plan, draft.expect, goal, _places(setting)),
+        reference=think(open_untold_lists(way, goal.told), goal.told, draft.answer_kind, random),
+        difficulty=measure(plan, draft.expect, goal.told, _places(setting)),
         answer_kind=draft.answer_kind,
         distractors=setting.alike(draft.words.values()) if draft.near is None else draft.near,
     )
+
+
+def _with_reply(draft: Draft, goal: Goal, rules: Grammar, random: Random) -> Draft:
+    """Return the draft of an impossible task that accepts whatever says so, and answers in words of its own.
+
+    Where the goal says what to answer then, it is answered so.
+    """
+    expect = draft.expect.model_copy(update={"answer": Matches(matches=rules.refusals)})
+    if "refusal" in goal.manners:
+        return draft._replace(expect=expect)
+    *steps, last = draft.reference
+    said = spread(random.choice(rules.replies), random)
+    reply = last.model_copy(update={"text": said, "purpose": Purpose.REFUSE})
+    return draft._replace(expect=expect, reference=(*steps, reply))
 
 
 def _way(setting: Setting, steps: Steps) -> Steps:

@@ -102,7 +102,7 @@ def operand_searches(setting: Setting, task: WorldTask) -> list[tuple[str, str]]
 
     A single quoted title is a legitimate search and no leak.
     """
-    operands = _QUOTED.findall(task.instruction)
+    operands = _page_texts(task)
     queries = (task.instruction, *((" ".join(operands),) if len(operands) > 1 else ()))
     return [
         (view.name, query) for view in setting.world.views if view.searched for query in queries
@@ -138,7 +138,7 @@ def constraint_in_answer(setting: Setting, task: WorldTask) -> str:
     """Return a value that a task states and its answer contains, apart from names of rows and fields; empty: none."""
     answer = _answer(task) or ""
     labels = {field.label for entity in setting.world.entities for field in entity.fields}
-    stated = (one for one in _QUOTED.findall(task.instruction) if one not in {answer, *labels})
+    stated = (one for one in _page_texts(task) if one not in {answer, *labels})
     told = (one for one in stated if _has(answer, one) and not _rows_named(setting, one))
     return next(told, "")
 
@@ -183,7 +183,7 @@ def _of_task(
     if answer is None:
         return
     yield from _counts(setting, task, answer, chunks)
-    quoted = _QUOTED.findall(task.instruction)
+    quoted = _page_texts(task)
     for one in chunks:
         is_listed = _JOINED in one.text or "option" in one.tags
         has_answer = answer not in quoted and _has(one.text, answer) and not is_listed
@@ -200,9 +200,7 @@ def _of_task(
 def _differences(
     setting: Setting, task: WorldTask, chunks: Sequence[Chunk]
 ) -> Iterator[tuple[Leak, str]]:
-    named = [
-        each for value in _QUOTED.findall(task.instruction) for each in _rows_named(setting, value)
-    ]
+    named = [each for value in _page_texts(task) for each in _rows_named(setting, value)]
     apart = {
         abs(rank(one[field.name]) - rank(other[field.name]))
         for (entity, one), (of, other) in itertools.combinations(named, 2)
@@ -281,9 +279,16 @@ def _orders(setting: Setting, task: WorldTask, page: PageReader) -> Iterator[tup
                     yield Leak.SORT_PUTS_ANSWER_FIRST, f"goes by {field.label}"
 
 
-def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, str]]:
-    """Yield answers that need no look at the row in question, each with its origin."""
-    for value in dict.fromkeys((instruction, *_QUOTED.findall(plain_part(instruction)))):
+def shortcut_answers(
+    setting: Setting, instruction: str, told: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield answers that need no look at the row in question, each with its origin.
+
+    `told` is what the instruction says of pages, in quotation marks or not.
+    """
+    stated = plain_part(instruction)
+    quoted = (*_QUOTED.findall(stated), *(value for value in told if _has(stated, value)))
+    for value in dict.fromkeys((instruction, *quoted)):
         if value != IMPOSSIBLE:
             yield "the instruction's own words", value
     for entity in setting.world.entities:
@@ -293,7 +298,7 @@ def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, 
             continue
         yield "the first row", setting.title(entity, rows[0])
         for field in entity.fields[1:]:
-            if _has(instruction, field.label) and field.kind in {
+            if _has_field(instruction, field) and field.kind in {
                 *NUMBERS,
                 Kind.CHOICE,
                 Kind.TAGS,
@@ -309,14 +314,21 @@ def shortcut_that_pays(setting: Setting, task: WorldTask) -> str:
     """Return the first shortcut that a task's expectation accepts; empty: none."""
     expected = task.expect.answer
     changes = (*task.expect.added, *task.expect.changed, *task.expect.removed, *task.expect.values)
-    if expected is None or changes:
-        return ""
+    if expected is None or changes or answer_matches(expected, IMPOSSIBLE):
+        return (
+            ""  # that a task cannot be done is claimed in one word: what counts is to have looked
+        )
     paid = (
         f"{how}: {said!r}"
-        for how, said in shortcut_answers(setting, task.instruction)
+        for how, said in shortcut_answers(setting, task.instruction, _page_texts(task))
         if answer_matches(expected, said)
     )
     return next(paid, "")
+
+
+def _page_texts(task: WorldTask) -> list[str]:
+    """Return what a task's goal says of pages, word for word as they show it."""
+    return list(dict.fromkeys(_QUOTED.findall(task.told or task.instruction)))
 
 
 def _answer(task: WorldTask) -> str | None:
@@ -336,7 +348,12 @@ def _rows_named(setting: Setting, title: str) -> list[tuple[Entity, Row]]:
 
 def _asked_fields(task: WorldTask, entity: Entity) -> list[DataField]:
     """Return the fields that an instruction names."""
-    return [field for field in entity.fields if _has(task.instruction, field.label)]
+    return [field for field in entity.fields if _has_field(task.instruction, field)]
+
+
+def _has_field(instruction: str, field: DataField) -> bool:
+    """Return whether an instruction names a field, as pages or people do."""
+    return any(_has(instruction, name) for name in (field.label, *field.said))
 
 
 def _numbers(text: str) -> set[Decimal]:

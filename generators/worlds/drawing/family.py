@@ -29,6 +29,9 @@ def _split(value: object) -> object:
 Alternatives = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(min_length=1)]
 """Alternative labels, of which a world uses one."""
 
+Phrases = Annotated[tuple[Label, ...], BeforeValidator(_split)]
+"""Ways to say something, parted by bars; there may be none."""
+
 Chance = Annotated[float, Field(gt=0, le=1)]
 """The probability that a world has something; 1: always."""
 
@@ -38,6 +41,10 @@ class FamilyField(Record):
 
     label: Alternatives
     """Its label on pages."""
+    said: Phrases = ()
+    """Nouns for it in goals, as people call it; empty: its label is one."""
+    that: Phrases = ()
+    """Phrases after a noun that say of a row what it has there, as `due on {value}`; those of a flag have no `{value}`."""
     kind: Kind = Kind.TEXT
     """Its type."""
     content: str = ""
@@ -94,6 +101,8 @@ class FamilyStep(Record):
 
     label: Alternatives
     """The button's text."""
+    said: Phrases = ()
+    """How a goal asks for it, as `ship {it}`."""
     before: tuple[str, ...] = Field(min_length=1)
     """The states in which it can be taken, by their first words."""
     after: str

@@ -173,6 +173,8 @@ def draw_field(name: str, field: FamilyField, rng: Random) -> DataField:
     return DataField(
         name=name,
         label=rng.choice(field.label),
+        said=field.said,
+        that=field.that,
         kind=field.kind,
         content=field.content,
         choices=choices,
@@ -197,6 +199,7 @@ def _workflow(
             Transition(
                 name=key,
                 label=rng.choice(step.label),
+                said=step.said,
                 before=tuple(words[state] for state in step.before),
                 after=words[step.after],
             )

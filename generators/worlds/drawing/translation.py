@@ -22,6 +22,7 @@ from generators.worlds.drawing.family import (
     FamilyThread,
     FamilyView,
     FamilyWorkflow,
+    Phrases,
 )
 from generators.worlds.drawing.text_recipes import SOURCES
 from generators.worlds.words.catalogue import catalogue
@@ -42,6 +43,8 @@ class _Labelled(Record):
     """The words of a step of a workflow, or of a view."""
 
     label: Alternatives
+    said: Phrases = ()
+    """How goals ask for the step; empty: by the state that it leads to."""
 
 
 class _FieldWords(Record):
@@ -49,6 +52,10 @@ class _FieldWords(Record):
     content: str | None = None
     """The recipe of its values; None: the English one, which has no words."""
     choices: tuple[Alternatives, ...] = ()
+    said: Phrases = ()
+    """Nouns for it in goals; empty: its label is one."""
+    that: Phrases = ()
+    """Phrases of goals that say of a row what it has there."""
 
 
 class _EntityWords(Record):
@@ -192,7 +199,7 @@ def _entity(entity: FamilyEntity, said: _EntityWords) -> FamilyEntity:
 def _field(field: FamilyField, said: _FieldWords) -> FamilyField:
     content = field.content if said.content is None else said.content
     update = {"label": said.label, "content": content, "choices": said.choices}
-    return field.model_copy(update=update)
+    return field.model_copy(update=update | {"said": said.said, "that": said.that})
 
 
 def _states(entity: FamilyEntity, field: str, said: FamilyWords, name: str) -> Mapping[str, str]:
@@ -211,6 +218,7 @@ def _workflow(
         transitions={
             key: FamilyStep(
                 label=steps[key].label,
+                said=steps[key].said,
                 before=tuple(states[state] for state in step.before),
                 after=states[step.after],
             )

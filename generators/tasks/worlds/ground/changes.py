@@ -1,17 +1,15 @@
-"""Changes that tasks ask for: their values, their words, and their expectations."""
+"""Changes that tasks ask for: their values and their expectations."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 
+from generators.tasks.worlds.ground.mentions import ValueSaid
 from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.row_conditions import Part, whole_list
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
     is_plain,
-    quote,
     rank,
-    state_value,
-    term,
 )
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.form_fields import asked_fields, new_message, new_row
@@ -88,16 +86,6 @@ def draw_change(setting: Setting, random: Random, entity: Entity, row: Row, numb
     return {field.name: values[field.name] for field in entity.fields if field.name in values}
 
 
-def in_words(setting: Setting, entity: Entity, values: Row) -> str:
-    """Return values in words, as `Name "Lamp", Price "$12.00" and "In stock": "3"`."""
-    parts = [
-        state_value(field, setting.show(entity, field, values[field.name]))
-        for field in entity.fields
-        if field.name in values
-    ]
-    return f" {term('and')} ".join((*((", ".join(parts[:-1]),) if parts[1:] else ()), parts[-1]))
-
-
 def adds(setting: Setting, entity: Entity, *rows: Row) -> Expectation:
     """Return the expectation that rows are added in order, with these values and a form's defaults elsewhere."""
     largest = max((int(row["id"] or 0) for row in setting.rows_of(entity)), default=0)
@@ -148,21 +136,20 @@ def removal_of_part(setting: Setting, part: Part) -> Expectation:
 
 def draw_condition(
     setting: Setting, random: Random, entity: Entity, fact: DataField, row: Row
-) -> tuple[str, bool] | None:
-    """Return a condition on a fact in words, and whether a row meets it; None: no condition is possible."""
+) -> tuple[ValueSaid, bool] | None:
+    """Return a condition on a fact, and whether a row meets it; None: no condition is possible."""
     value = row[fact.name]
     there = (other[fact.name] for other in setting.rows_of(entity))
     among = list(dict.fromkeys(one for one in there if one is not None))
     if fact.kind is Kind.CHOICE:
         asked = random.choice((value, random.choice(among)))
-        return quote(str(asked)), asked == value
+        return ValueSaid(entity, fact, asked), asked == value
     bounds = [other for other in among if other != value]
     if not bounds:
         return None
     bound = random.choice(bounds)
-    words = "after" if fact.kind is Kind.DATE else "above"
-    larger = rank(value) > rank(bound)
-    return f"{term(words)} {quote(setting.show(entity, fact, bound))}", larger
+    over = "after" if fact.kind is Kind.DATE else "above"
+    return ValueSaid(entity, fact, bound, over), rank(value) > rank(bound)
 
 
 def find_ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:

@@ -1,9 +1,10 @@
-"""Filters of a list: drawn, applied, and said in words."""
+"""Filters of a list: drawn, applied."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from generators.tasks.worlds.ground.world_rows import Setting, is_so, quote, term
+from generators.tasks.worlds.ground.mentions import RowsSaid, ValueSaid
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.worlds.state.database import Row
 from schemas.worlds.world import Entity, View
 
@@ -34,8 +35,7 @@ def filtered_rows(setting: Setting, entity: Entity, filters: Mapping[str, str]) 
     ]
 
 
-def in_words(entity: Entity, filters: Mapping[str, str]) -> str:
-    """Return the rows of a list in words, as `Orders where Status is "Open"`."""
-    parts = [is_so(entity.field(name), quote(choice)) for name, choice in filters.items()]
-    told = f" {term('and')} ".join(parts)
-    return f"{entity.many} {term('with')} {told}" if parts else entity.many
+def rows_with(entity: Entity, filters: Mapping[str, str]) -> RowsSaid:
+    """Return the rows of a list as goals speak of them."""
+    told = (ValueSaid(entity, entity.field(name), choice) for name, choice in filters.items())
+    return RowsSaid(entity, tuple(told))

@@ -48,6 +48,33 @@ def new_value(
             return _one(random, [value for value, _ in setting.options(field)], unlike)
 
 
+def is_near_title(title: str, titles: Sequence[str]) -> bool:
+    """Return whether somebody may mean another row by a title that no row has.
+
+    That is so if one has all words of the other, if they have the same letters, or if they differ by two of them, of a
+    code by one.
+    """
+    words, digits = {*title.casefold().split()}, sum(letter.isdigit() for letter in title)
+    most = 1 if digits >= _MIN_DIGITS else 2
+    for other in map(str.casefold, titles):
+        told = {*other.split()}
+        is_anagram = sorted(other) == sorted(title.casefold())
+        if words <= told or told <= words or is_anagram or _edits(title.casefold(), other) <= most:
+            return True
+    return False
+
+
+def _edits(one: str, other: str) -> int:
+    """Return the number of letters to change, leave out or put in that make one text of another."""
+    before = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        row = [at]
+        for place, held in enumerate(other, 1):
+            row.append(min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != held)))
+        before = row
+    return before[-1]
+
+
 def _one(random: Random, among: Sequence[Value], unlike: Collection[Value]) -> Value:
     can = [value for value in among if value not in unlike]
     return random.choice(can) if can else None
@@ -112,6 +139,6 @@ def _vary(random: Random, one: str, other: str, *, anew: bool) -> str:
     if not anew:
         return one
     first, last = one.split(), other.split()
-    if len(first) > 1 and len(last) > 1:
+    if len(first) == len(last) > 1:  # else a name might lack a word that all others have
         return " ".join((*first[:-1], last[-1]))
     return f"{one} {random.randint(2, 9)}"

@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+from generators.tasks.worlds.ground.mentions import RowsSaid, ValueSaid
 from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
     is_plain,
-    is_so,
-    quote,
     rank,
-    term,
 )
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import MAX_FACTS, ReadList, ReadRow
@@ -41,8 +39,8 @@ class Condition(NamedTuple):
 
     field: DataField
     """Its field."""
-    words: str
-    """The condition in words, as `Status is "Open"` or `Price is above "$12.00"`."""
+    test: ValueSaid
+    """The condition as goals speak of it."""
     holds: Callable[[Row], bool]
     """Whether a row meets it."""
     choice: str | None
@@ -64,14 +62,9 @@ class Part(NamedTuple):
     """The number of other rows that meet all conditions but one."""
 
     @property
-    def words(self) -> str:
-        """The conditions in words, as `Status is "Open" and Price is above "$12.00"`."""
-        return f" {term('and')} ".join(condition.words for condition in self.conditions)
-
-    @property
-    def among(self) -> str:
-        """The rows in words, as `Orders where Status is "Open"`."""
-        return f"{self.entity.many} {term('with')} {self.words}"
+    def among(self) -> RowsSaid:
+        """The rows as goals speak of them."""
+        return RowsSaid(self.entity, tuple(condition.test for condition in self.conditions))
 
     @property
     def filters(self) -> Mapping[str, str]:
@@ -168,7 +161,7 @@ def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Co
     offered = [words for _, words in setting.options(field)]
     return Condition(
         field,
-        is_so(field, quote(choice)),
+        ValueSaid(setting.world.entity(view.entity), field, choice),
         lambda row: row[field.name] == choice,
         choice if field.name in view.filters and choice in offered else None,
     )
@@ -205,9 +198,8 @@ def _condition(
     if field.kind is Kind.LINK:
         if field.name not in view.columns:
             return None
-        return Condition(
-            field, is_so(field, quote(shown)), lambda row: row[field.name] == value, None
-        )
+        test = ValueSaid(entity, field, value)
+        return Condition(field, test, lambda row: row[field.name] == value, None)
     larger, bound = random.random() < 1 / 2, rank(value)
     over = _OVER[larger][field.kind is not Kind.DATE]
 
@@ -215,4 +207,4 @@ def _condition(
         held = row[field.name]
         return held is not None and (rank(held) > bound if larger else rank(held) < bound)
 
-    return Condition(field, is_so(field, f"{term(over)} {quote(shown)}"), holds, None)
+    return Condition(field, ValueSaid(entity, field, value, over), holds, None)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from generators.tasks.worlds.ground.mentions import Said
 from schemas.base import JsonObject, Record
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import Do, Reference, ReferenceStep
@@ -63,7 +64,13 @@ class WorldTask(Record):
     seed: int = Field(ge=0)
     """The seed within its world."""
     instruction: str
-    """The goal, in the words and values that pages show."""
+    """The goal."""
+    told: str = ""
+    """The goal, and below it all that it says of pages in quotation marks, word for word as they show it."""
+    masked: str = ""
+    """The goal with a mark for each value, title and name."""
+    manners: tuple[str, ...] = ()
+    """How the goal was made, as `Goal.manners`; empty: it was not drawn."""
     start: str = Field(default=START, pattern="^/")
     """The path of the page where it begins."""
     expect: Expectation
@@ -85,8 +92,8 @@ class WorldTask(Record):
 class Draft(NamedTuple):
     """A task without its final wording, as a kind draws it."""
 
-    words: Mapping[str, str]
-    """The values of placeholders in its kind's sentences (`wordings.toml`)."""
+    words: Mapping[str, Said]
+    """What its kind's sentences speak of, by placeholder."""
     expect: Expectation
     """As in `WorldTask`."""
     reference: tuple[ReferenceStep, ...]
@@ -130,6 +137,8 @@ def to_task(world: World, task: WorldTask) -> Task:
     template_id = f"{world.family}/{task.kind}"
     start_url = f"{world.origin}{task.start}"
     parameters: JsonObject = {"family": world.family, "world": world.seed}
+    if task.manners:
+        parameters["manners"] = [*task.manners]
     if task.difficulty is not None:
         parameters["difficulty"] = task.difficulty.model_dump(mode="json")
     if task.fault is not None:

@@ -1,111 +1,200 @@
-"""The wording of goals: drawn from a small grammar, in several registers and languages.
+"""The wording of goals: composed by a seed from the parts that a person would say.
 
-A goal is one request, in most registers with sentences around it: the requester, an irrelevant aside, a deadline.
-Values are inserted as pages show them; words that belong to the goal, as `above`, are terms that every language
-translates.
+A goal is one request of its kind, in a precise or a plain form (`speech.py`), sometimes with a greeting, a reason, an
+irrelevant remark, or what to answer if it cannot be done; here and there it is written in small letters, or with a
+wrong letter in a word of ours.
 """
 
 import re
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from pydantic import TypeAdapter
-
+from generators.tasks.worlds.ground.grammar import Grammar, spread
+from generators.tasks.worlds.ground.mentions import Said
+from generators.tasks.worlds.ground.speech import END, KEPT, SAID, Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
-from generators.tasks.worlds.ground.world_rows import TERM, quote
+from generators.tasks.worlds.ground.world_rows import Setting
 
-ENGLISH = "en"
-"""The language that has terse goals."""
+_PRECISE = 0.22
+"""The share of goals in the precise form."""
 
-_TERSE = "terse"
-_TERSE_SHARE = 0.1
-_OPENED, _ASIDE, _CLOSED, _IMPOSSIBLE = 0.7, 0.3, 0.6, 0.1
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.16, 0.2, 0.07, 0.14
 """The shares of goals with each sentence around their request."""
 
-_PART = re.compile(r"\[([^\[\]]*)\]")
-_LABELS = ("field", "fact", "link", "ground", "name", "state")
+_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.15, 0.25, 0.1, 0.05, 0.15
+"""The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
+nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
+
+_TRIES = 20
+_PERSON = re.compile(r"\{person2?\}")
+_MARKED = re.compile(f"([{KEPT}{SAID}])([^{KEPT}{SAID}{END}]*){END}")
+_WORD = re.compile(r"\b[a-z]{5,}\b")
+_BEGINS = re.compile(rf"(?:^|[.?!] ){SAID}?[^\W\d_]")
+"""The first letter of a sentence."""
+
+MASK = "§"
+"""What stands for a value, a title or a name in a masked goal."""
 
 
-class Grammar(NamedTuple):
-    """The grammar of goals; sentences by language."""
+class Goal(NamedTuple):
+    """A task's goal, and how it was made."""
 
-    person: dict[str, list[str]]
-    """First and last names."""
-    team: dict[str, list[str]]
-    day: dict[str, list[str]]
-    weekday: dict[str, list[str]]
-    opening: dict[str, list[str]]
-    aside: dict[str, dict[str, list[str]]]
-    """By subject and language."""
-    closing: dict[str, list[str]]
-    impossible: dict[str, list[str]]
-    """Instructions for answering a task that cannot be done."""
-    terms: dict[str, dict[str, str]]
-    """Translations of terms, by language."""
-
-
-@cache
-def grammar() -> Grammar:
-    """Return the grammar of goals."""
-    path = Path(__file__).with_name("wordings.toml")
-    told = tomllib.loads(path.read_text(encoding="utf-8"))
-    return TypeAdapter(Grammar).validate_python([told[name] for name in Grammar._fields])
+    text: str
+    told: str
+    """The text, and below it all that it says of pages in quotation marks, word for word as they show it."""
+    masked: str
+    """The text with a mark for each value, title and name of a person or website."""
+    manners: tuple[str, ...]
+    """How it was made, sorted: `precise` or `plain`, and `described`, `short`, `spoken`, `polite`, `reason`, `aside`,
+    `person`, `lower`, `typo` and `refusal`, which says how to answer if it cannot be done."""
+    names: Mapping[str, str]
+    """What it calls rows, by title: the title or a part of it; empty: it describes the row."""
+    facts: frozenset[tuple[str, str, str]]
+    """What it says of rows that it describes: title, field and value as pages show it."""
 
 
 def word(
-    kind: TaskKind,
-    words: Mapping[str, str],
-    random: Random,
-    *,
-    language: str = ENGLISH,
-    is_twin: bool = False,
-) -> str:
-    """Return a goal in a kind's sentences, with placeholders filled from `words`.
-
-    `language` is that of the world; `is_twin`: whether the task is impossible, so that the goal says how to answer then.
-    """
-    rules, share = grammar(), random.random()
-    requests = kind.requests
-    register = _TERSE if language == ENGLISH and share < _TERSE_SHARE else language
-    parts = [random.choice(requests[register])]
-    if register != _TERSE:
-        if random.random() < _OPENED:
-            parts.insert(0, random.choice(rules.opening[language]))
-        if kind.aside is not None and random.random() < _ASIDE:
-            parts.append(random.choice(rules.aside[kind.aside][language]))
-        if random.random() < _CLOSED:
-            parts.append(random.choice(rules.closing[language]))
-    if is_twin or random.random() < _IMPOSSIBLE:
-        parts.append(random.choice(rules.impossible[language]))
-    given = {**words, **_draw_names(rules, language, random)}
-    if language != ENGLISH:
-        given |= {name: quote(words[name].strip('"')) for name in _LABELS if name in words}
-    goal = " ".join(_fill(_spread(part, random), given) for part in parts)
-    return " ".join(TERM.sub(lambda found: rules.terms[language][found[1]], goal).split())
+    setting: Setting, kind: TaskKind, words: Mapping[str, Said], random: Random, *, rules: Grammar
+) -> Goal | None:
+    """Return a goal in a kind's sentences, with placeholders filled from `words`; None: the language has none."""
+    core = _draw_request(kind, random, rules)
+    if core is None:
+        return None
+    speaker = Speaker(setting, rules, random, is_precise=random.random() < _PRECISE)
+    parts, manners = _around(core, kind, random, rules)
+    given = {**speaker.voices(words), **_draw_names(rules, random)}
+    marked = " ".join(_fill(part, given) for part in parts)
+    for wrong, right in rules.repairs:
+        marked = re.sub(wrong, right, marked)
+    manners |= speaker.manners
+    marked = _roughen(" ".join(marked.split()), random, manners)
+    text = _MARKED.sub(lambda found: found[2], marked)
+    if any(re.search(rf"(?<!\w){one}(?!\w)", text, re.IGNORECASE) for one in rules.polite):
+        manners.add("polite")
+    quoted = "\n".join(f'"{one}"' for one in dict.fromkeys(speaker.told))
+    return Goal(
+        text,
+        f"{text}\n{quoted}",
+        _MARKED.sub(lambda found: MASK if found[1] == KEPT else found[2], marked),
+        tuple(sorted(manners)),
+        speaker.names,
+        frozenset(speaker.facts),
+    )
 
 
-def _draw_names(rules: Grammar, language: str, random: Random) -> dict[str, str]:
+def _draw_request(kind: TaskKind, random: Random, rules: Grammar) -> str | None:
+    """Return the request of a goal, spread; None: the language has none."""
+    drawn = [
+        (frames, one)
+        for table, frames in (
+            (rules.acts, rules.frames["act"]),
+            (rules.asks, rules.frames["ask"]),
+            (rules.wonders, rules.frames["wonder"]),
+            (rules.requests, ["{~}"]),
+        )
+        for one in table.get(kind.name, ())
+    ]
+    for _ in range(_TRIES if drawn else 0):
+        frames, said = random.choice(drawn)
+        text = spread(random.choice(frames).replace("{~}", said), random).strip()
+        if not _PERSON.search(text) or random.random() < _PERSONS:
+            return text
+    return None
+
+
+def _around(
+    core: str, kind: TaskKind, random: Random, rules: Grammar
+) -> tuple[list[str], set[str]]:
+    """Return the sentences of a goal, spread, and their manners."""
+    has_person = random.random() < _PERSONS
+
+    def draw(sentences: Sequence[str]) -> str:
+        for _ in range(_TRIES):
+            text = spread(random.choice(sentences), random).strip()
+            if has_person or not _PERSON.search(text):
+                return text
+        return ""
+
+    parts, manners = [core], set[str]()
+    if random.random() < _REASON:
+        reason = draw(
+            rules.reasons["question" if kind.name in {*rules.asks, *rules.wonders} else "change"]
+        )
+        parts.insert(random.choice((0, 1)) if not reason.startswith("~") else 1, reason.lstrip("~"))
+        manners.add("reason")
+    if kind.aside is not None and random.random() < _ASIDE:
+        parts.append(draw(rules.aside[kind.aside]))
+        manners.add("aside")
+    if random.random() < _OPENED:
+        parts.insert(0, draw(rules.opening))
+    if random.random() < _REFUSAL:
+        parts.append(draw(rules.impossible))
+        manners.add("refusal")
+    if random.random() < _CLOSED:
+        parts.append(draw(rules.closing))
+    if any(_PERSON.search(part) for part in parts):
+        manners.add("person")
+    return [part for part in parts if part], manners
+
+
+def _draw_names(rules: Grammar, random: Random) -> dict[str, Voice | str]:
     """Return the names and days in sentences around a request."""
-    first, last = rules.person["first"], rules.person["last"]
-    return {
-        "person": f"{random.choice(first)} {random.choice(last)}",
-        "person2": f"{random.choice(first)} {random.choice(last)}",
-        "team": random.choice(rules.team[language]),
-        "day": random.choice(rules.day[language]),
-        "weekday": random.choice(rules.weekday.get(language) or rules.day[language]),
+    names = rules.names
+    persons = {
+        name: f"{KEPT}{random.choice(names['first'])} {random.choice(names['last'])}{END}"
+        for name in ("person", "person2")
     }
+    return {**persons, **{each: random.choice(names[each]) for each in ("team", "day", "weekday")}}
 
 
-def _spread(part: str, random: Random) -> str:
-    """Return a sentence with each group of alternatives resolved."""
-    chosen = _PART.sub(lambda found: random.choice(found[1].split("|")), part)
-    return " ".join(chosen.split())
-
-
-def _fill(part: str, given: Mapping[str, str]) -> str:
+def _fill(part: str, given: Mapping[str, Voice | str]) -> str:
+    """Return sentences with their placeholders filled, which begin with a capital letter unless a value begins them."""
     text = part.format_map(given)
-    return text[0].upper() + text[1:]
+    kept = [found.span() for found in _MARKED.finditer(text) if found[1] == KEPT]
+    for found in _BEGINS.finditer(text):
+        at = found.end() - 1
+        if not any(start <= at < end for start, end in kept):
+            text = text[:at] + text[at].upper() + text[at + 1 :]
+    return text
+
+
+def _roughen(marked: str, random: Random, manners: set[str]) -> str:
+    """Return a goal as it may be typed in a hurry."""
+    if "plain" in manners and random.random() < _LOWER:
+        marked = _outside(marked, str.lower, also=SAID)
+        manners.add("lower")
+    if random.random() < _TYPO:
+        wrong = _misspell(marked, random)
+        if wrong != marked:
+            manners.add("typo")
+            marked = wrong
+    return marked[:-1] if marked.endswith(".") and random.random() < _UNENDED else marked
+
+
+def _outside(marked: str, change: Callable[[str], str], *, also: str = "") -> str:
+    """Return a goal whose own words are changed; `also` is the mark of others that are."""
+    out, at = "", 0
+    for found in _MARKED.finditer(marked):
+        inner = found[1] + (change(found[2]) if found[1] == also else found[2]) + END
+        out += change(marked[at : found.start()]) + inner
+        at = found.end()
+    return out + change(marked[at:])
+
+
+def _misspell(marked: str, random: Random) -> str:
+    """Return a goal with two letters swapped or one left out in a word of ours."""
+    spans = [found.span() for found in _MARKED.finditer(marked)]
+    own = [
+        found
+        for found in _WORD.finditer(marked)
+        if not any(start <= found.start() < end for start, end in spans)
+        and marked[found.start() - 1 : found.start()] != '"'  # a word to be said as it is
+    ]
+    if not own:
+        return marked
+    found = random.choice(own)
+    one, at = found[0], random.randrange(1, len(found[0]) - 2)
+    is_swapped = random.random() < 1 / 2
+    wrong = one[:at] + (one[at + 1] + one[at] + one[at + 2 :] if is_swapped else one[at + 1 :])
+    return marked[: found.start()] + wrong + marked[found.end() :]

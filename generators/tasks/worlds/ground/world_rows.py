@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from random import Random
 
+from generators.tasks.worlds.ground.mentions import FieldSaid, NounSaid, RowSaid, Said, rows_in
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import show
 from schemas.worlds.field import DataField, Kind
+from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View, World
 
 MAX_TURNS = 5
@@ -26,45 +28,6 @@ MIN_SIBLINGS = 5
 
 _SIBLINGS = 0.95
 """The share of named rows that are drawn from those with similar rows."""
-
-TERM = re.compile("⟦([a-z]+)⟧")
-"""A placeholder for a term in the instruction's language, as `above`."""
-
-_NO_NOUNS = frozenset(
-    [
-        "about",
-        "born",
-        "by",
-        "called",
-        "comes",
-        "concerns",
-        "created",
-        "drives",
-        "eats",
-        "for",
-        "from",
-        "holds",
-        "how",
-        "in",
-        "joined",
-        "lies",
-        "may",
-        "on",
-        "opened",
-        "opens",
-        "owes",
-        "remote",
-        "since",
-        "taken",
-        "until",
-        "what",
-        "where",
-        "why",
-        "with",
-        "within",
-    ]
-)
-"""Labels of one word that are not nouns, so that sentences must quote them."""
 
 _CODE = re.compile(r"(\D+)\d")
 
@@ -131,16 +94,19 @@ class Setting:
         """Return a field's value as pages display it."""
         return self.show(entity, field, row[field.name])
 
-    def names(self, view: View, entity: Entity, row: Row | None = None) -> dict[str, str]:
-        """Return the names of the website, a view and its rows for wordings, and the title of `row` if given."""
-        names = {
+    def names(self, view: View, entity: Entity, row: Row | None = None) -> dict[str, Said]:
+        """Return what goals speak of: the website, a view and its rows, and `row` if given."""
+        names: dict[str, Said] = {
             "site": self.world.title,
             "view": view.label,
-            "one": entity.one,
-            "many": entity.many,
-            "name": name_field(entity.title),
+            "one": NounSaid(entity.one),
+            "many": NounSaid(entity.many),
+            "name": FieldSaid((entity.title,)),
         }
-        return names if row is None else {**names, "title": quote(self.title(entity, row))}
+        if row is None:
+            return names
+        listed = view if view.shape is Shape.LIST else None
+        return {**names, "row": RowSaid(entity, self.title(entity, row), row, listed)}
 
     def namable(self, view: View, entity: Entity) -> list[Row]:
         """Return the rows that a task can name, in id order."""
@@ -164,16 +130,10 @@ class Setting:
         siblings = [row for row, count in zip(rows, counts, strict=True) if count >= fewest]
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
 
-    def alike(self, words: Iterable[str]) -> int | None:
-        """Return the largest number of siblings of a quoted title; None: no title is quoted."""
-        told = {word.strip('"').casefold() for word in words}
-        counts = [
-            self._siblings(entity, title)
-            for entity in self.world.entities
-            for title in self.titles(entity)
-            if title.casefold() in told
-        ]
-        return max(counts, default=None)
+    def alike(self, words: Iterable[Said]) -> int | None:
+        """Return the largest number of siblings of a row that is spoken of; None: none is."""
+        told = rows_in([*words])
+        return max((self._siblings(one.entity, one.title) for one in told if one.row), default=None)
 
     def _siblings(self, entity: Entity, title: str) -> int:
         """Return the number of other rows whose titles begin or end like this one."""
@@ -225,29 +185,6 @@ def is_plain(text: str) -> bool:
 def quote(text: str) -> str:
     """Return a title or a value as instructions quote it."""
     return f'"{text}"'
-
-
-def name_field(field: DataField) -> str:
-    """Return a field's name in instructions: quoted, unless its label is a noun of one word."""
-    label = field.label
-    is_noun = " " not in label and label.casefold() not in _NO_NOUNS
-    return label if is_noun and field.kind is not Kind.FLAG else quote(label)
-
-
-def is_so(field: DataField, told: str) -> str:
-    """Return a condition on a field in words, as `Status is "Open"`; only English has the verb."""
-    return f"{name_field(field)} {term('is')} {told}"
-
-
-def state_value(field: DataField, text: str) -> str:
-    """Return a field with its value in words, as `Price "$12.00"` or `"Lives in": "Leeds"`."""
-    name = name_field(field)
-    return f"{name}{':' if name != field.label else ''} {quote(text)}"
-
-
-def term(name: str) -> str:
-    """Return the placeholder of a term."""
-    return f"⟦{name}⟧"
 
 
 def rank(value: Value) -> int:

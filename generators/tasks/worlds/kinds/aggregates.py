@@ -6,14 +6,13 @@ from random import Random
 
 from generators.policy.sentences.vary import said
 from generators.sites.judging.answers import read_number
+from generators.tasks.worlds.ground.mentions import FieldSaid, TermSaid
 from generators.tasks.worlds.ground.row_conditions import Part, draw_part, whole_list
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import (
     Setting,
-    name_field,
     rank,
-    term,
 )
 from generators.tasks.worlds.kinds.answers import is_asked_for
 from generators.tasks.worlds.references.sorted_lists import with_value, words_of_part
@@ -30,26 +29,7 @@ _SUMMED = range(3, 9)
 _SUMS = frozenset({Kind.INTEGER, Kind.MONEY})
 
 
-@task_kind(
-    "aggregate",
-    aside="several",
-    words="""
-    terse: {among}: {way} of {field}?
-    terse: {way} of {field}, {among}?
-    en: What is the {way} of {field} over [all|] {among}?
-    en: [Please work out|Work out|Calculate] the {way} of {field} for [all|the] {among} and [answer with|tell me|reply with] the number.
-    en: [I need|We need|{person2} needs] one figure [from|out of] {view}: the {way} of {field}, [taken over|counting only] {among}.
-    en: [Take|Look at] the {among} [under {view}|in {site}] and [tell me|give me] the {way} of their {field}.
-    en: [Nobody has yet worked out|It is not known yet] what the {way} of {field} is over the {among}. [Please do|Find out], and answer with the number alone.
-    en: For the {among}, [which number is|what do you get as] the {way} of {field}?
-    de: Was ist {way} von {field} über {among}?
-    de: Bitte rechne aus: {way} von {field} über {among}. Antworte mit der Zahl.
-    fr: Que vaut {way} de {field} pour {among} ?
-    fr: Calcule {way} de {field} pour {among} et réponds avec le nombre.
-    es: ¿Cuál es {way} de {field} de {among}?
-    es: Calcula {way} de {field} de {among} y responde con el número.
-    """,
-)
+@task_kind("aggregate", aside="several")
 def aggregate(setting: Setting, random: Random) -> Draft | None:
     """Ask for the sum, the mean or the span of a number over the rows of a part of a list."""
     for view, entity in setting.places(random):
@@ -80,7 +60,7 @@ def aggregate(setting: Setting, random: Random) -> Draft | None:
         seen = [setting.fact(entity, field, row) for row in part.rows]
         why = _worked_out(way, values, seen, reply)
         return Draft(
-            {**words_of_part(setting, part), "field": name_field(field), "way": term(way)},
+            {**words_of_part(setting, part), "field": FieldSaid((field,)), "way": TermSaid(way)},
             Expectation(
                 answer=_number(result, setting.show(entity, field, result), is_money=is_money),
                 facts=_facts(setting, part, field),

@@ -13,8 +13,9 @@ from generators.tasks.worlds.ground.list_filters import (
     can_filter,
     draw_filter,
     filtered_rows,
-    in_words,
+    rows_with,
 )
+from generators.tasks.worlds.ground.mentions import FieldSaid, NounSaid, RowSaid, TermSaid
 from generators.tasks.worlds.ground.row_conditions import whole_list
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -23,10 +24,8 @@ from generators.tasks.worlds.ground.world_rows import (
     NUMBERS,
     Setting,
     is_plain,
-    name_field,
     quote,
     rank,
-    term,
 )
 from generators.tasks.worlds.references.facts import best_so_far, facts_of_rows
 from generators.tasks.worlds.references.steps import (
@@ -55,28 +54,7 @@ _FEWEST = 3
 """Minimum number of rows for a largest one, and for a count."""
 
 
-@task_kind(
-    "find",
-    aside="one",
-    words="""
-    terse: {one} {title}: {field}?
-    terse: {field} of {title}?
-    terse: {title}, {field}: value?
-    en: What is the {field} of the {one} {title}?
-    en: [Look up|Find|Open] {title} [under|in] {view} and [tell me|answer with|give me] [what it has as|its] {field}.
-    en: [Please|Kindly] [tell me|let me know|look up] [what {site} gives as|what stands under] {field} for the {one} {title}.
-    en: Which {field} does the {one} {title} have [in {site}|according to {site}|under {view}]?
-    en: [All that is missing|The only thing missing|What I still lack] is the {field} of {title}, [one of the {many}|one of the {many} in {site}|which is under {view}].
-    en: [I would like to know|I wonder|It would help to know] which {field} [stands on the page of|is given for|belongs to] the {one} {title}.
-    en: Somebody [asks|wants to know|has to know] about {title} [under|in] {view}: [its {field}, as the page shows it|what is its {field}].
-    de: Was steht bei {one} {title} unter {field}?
-    de: [Bitte suche|Bitte öffne] {title} unter {view} und [nenne mir|antworte mit] {field}.
-    fr: Quelle est la valeur de {field} pour {one} {title} ?
-    fr: [Cherche|Ouvre] {title} dans {view} et [donne-moi|réponds avec] {field}.
-    es: ¿Qué pone en {field} para {one} {title}?
-    es: [Busca|Abre] {title} en {view} y [dime|responde con] {field}.
-    """,
-)
+@task_kind("find", aside="one")
 def find(setting: Setting, random: Random) -> Draft | None:
     """Ask for one fact of a named row."""
     for view, entity in setting.places(random):
@@ -89,7 +67,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
         if reply is None:
             continue
         return Draft(
-            {**setting.names(view, entity, row), "field": name_field(field)},
+            {**setting.names(view, entity, row), "field": FieldSaid((field,))},
             Expectation(answer=_matcher(setting.world, field, row, reply)),
             (*read_row(setting, view, entity, row, (field,)), answer(reply)),
             "verbatim",
@@ -97,27 +75,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "join",
-    aside="one",
-    words="""
-    terse: {one} {title} > {link} > {field}?
-    terse: {title}: {field} of its {link}?
-    terse: {field}, {link} of {title}?
-    en: What is the {field} of the {target} that the {one} {title} has as its {link}?
-    en: [Please open|Open|Go to] the {one} {title}, [go on to|follow] its {link}, and [tell me|answer with|give me] the {field} [there|that stands there|on that page].
-    en: The {one} {title} [names|only names] its {link}. [I need|Tell me|Find out] what that {target} has as {field}.
-    en: [Whichever|Whatever] {target} the {one} {title} has as its {link}, [answer with|I need|tell me] its {field}.
-    en: [Find|Look up] the {link} of {title} [under|in] {view}, and [then|after that] the {field} of that {target}; [the latter is|that is] what I need.
-    en: I know the {one} {title}, [but not|and do not know] the {field} of its {link}. [Could you find out?|Please find it.|What is it?]
-    de: Welchen Wert hat {field} bei {target}, auf den {one} {title} unter {link} verweist?
-    de: [Öffne|Suche] {title} unter {view}, gehe weiter zu {link} und nenne mir von dort {field}.
-    fr: {one} {title} renvoie par {link} à {target} : que vaut {field} sur cette page ?
-    fr: Ouvre {title} dans {view}, suis {link} et [donne-moi|réponds avec] {field}.
-    es: {one} {title} remite por {link} a {target}: ¿qué pone allí en {field}?
-    es: Abre {title} en {view}, sigue {link} y [dime|responde con] {field}.
-    """,
-)
+@task_kind("join", aside="one")
 def join(setting: Setting, random: Random) -> Draft | None:
     """Ask for a fact of the row that a named row links to."""
     for view, entity in setting.places(random):
@@ -137,9 +95,9 @@ def join(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "target": target.one,
-                "link": name_field(link),
-                "field": name_field(field),
+                "target": NounSaid(target.one),
+                "link": FieldSaid((link,)),
+                "field": FieldSaid((field,)),
             },
             Expectation(answer=_matcher(setting.world, field, there, reply)),
             (
@@ -153,22 +111,7 @@ def join(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "compare",
-    words="""
-    terse: {word} {field}: {first} or {second}?
-    terse: {first} or {second}: {word} {field}?
-    en: Which {one} has the {word} {field}, {first} or {second}?
-    en: [Please compare|Compare] two {many}, {first} and {second}, and [tell me|answer with|give me] the {name} of one or the other: the one with the {word} {field}.
-    en: Is {field} {word} for {first} or for {second}? [Reply|Answer] with the {name} [alone|and nothing else].
-    en: [Between|Of] {first} and {second} I [would take|want|need] the one with the {word} {field}. [Which one or the other is it?|Choose one or the other, and answer with its {name}.]
-    en: [Somebody claims|{person2} claims] that {first} and {second} have the same {field}. [That is wrong;|They do not;] answer with one or the other, the one whose {field} is {word}.
-    en: [Look at|Open|Check] {first} and [then|afterwards] {second} [under|in] {view}: one or the other has the {word} {field}. [Its {name}, please.|What is its {name}?]
-    de: Wo ist {field} {word}, bei {first} oder bei {second}? Antworte mit {name}.
-    fr: Pour lequel {field} a-t-il la valeur la {word}, {first} ou {second} ? Réponds avec {name}.
-    es: ¿Cuál tiene el valor {word} de {field}, {first} o {second}? Responde con {name}.
-    """,
-)
+@task_kind("compare")
 def compare(setting: Setting, random: Random) -> Draft | None:
     """Ask which of two rows has the larger or smaller number, or the later or earlier day."""
     for view, entity in setting.places(random):
@@ -193,7 +136,8 @@ def compare(setting: Setting, random: Random) -> Draft | None:
         if not is_asked_for(reply):
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][0]
-        two = random.sample([quote(setting.title(entity, row)) for row in (one, other)], 2)
+        names = (RowSaid(entity, setting.title(entity, row), row) for row in (one, other))
+        two = random.sample([*names], 2)
         told = [
             f"{setting.fact(entity, field, row)} for {quote(setting.title(entity, row))}"
             for row in (one, other)
@@ -205,8 +149,8 @@ def compare(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "word": term(word),
-                "field": name_field(field),
+                "word": TermSaid(word),
+                "field": FieldSaid((field,)),
                 "first": two[0],
                 "second": two[1],
             },
@@ -227,23 +171,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "extreme",
-    aside="several",
-    words="""
-    terse: {name} of the {one} with the {word} {field} ({among})?
-    terse: {among}: {name} of the {word} {field}?
-    en: Which of the {among} has the {word} {field}? [Answer with|Give me|Reply with] its {name}.
-    en: [Please find|Find|Look for], among the {among}, the {one} with the {word} {field} and [tell me|answer with|give me] its {name}.
-    en: [For a summary of|For a note about] {view} I need [one line|one thing]: the {name} of the {one} whose {field} is the {word} of all the {among}.
-    en: [Imagine|Picture] the {among} in a row, by {field}. [I only want to know|Tell me|What is] the {name} of the one at the end, with the {word}[.|, please.]
-    en: [Go through|Check] the {among} [in {site}|under {view}] and [note|answer with|tell me] the {name} of that with the {word} {field}.
-    en: One of the {among} [stands out|is unlike the others] by its {field}, the {word} of all: [I want|give me|tell me] its {name}.
-    de: Bei welchem Eintrag von {among} ist {field} am {word}? [Antworte mit|Nenne mir] {name}.
-    fr: Parmi {among}, pour lequel {field} a-t-il la valeur la {word} ? [Réponds avec|Donne-moi] {name}.
-    es: De {among}, ¿cuál tiene el valor {word} de {field}? [Responde con|Dime] {name}.
-    """,
-)
+@task_kind("extreme", aside="several")
 def extreme(setting: Setting, random: Random) -> Draft | None:
     """Ask for the row with the largest or smallest value in a list, filtered if possible."""
     for view, entity in setting.places(random):
@@ -276,9 +204,9 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "among": in_words(entity, filters),
-                "word": term(word),
-                "field": name_field(field),
+                "among": rows_with(entity, filters),
+                "word": TermSaid(word),
+                "field": FieldSaid((field,)),
             },
             Expectation(answer=reply, read=None if can_sort else whole_list(setting, view, entity)),
             (
@@ -296,25 +224,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "count",
-    words="""
-    terse: Number of {among}?
-    terse: {among}: how many?
-    en: How many {among} are there[?| in {site}?| under {view}?]
-    en: [Please count|Count] the {among} [for me|] and [answer with|tell me|give me] the number.
-    en: [The weekly report|The summary|The overview] of {site} [needs|lacks] a figure under {view}: [how many {among} there are|the number of {among}].
-    en: I [would like|want|need] to know [whether there are many {among}; tell me how many exactly|how many {among} we have].
-    en: [Go through|Look through] {view} and count: [how many are|what is the number of] {among}?
-    en: [If somebody asks|When {person2} asks] how many {among} we have, what do I say? [A number is enough|Just the number], please.
-    de: Wie viele {among} gibt es[?| unter {view}?| in {site}?]
-    de: Bitte zähle {among} und antworte mit der Zahl.
-    fr: Combien y a-t-il de {among} [?|dans {view} ?]
-    fr: Compte {among} et réponds avec le nombre.
-    es: ¿Cuántos {among} hay[?| en {view}?]
-    es: Cuenta {among} y responde con el número.
-    """,
-)
+@task_kind("count")
 def count(setting: Setting, random: Random) -> Draft | None:
     """Ask how many rows have one or two given values; the list is read to its end."""
     for view, entity in setting.places(random):
@@ -334,7 +244,7 @@ def count(setting: Setting, random: Random) -> Draft | None:
         if number < _FEWEST or turns > MAX_TURNS or not can_filter(setting, entity, filters):
             continue
         return Draft(
-            {**setting.names(view, entity), "among": in_words(entity, wanted)},
+            {**setting.names(view, entity), "among": rows_with(entity, wanted)},
             Expectation(
                 answer=Number(number=number),
                 facts=tuple(setting.title(entity, row) for row in counted),

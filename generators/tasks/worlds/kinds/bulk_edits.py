@@ -11,10 +11,17 @@ from generators.tasks.worlds.ground.changes import (
     draw_row,
     editable,
     form_fields,
-    in_words,
     is_linked,
     removal_of_part,
     with_forms,
+)
+from generators.tasks.worlds.ground.mentions import (
+    FieldSaid,
+    RowSaid,
+    SeveralSaid,
+    TermSaid,
+    ValueSaid,
+    ValuesSaid,
 )
 from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.row_conditions import (
@@ -30,9 +37,6 @@ from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
-    name_field,
-    quote,
-    term,
 )
 from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
@@ -55,24 +59,7 @@ _TRIES = 8
 _TWO, _THREE = 2, 3
 
 
-@task_kind(
-    "edit-many",
-    aside="several",
-    words="""
-    terse: All {among}: set {field} to {value}.
-    terse: {field} {value} for all {among}.
-    en: [Set|Change] the {field} of all {among} to {value}.
-    en: [Please go through|Go through] {view} and give {value} as {field} to [each of the {among}|all of the {among}], and to no others.
-    en: [A new rule|The new rule] for {view}: where {conditions}, {field} is {value}. [Apply it to|Bring it to] all {many}[.| that it concerns.]
-    en: [Every one|Each] of the {among} [should get|is to get|needs] {value} as its {field}; [the others stay as they are|leave the rest].
-    en: [From now on|As of today], {value} is the {field} of {among}. [Update|Please update] [them all|all of them].
-    en: [It was decided|{person2} decided] that the {among} all have the {field} {value}. [See to it|Enter it for each].
-    de: Setze bei allen {among} {field} auf {value}.
-    de: Alle {among} sollen als {field} {value} haben; alle anderen bleiben, wie sie sind.
-    fr: Mets {field} à {value} pour tous les {among}.
-    es: Pon {field} en {value} para todos los {among}.
-    """,
-)
+@task_kind("edit-many", aside="several")
 def edit_many(setting: Setting, random: Random) -> Draft | None:
     """Ask to set one value in all rows of a part of a list."""
     for view, entity in editable(setting, random):
@@ -99,9 +86,8 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity),
                 "among": part.among,
-                "conditions": part.words,
-                "field": name_field(field),
-                "value": quote(setting.show(entity, field, value)),
+                "field": FieldSaid((field,)),
+                "value": ValueSaid(entity, field, value),
             },
             changes_of_part(setting, part, values),
             (
@@ -121,23 +107,7 @@ def edit_many(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "delete-several",
-    aside="several",
-    words="""
-    terse: Delete all {among}.
-    terse: All {among}: delete.
-    en: [Delete|Remove] all {among}.
-    en: [Please clear|Clear] {view} of [all|the] {among}; [leave the rest|the others stay].
-    en: The {among} [are of no use any more|were entered by mistake]. {site} should have none of them, and all others as before.
-    en: [Nobody needs|We do not need] the {among}. [Delete each of them|Remove them all], [and nothing else|and no others].
-    en: [All|Everything] under {view} where {conditions} [should go|is to be deleted], and only that.
-    en: [When you are done|In the end], {site} should not list any {among}; [please delete them|delete what there is].
-    de: Lösche alle {among}, und sonst nichts.
-    fr: Supprime tous les {among}, et rien d'autre.
-    es: Elimina todos los {among}, y nada más.
-    """,
-)
+@task_kind("delete-several", aside="several")
 def delete_several(setting: Setting, random: Random) -> Draft | None:
     """Ask to delete all rows of a part of a list; no other row links to them."""
     for view, entity in setting.places(random):
@@ -157,7 +127,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
         if part is None:
             continue
         return Draft(
-            {**setting.names(view, entity), "among": part.among, "conditions": part.words},
+            {**setting.names(view, entity), "among": part.among},
             removal_of_part(setting, part),
             (
                 *to_part(setting, part),
@@ -176,23 +146,7 @@ def delete_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "move-several",
-    aside="several",
-    words="""
-    terse: All {among}: {field} to {after}.
-    terse: To {after}: all {among}.
-    en: [Bring|Move|Take] all {among} to the {field} {after}.
-    en: [Please see to it|Make sure|See to it] that [each of the {among}|every one of the {among}] has {after} as its {field}.
-    en: The {among} are [all due|all ready]: their {field} [should be|is to become] {after}. [Leave the other {many} alone|The other {many} stay as they are].
-    en: [Go through|Look through] {view}: where {conditions}, {field} [is to be|should become] {after}.
-    en: [By {day}|Today] I [want|expect] to find {after} as the {field} of [all|each of] the {among}.
-    en: [It is time|{person2} says it is time] to take the {among} on to {after}, [each of them|all of them] and nothing else.
-    de: Bringe alle {among} auf {field} {after}.
-    fr: Fais passer tous les {among} à {field} {after}.
-    es: Lleva todos los {among} a {field} {after}.
-    """,
-)
+@task_kind("move-several", aside="several")
 def move_several(setting: Setting, random: Random) -> Draft | None:
     """Ask that all rows of a part of a list, which are in one state, take one step of their workflow."""
     for view, entity in setting.places(random):
@@ -216,9 +170,8 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                 {
                     **setting.names(view, entity),
                     "among": part.among,
-                    "conditions": part.words,
-                    "field": name_field(field),
-                    "after": quote(step.after),
+                    "field": FieldSaid((field,)),
+                    "after": ValueSaid(entity, field, step.after),
                 },
                 changes_of_part(setting, part, moved),
                 (
@@ -238,22 +191,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "create-several",
-    words="""
-    terse: {number} new {many}. {each}.
-    terse: Add {number} {many}: {each}.
-    en: [Create|Add|Enter] {number} new {many}: {each}.
-    en: [Please add|Please enter] these {number} {many} under {view}: {each}. [The rest stays as the form has it|Leave everything else alone].
-    en: {site} lacks {number} {many}. [They have|This is known of them]: {each}.
-    en: [I was told|{person2} says] that {number} {many} are still missing under {view}: {each}. [Please enter them|See to it].
-    en: [There are|We have] {number} new {many} to record, one after another: {each}.
-    en: [Could you|Would you] put {number} more {many} into {site}? {each}.
-    de: Lege unter {view} an ({number} {many}): {each}.
-    fr: Ajoute dans {view} ({number} {many}) : {each}.
-    es: Añade en {view} ({number} {many}): {each}.
-    """,
-)
+@task_kind("create-several")
 def create_several(setting: Setting, random: Random) -> Draft | None:
     """Ask for two or three new rows with their own values."""
     for view, entity in with_forms(setting, random):
@@ -265,8 +203,8 @@ def create_several(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "number": term({2: "two", 3: "three"}[len(rows)]),
-                "each": "; ".join(in_words(setting, entity, row) for row in rows),
+                "number": TermSaid({2: "two", 3: "three"}[len(rows)]),
+                "each": SeveralSaid(tuple(ValuesSaid(entity, row) for row in rows)),
             },
             adds(setting, entity, *rows),
             (
@@ -284,22 +222,7 @@ def create_several(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "transfer",
-    words="""
-    terse: {field} of {title}: also for {first} and {second}.
-    terse: {first}, {second}: {field} as in {title}.
-    en: [Give|Set] {first} and {second} the same {field} as {title} has.
-    en: [Please look up|Look up] the {field} of the {one} {title} and [enter it for|copy it to] {first} and {second}, two other {many}.
-    en: [Two {many}|These two], {first} and {second}, [should have|are to have] the {field} of {title}. [Change both|Update them].
-    en: What {title} has as {field} is [right for|true of] {first} and {second} as well. [Correct the two|Put it in there].
-    en: [Under|In] {view}, the {field} of {first} and of {second} [should match|has to match] that of {title}; [see to it|please change them].
-    en: [Copy|Take over] the {field} from {title}: the {many} {first} and {second} [need it too|lack it].
-    de: {first} und {second} sollen bei {field} dasselbe haben wie {title}.
-    fr: Pour {field}, donne à {first} et à {second} la même valeur qu'à {title}.
-    es: En {field}, pon a {first} y a {second} lo mismo que tiene {title}.
-    """,
-)
+@task_kind("transfer")
 def transfer(setting: Setting, random: Random) -> Draft | None:
     """Ask to copy a field's value from one named row to two others."""
     for view, entity in editable(setting, random):
@@ -317,9 +240,9 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, like),
-                "field": name_field(field),
-                "first": quote(setting.title(entity, two[0])),
-                "second": quote(setting.title(entity, two[1])),
+                "field": FieldSaid((field,)),
+                "first": RowSaid(entity, setting.title(entity, two[0]), two[0], view),
+                "second": RowSaid(entity, setting.title(entity, two[1]), two[1], view),
             },
             changes(entity, *((row, values) for row in two)),
             (
@@ -338,22 +261,7 @@ def transfer(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "swap",
-    words="""
-    terse: Swap {field}: {first}, {second}.
-    terse: {first} and {second}: exchange {field}.
-    en: [Swap|Exchange] the {field} of {first} and {second}.
-    en: The {field} of two {many}, {first} and {second}, [got mixed up|was mixed up]: each has that of the other. [Undo this|Put it right].
-    en: [Somebody|{person2}] confused {first} with {second} under {view}. [Give each|Please give each] the {field} that the other one has now.
-    en: {first} should have the {field} of {second}, and {second} that of {first}. [Please change both|Correct it].
-    en: [Undo a mistake|Put a mistake right] in {site}: the {many} {first} and {second} carry each other's {field}.
-    en: [Could you|Would you] undo a mix-up? What {first} has as {field} belongs to {second}, and the other way round.
-    de: Vertausche {field} von {first} und {second}.
-    fr: Échange {field} entre {first} et {second}.
-    es: Intercambia {field} entre {first} y {second}.
-    """,
-)
+@task_kind("swap")
 def swap(setting: Setting, random: Random) -> Draft | None:
     """Ask to undo a mix-up: two named rows have each other's value of a field."""
     for view, entity in editable(setting, random):
@@ -381,9 +289,9 @@ def swap(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "field": name_field(field),
-                "first": quote(setting.title(entity, one)),
-                "second": quote(setting.title(entity, other)),
+                "field": FieldSaid((field,)),
+                "first": RowSaid(entity, setting.title(entity, one), one, view),
+                "second": RowSaid(entity, setting.title(entity, other), other, view),
             },
             changes(entity, *pairs),
             (

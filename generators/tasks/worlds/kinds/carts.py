@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
+from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, WantedSaid
 from generators.tasks.worlds.ground.row_conditions import draw_part
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quote, rank, term
+from generators.tasks.worlds.ground.world_rows import Setting, rank
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.sorted_lists import Ordered, to_first
 from generators.tasks.worlds.references.steps import (
@@ -49,28 +50,7 @@ class Wanted(NamedTuple):
     """The rows of which it is the cheapest; None: the goal names it."""
 
 
-@task_kind(
-    "buy",
-    needs=Shape.CART,
-    words="""
-    terse: Order: {stated}.
-    terse: {check_out}: {stated}
-    terse: {view}, one order: {stated}. Nothing else.
-    en: [Please order|Order|Buy] [for us|in {site}|from {site}]: {stated}. [All of it in one order|As one order].
-    en: [Put into the {cart}|Fill the {cart} with] {stated}, [and then|and after that] [order it|check out]. [Nothing may be left in the {cart}|The {cart} is empty afterwards].
-    en: [We are out of a few things|Something is missing on our shelves|The stock room called]. What has to be ordered [in {site}|from {site}]: {stated}, [in one go|all together].
-    en: {person2} [wants|would like] {stated}. [Could you place that order|Would you order that] [in {site}|under {view}], [with the {cart}|by the {cart}]?
-    en: [Here is|This is] my shopping list for {site}: {stated}. [Buy exactly that|Get me exactly this, and nothing more], [with one check-out|in a single order].
-    en: [One order|A single order] [should say|has to hold] {stated}. [Look them up|You find them] under {view}; [place the order too|do not forget to place the order].
-    en: [Somebody filled in half of an order and lost it|The last order got lost], so [once more|again], [please|from the beginning]: {stated}. [Place it when all is in the {cart}|It must be placed, not only be in the {cart}].
-    de: Bestelle in einer einzigen Bestellung: {stated}.
-    de: Lege in {site} {stated} in den Warenkorb und schicke die Bestellung ab; danach ist er leer.
-    fr: Commande en une seule fois : {stated}.
-    fr: Dans {site}, mets au panier {stated}, puis passe la commande ; le panier reste vide.
-    es: Pide en un solo pedido: {stated}.
-    es: En {site}, pon en la cesta {stated} y haz el pedido; la cesta queda vacía.
-    """,
-)
+@task_kind("buy", needs=Shape.CART)
 def buy(setting: Setting, random: Random) -> Draft | None:
     """Ask for an order of one to three things with quantities; one of them may have to be chosen."""
     cart = setting.world.cart
@@ -81,19 +61,19 @@ def buy(setting: Setting, random: Random) -> Draft | None:
     wanted = _draw(setting, random, cart, view)
     if not wanted:
         return None
-    titles = [quote(setting.title(entity, one.row)) for one in wanted if one.ordered is None]
     chosen = next((one.ordered for one in wanted if one.ordered is not None), None)
     page = views_of(setting, Shape.CART)[0]
+    said = WantedSaid(tuple((one.quantity, _mention(setting, cart, one)) for one in wanted))
     return Draft(
         {
             **setting.names(view, entity),
-            "stated": "; ".join(_in_words(setting, cart, one) for one in wanted),
+            "stated": said,
             "cart": page.label.split()[-1].lower(),
             "check_out": cart.check_out,
         },
         order_of(setting, cart, [(one.row, one.quantity) for one in wanted]),
         (*_reference(setting, random, cart, view, wanted), answer()),
-        near=setting.alike(titles) if chosen is None else chosen.part.near,
+        near=setting.alike([said]) if chosen is None else chosen.part.near,
     )
 
 
@@ -166,12 +146,12 @@ def _cheapest(setting: Setting, random: Random, cart: Cart, view: View) -> Order
     return Ordered(part, price, False, rows) if is_told else None  # noqa: FBT003 - a field of a tuple
 
 
-def _in_words(setting: Setting, cart: Cart, one: Wanted) -> str:
-    """Return a thing of an order in words, as `2 × "Mira mug small"`."""
+def _mention(setting: Setting, cart: Cart, one: Wanted) -> RowSaid | RowsSaid:
+    """Return a thing of an order as goals speak of it."""
     entity = setting.world.entity(cart.things)
     if one.ordered is None:
-        return f"{one.quantity} × {quote(setting.title(entity, one.row))}"
-    return f"{one.quantity} × {term('cheapest')} {one.ordered.part.among}"
+        return RowSaid(entity, setting.title(entity, one.row), one.row)
+    return one.ordered.part.among
 
 
 def _reference(

@@ -3,10 +3,11 @@
 from random import Random
 
 from generators.tasks.worlds.ground.changes import changes, clashes
+from generators.tasks.worlds.ground.mentions import CellsSaid, RowSaid, ValueSaid
 from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.forms import put
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import Steps, answer, click, find_row, press
@@ -36,27 +37,7 @@ Change = tuple[Row, DataField, Value]
 """A row, one of its fields, and its new value."""
 
 
-@task_kind(
-    "grid-edit",
-    needs=Shape.GRID,
-    words="""
-    terse: {view}, change: {stated}
-    terse: In {view}: {stated}
-    terse: {view}. {stated}. In the table itself.
-    en: [Please change|Change|Correct] this in the table {view}, right [there|in its cells]: {stated}.
-    en: [Open|Go to] {view} and [put right|change|update] there, without opening any {one}: {stated}.
-    en: The table {view} [is out of date|has old values]. [It should say|What it must say is] {stated}.
-    en: [Under|In] {view} [somebody typed the wrong thing|not all is right]. [Right is|Please make it] {stated}. [All other cells stay|Leave the other cells] as they are.
-    en: [I have the new figures|There is news] for {site}: {stated}. [Enter that|Put that] in the cells of {view}, [please|and nothing more].
-    en: [Could you|Would you] edit {view}, cell by cell, so that it says {stated}?
-    de: Ändere in der Tabelle {view}, gleich in den Zellen: {stated}.
-    de: In {site} ist {view} nicht mehr aktuell. Richtig ist: {stated}.
-    fr: Modifie dans le tableau {view}, directement dans les cellules : {stated}.
-    fr: Dans {site}, le tableau {view} doit indiquer {stated}.
-    es: Cambia en la tabla {view}, en las mismas celdas: {stated}.
-    es: En {site}, la tabla {view} debe decir {stated}.
-    """,
-)
+@task_kind("grid-edit", needs=Shape.GRID)
 def grid_edit(setting: Setting, random: Random) -> Draft | None:
     """Ask to change one or two cells of a grid."""
     for view in views_of(setting, Shape.GRID):
@@ -65,13 +46,12 @@ def grid_edit(setting: Setting, random: Random) -> Draft | None:
         pairs = [(row, {field.name: value}) for row, field, value in drawn]
         if not drawn or clashes(setting, entity, *pairs):
             continue
-        stated = (
-            f"{quote(setting.title(entity, row))}: {field.label} "
-            f"{quote(setting.show(entity, field, value))}"
+        cells = (
+            (RowSaid(entity, setting.title(entity, row), row), ValueSaid(entity, field, value))
             for row, field, value in drawn
         )
         return Draft(
-            {**setting.names(view, entity), "stated": "; ".join(stated)},
+            {**setting.names(view, entity), "stated": CellsSaid(tuple(cells))},
             changes(entity, *pairs),
             (*_reference(setting, random, view, drawn), answer()),
         )

@@ -10,9 +10,17 @@ from generators.tasks.worlds.ground.changes import (
     draw_change,
     editable,
     form_fields,
-    in_words,
 )
-from generators.tasks.worlds.ground.new_values import new_value
+from generators.tasks.worlds.ground.mentions import (
+    FieldSaid,
+    NounSaid,
+    PathSaid,
+    RowSaid,
+    ValueSaid,
+    ValuesSaid,
+    instead_of,
+)
+from generators.tasks.worlds.ground.new_values import is_near_title, new_value
 from generators.tasks.worlds.ground.row_conditions import whole_list
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -20,9 +28,6 @@ from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     Setting,
     is_plain,
-    name_field,
-    quote,
-    term,
 )
 from generators.tasks.worlds.kinds.answers import find, join
 from generators.tasks.worlds.kinds.edits import conditional, delete, edit, move
@@ -50,23 +55,7 @@ _LINK = frozenset({Kind.LINK})
 _CHECKED = 3
 
 
-@task_kind(
-    "chain",
-    aside="one",
-    words="""
-    terse: {one} {title} > {path} > set {stated}.
-    terse: {path} of {title}: set {stated}.
-    en: [Find|Look up|Open] the {path} of the {one} {title}, and change that {target}: it should have {stated}.
-    en: [Please follow|Follow] the {one} {title} to its {path}. [The {target} there|That {target}] needs {stated}.
-    en: [I do not know|Nobody told me] which {target} is the {path} of the {one} {title}, but it [should have|must have] {stated}. [Find it and change it|Please see to it].
-    en: [Whichever|Whatever] {target} the {path} of {title} is: [give it|it needs] {stated}.
-    en: [Starting from|Beginning with] {title} under {view}, go to its {path}; [the page there|that {target}] should say {stated}.
-    en: The {path} of {title} is [out of date|wrong in one thing]. [Correct that {target} to|Set, for that {target},] {stated}.
-    de: Gehe von {one} {title} aus zu {path} und ändere dort: {stated}.
-    fr: Pars de {one} {title}, va jusqu'à {path} et mets-y {stated}.
-    es: Desde {one} {title}, ve hasta {path} y pon allí {stated}.
-    """,
-)
+@task_kind("chain", aside="one")
 def chain(setting: Setting, random: Random) -> Draft | None:
     """Ask to change the row that one or two links lead to from a named row."""
     found = list(_chains(setting, random))
@@ -82,14 +71,14 @@ def chain(setting: Setting, random: Random) -> Draft | None:
             opened = click(setting.title(at, there), Purpose.ROW)
             steps += (opened, *look(setting, at, links[number + 1 :][:1]))
         values = draw_change(setting, random, at, there, 1)
-        if not values or not at.can_edit:
+        if not values or not at.can_edit or at.title.name in values:  # another name is another row
             continue
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "path": f" {term('of')} ".join(quote(link.label) for link in reversed(links)),
-                "target": at.one,
-                "stated": in_words(setting, at, values),
+                "path": PathSaid(links),
+                "target": NounSaid(at.one),
+                "stated": ValuesSaid(at, values),
             },
             changes(at, (there, values)),
             (*steps, *save_change(setting, at, there, values), answer()),
@@ -116,22 +105,7 @@ def _chains(setting: Setting, random: Random) -> Iterator[tuple[View, tuple[Data
             yield view, (link,), row
 
 
-@task_kind(
-    "repair",
-    words="""
-    terse: Where {ground} of the {link} is {when}, {field} must be {value}. Check {first}, {second}, {third}.
-    terse: {first}, {second}, {third}: {field} has to be {value} if {ground} of the {link} is {when}. Correct what is wrong.
-    en: [There is a rule|We have a rule]: where the {link} of any {one} has {when} as its {ground}, the {field} of the {one} is {value}. [Check|Please check] {first}, {second} and {third}, and correct what breaks it.
-    en: [One or more of|Some of] these {many} may be wrong: {first}, {second} and {third}. If the {ground} of the {link} is {when}, then the {field} of the {one} [must be|has to be] {value}; [leave the others|the others are right].
-    en: [Please make|Make] {first}, {second} and {third} follow the rule for {view}: {field} is {value} wherever the {ground} of the {link} is {when}. Change [nothing|no {one}] that it does not concern.
-    en: [Open|Go through] {first}, {second} and {third}. Where the {target} that is the {link} has {when} as its {ground}, but the {one} has another {field} than {value}, [set that {field}|correct that {field}] to {value}.
-    en: {person2} [suspects|thinks] that {first}, {second} or {third} has the wrong {field}: it has to be {value} if the {ground} of the {link} is {when}. [Put right|Correct] those that break this rule.
-    en: [Data check|Check of data] in {site}: where the {ground} of the {link} is {when}, {many} need {value} as their {field}. [Today it is the turn of|Look at] {first}, {second} and {third}; [repair|correct] where needed.
-    de: Regel: Hat {link} bei {ground} {when}, dann ist {field} {value}. Prüfe {first}, {second} und {third} und berichtige, was nicht stimmt.
-    fr: Règle : si {ground} de {link} est {when}, alors {field} est {value}. Vérifie {first}, {second} et {third} et corrige ce qui ne va pas.
-    es: Regla: si {ground} de {link} es {when}, entonces {field} es {value}. Revisa {first}, {second} y {third} y corrige lo que no cumpla.
-    """,
-)
+@task_kind("repair")
 def repair(setting: Setting, random: Random) -> Draft | None:
     """Ask to check three named rows by a rule about a linked row, and to correct those that break it."""
     for view, entity in editable(setting, random):
@@ -162,15 +136,15 @@ def repair(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity),
-                "link": name_field(link),
-                "target": target.one,
-                "ground": name_field(ground),
-                "when": quote(when),
-                "field": name_field(field),
-                "value": quote(str(value)),
-                "first": quote(setting.title(entity, checked[0])),
-                "second": quote(setting.title(entity, checked[1])),
-                "third": quote(setting.title(entity, checked[2])),
+                "link": FieldSaid((link,)),
+                "target": NounSaid(target.one),
+                "ground": FieldSaid((ground,)),
+                "when": ValueSaid(target, ground, when),
+                "field": FieldSaid((field,)),
+                "value": ValueSaid(entity, field, value),
+                "first": RowSaid(entity, setting.title(entity, checked[0]), checked[0], view),
+                "second": RowSaid(entity, setting.title(entity, checked[1]), checked[1], view),
+                "third": RowSaid(entity, setting.title(entity, checked[2]), checked[2], view),
             },
             changes(entity, *((row, values) for row in checked if row in wrong)),
             (
@@ -233,29 +207,20 @@ def impossible(setting: Setting, random: Random) -> Draft | None:
         return draft
     kind = random.choice(sorted(_TWINS))
     draft = _TWINS[kind](setting, random)
-    if draft is None or "title" not in draft.words:
+    said = None if draft is None else draft.words.get("row")
+    if draft is None or not isinstance(said, RowSaid) or said.view is None:
         return None
-    place = next(
-        (
-            (view, entity)
-            for view, entity in setting.places(random)
-            if view.label == draft.words["view"] and entity.one == draft.words["one"]
-        ),
-        None,
-    )
-    if place is None:
-        return None
-    view, entity = place
+    view, entity = said.view, said.entity
     title = new_value(setting, random, entity, entity.title)
     count = len(setting.rows_of(entity))
     pages = 0 if view.searched else (count - 1) // view.page_size
     if not isinstance(title, str) or not is_plain(title) or pages > MAX_TURNS:
         return None
-    if any(title.casefold() in other.casefold() for other in setting.titles(entity)):
+    if is_near_title(title, setting.titles(entity)):
         return None
     searched = search(setting, view, title) if view.searched else ()
     return Draft(
-        {**draft.words, "title": quote(title)},
+        instead_of(draft.words, RowSaid(entity, title, None, view)),
         Expectation(
             answer=IMPOSSIBLE,
             looked=tuple(setting.titles(entity))[:MAX_FACTS],
@@ -295,9 +260,9 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "target": target.one,
-                "link": name_field(link),
-                "field": name_field(random.choice(facts)),
+                "target": NounSaid(target.one),
+                "link": FieldSaid((link,)),
+                "field": FieldSaid((random.choice(facts),)),
             },
             Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),

@@ -5,10 +5,11 @@ from random import Random
 from generators.tasks.worlds.ground.changes import (
     reply_rule,
 )
+from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, TextSaid
 from generators.tasks.worlds.ground.new_values import notes
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain, name_field, quote
+from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, is_plain
 from generators.tasks.worlds.references.pattern_steps import (
     reply,
 )
@@ -21,28 +22,7 @@ from schemas.worlds.world import Entity, View
 _QUOTED = NUMBERS | {Kind.TEXT, Kind.CHOICE}
 
 
-@task_kind(
-    "write-message",
-    aside="one",
-    needs=Thread,
-    words="""
-    terse: {one} {title}: write {text}, then {button}.
-    terse: {button} under {title}: {text}.
-    terse: {title}: message {text}.
-    en: [Please write|Write] {text} under the {one} {title}, and send it with {button}.
-    en: [Open|Find|Look up] {title} [under|in] {view} and [leave|add] the message {text} there, by {button}.
-    en: The {one} {title} [needs|still lacks] an answer: {text} [Send|Post] just these words with {button}.
-    en: [Could you tell|Tell] [those who|all who] read the {one} {title} [this|the following]: {text} [The button is|You send it by] {button}.
-    en: [Under|On the page of] {title}, [one of the {many}|which is a {one}], [write|put] {text} and [click|press] {button}.
-    en: [I have to leave|I am leaving], so [please answer|answer] the {one} {title} [for me|in my place] with {text}, word for word, and {button}.
-    de: Schreibe bei {one} {title} {text} und sende es mit {button}.
-    de: Unter {view} braucht {title} diese Nachricht: {text} Sende sie mit {button}.
-    fr: Écris {text} sous {one} {title} et envoie avec {button}.
-    fr: Dans {view}, ouvre {title} et laisse le message {text} avec {button}.
-    es: Escribe {text} en {one} {title} y envíalo con {button}.
-    es: En {view}, abre {title} y deja el mensaje {text} con {button}.
-    """,
-)
+@task_kind("write-message", aside="one", needs=Thread)
 def write_message(setting: Setting, random: Random) -> Draft | None:
     """Ask for a message with given words under a named row."""
     for thread, view, entity in _threads(setting, random):
@@ -51,8 +31,8 @@ def write_message(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "text": quote(text),
-                "button": quote(thread.reply),
+                "text": TextSaid(text),
+                "button": TextSaid(thread.reply),
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),
             (
@@ -64,23 +44,7 @@ def write_message(setting: Setting, random: Random) -> Draft | None:
     return None
 
 
-@task_kind(
-    "write-fact",
-    needs=Thread,
-    words="""
-    terse: {field} of {other}: write it under {title}, {button}.
-    terse: {title}: {button} with the {field} of {other}.
-    en: [Please answer|Answer] the {one} {title} with the {field} of {other}: [just that|that and nothing else], as its page shows it. [Send it with|The button is] {button}.
-    en: [Look up|Find out] what {other} has as {field}, and [write it|put it] under the {one} {title} as a message, by {button}. [Add no other words.|No other words, please.]
-    en: [Somebody asks|They ask] under {title} for the {field} of the {one} {other}. [Reply|Write] there with [exactly|only] what its page says, and {button}.
-    en: [Open|Go to] {other} [under|in] {view}, [read|note] its {field}, and [leave|post] that as a message on the page of {title} with {button}.
-    en: What {title} [lacks|waits for] is the {field} of another {one}, {other}. [Write|Put] it there [as it stands|word for word] and [press|click] {button}.
-    en: [Quote|Copy] the {field} of {other} in a message under {title}, [without anything around it|and leave out all else]; {button} sends it.
-    de: Antworte bei {one} {title} mit {field} von {other}, genau so, wie es dort steht, und sende es mit {button}.
-    fr: Réponds sous {one} {title} avec {field} de {other}, tel que la page l'affiche, et envoie avec {button}.
-    es: Responde en {one} {title} con {field} de {other}, tal como lo muestra su página, y envíalo con {button}.
-    """,
-)
+@task_kind("write-fact", needs=Thread)
 def write_fact(setting: Setting, random: Random) -> Draft | None:
     """Ask for a message under a named row with another row's value, to be read on its page."""
     for thread, view, entity in _threads(setting, random):
@@ -102,9 +66,9 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": name_field(field),
-                "other": quote(setting.title(entity, other)),
-                "button": quote(thread.reply),
+                "field": FieldSaid((field,)),
+                "other": RowSaid(entity, setting.title(entity, other), other, view),
+                "button": TextSaid(thread.reply),
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),
             (

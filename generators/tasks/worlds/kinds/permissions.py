@@ -4,10 +4,17 @@ from random import Random
 from typing import NamedTuple
 
 from generators.policy.sentences.vary import said
-from generators.tasks.worlds.ground.changes import changes, draw_change, in_words, is_linked
+from generators.tasks.worlds.ground.changes import changes, draw_change, is_linked
+from generators.tasks.worlds.ground.mentions import (
+    ChangeSaid,
+    DeletionSaid,
+    RowSaid,
+    StepSaid,
+    ValuesSaid,
+)
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quote, term
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.steps import (
     Steps,
@@ -39,25 +46,7 @@ _MAY, _IMPOSSIBLE = 0.4, 0.5
 impossible."""
 
 
-@task_kind(
-    "ask-permission",
-    words="""
-    terse: {one}: {what}, or ask.
-    terse: If allowed, {what}; else ask for it.
-    en: If you are allowed to, {what}. If only a {leader} may, ask for it [on the page|there] instead.
-    en: [Please|Kindly] {what} [under|in] {view}; [should that be reserved to|if that takes] a {leader}, send the request [for it|that the page offers].
-    en: [I need|I want] one {one} dealt with: {what}. [Not everybody may do that|You may not be allowed to]; then [ask for it|put in a request] and leave the {one} as it is.
-    en: [Could you|Would you] {what}? [In case|If] {site} does not let you, ask [for permission|to have it done], and [do nothing else|change nothing].
-    en: [Look at|Open] {view} and {what}, [as far as your role allows it|if you may]; where it does not, [ask|have the page ask] a {leader}.
-    en: [Somebody|{person2}] wants you to {what}. [Do it yourself|Do so] if the page lets you; otherwise a request [will do|is enough].
-    de: Falls du darfst: {what}. Darf es nur ein anderer ({leader}), dann frage auf der Seite danach.
-    de: Bitte {what}, unter {view}. Fehlt dir das Recht, stelle dort eine Anfrage.
-    fr: Si tu y as droit, {what}. Sinon, demande-le sur la page ({leader}).
-    fr: Sous {view}, {what} ; si ton rôle ne le permet pas, envoie la demande.
-    es: Si puedes, {what}. Si solo puede hacerlo otro ({leader}), pídelo en la página.
-    es: En {view}, {what}; si tu papel no lo permite, envía la petición.
-    """,
-)
+@task_kind("ask-permission")
 def ask_permission(setting: Setting, random: Random) -> Draft | None:
     """Ask for an act on a named row that may be reserved: perform it, or request it if only another role may."""
     permissions = setting.world.permissions
@@ -71,7 +60,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
         return None
     words = {
         **setting.names(view, entity, row),
-        "what": done.words,
+        "what": done.said,
         "leader": permissions.leader,
     }
     way, held = (
@@ -86,7 +75,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
         return Draft(words, added, (*way, click(held.ask, Purpose.ASK), answer()))
     if random.random() >= _IMPOSSIBLE:
         return None
-    expect = Expectation(answer=IMPOSSIBLE)
+    expect = Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),))
     last = fact_parts(setting.world, entity)[0][1][-1]
     read = (see(last.label),) if rule.hidden else ()
     refused = answer(IMPOSSIBLE, said("kinds.refused", reply=IMPOSSIBLE))
@@ -179,7 +168,7 @@ def _withheld_by(setting: Setting, entity: Entity, row: Row, rule: Reserved) -> 
 class _Deed(NamedTuple):
     """An act on a row."""
 
-    words: str
+    said: StepSaid | DeletionSaid | ChangeSaid
     expect: Expectation
     steps: Steps
     """The steps, from the row's page."""
@@ -189,23 +178,22 @@ def _draw_deed(
     setting: Setting, random: Random, entity: Entity, row: Row, rule: Reserved
 ) -> _Deed | None:
     """Return the act of a rule on a row; None: the row cannot be changed."""
-    title, flow = quote(setting.title(entity, row)), setting.world.workflow(entity.name)
-    step = _step(setting, entity, rule)
+    said = RowSaid(entity, setting.title(entity, row), row, setting.world.view_of(entity.name))
+    step, flow = _step(setting, entity, rule), setting.world.workflow(entity.name)
     if step is not None and flow is not None:
         return _Deed(
-            f"{term('bring')} {title} {term('to')} {quote(step.after)}",
+            StepSaid(said, step, entity.field(flow.field)),
             changes(entity, (row, {flow.field: step.after})),
             take_steps(setting, step),
         )
     if rule.act is Act.DELETE:
         gone = RowRule(table=entity.name, where={"id": row["id"]})
-        words = f"{term('delete')} {title}"
-        return _Deed(words, Expectation(removed=(gone,)), remove(setting))
+        return _Deed(DeletionSaid(said), Expectation(removed=(gone,)), remove(setting))
     values = draw_change(setting, random, entity, row, 1)
     if not values or entity.title.name in values:
         return None
     return _Deed(
-        f"{term('change')} {title} ({in_words(setting, entity, values)})",
+        ChangeSaid(said, ValuesSaid(entity, values)),
         changes(entity, (row, values)),
         save_change(setting, entity, row, values),
     )

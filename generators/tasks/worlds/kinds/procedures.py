@@ -4,9 +4,10 @@ from random import Random
 
 from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
+from generators.tasks.worlds.ground.mentions import NounSaid, TextSaid
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quote
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.facts import keep
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.pattern_steps import reply
@@ -32,25 +33,7 @@ _FEWEST = 2
 """Minimum number of changes of a procedure to a row, and of a row's past changes."""
 
 
-@task_kind(
-    "procedure",
-    words="""
-    terse: {one} {title}: {procedure}.
-    terse: {procedure}, for {title}.
-    en: [Follow|Carry out] the procedure {procedure} for the {one} {title}.
-    en: [Please do|Do] with {title}, [one of the {many}|under {view}], what {procedure} [says|asks for]; [you find it|it is] under {guides}.
-    en: The {one} {title} [is due|is next]. [How to go about it|What has to be done] stands in {procedure}: [read it first|look it up], and do [all of it|just that].
-    en: [I forgot|Nobody remembers] what {procedure} says, but it [applies to|has to be done for] {title} [now|today]. [Please see to it|Look and do it].
-    en: [Under|In] {guides} there is {procedure}. [Apply it to|Do it for] the {one} {title}, [step by step|no more and no less].
-    en: [Could you|Would you] treat {title} [as|the way] {procedure} has it? [The rules stand|It is written down] under {guides}.
-    de: Gehe bei {one} {title} so vor, wie es in {procedure} steht.
-    de: Unter {guides} steht {procedure}: wende das auf {title} an.
-    fr: Applique {procedure} à {one} {title}.
-    fr: Dans {guides}, lis {procedure} et fais-le pour {title}.
-    es: Aplica {procedure} a {one} {title}.
-    es: En {guides}, lee {procedure} y hazlo con {title}.
-    """,
-)
+@task_kind("procedure")
 def procedure(setting: Setting, random: Random) -> Draft | None:
     """Ask to follow a named procedure for a named row; only the procedure's page says what to do."""
     manual = setting.world.manual
@@ -75,7 +58,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
     return Draft(
         {
             **setting.names(view, entity, row),
-            "procedure": quote(one.title),
+            "procedure": TextSaid(one.title),
             "guides": guides.label,
         },
         _expectation(setting, entity, one, row),
@@ -138,25 +121,7 @@ def _follow(setting: Setting, view: View, entity: Entity, one: Procedure, row: R
     )
 
 
-@task_kind(
-    "undo",
-    words="""
-    terse: {one} {title}: undo the last change.
-    terse: Last change of {title}: take it back.
-    en: [Undo|Take back] the last change of the {one} {title}.
-    en: The [latest|last] change of {title} [was a mistake|was wrong]. [Put back|Restore] what was there before; {past} [has it|says what that was].
-    en: [Somebody|{person2}] changed the {one} {title} [by mistake|without asking]. [Please set|Set] it back to how it was before the [most recent|last] of its {past}.
-    en: [Look at|Open] {title} [under|in] {view}: its last change should [never have been made|be undone]. [Leave the earlier ones|The others stand].
-    en: What was changed last in {title} [has to|should] go back to its old value. [I do not know|Nobody told me] which field it was; [the page tells|see {past}].
-    en: [Could you|Would you] bring {title} back to the state before the last of its {past}? [Nothing more|Only that], please.
-    de: Mache die letzte Änderung von {one} {title} rückgängig.
-    de: Setze bei {title} unter {view} zurück, was zuletzt geändert wurde.
-    fr: Annule la dernière modification de {one} {title}.
-    fr: Dans {view}, rends à {title} ce qu'il avait avant sa dernière modification.
-    es: Deshaz el último cambio de {one} {title}.
-    es: En {view}, devuelve a {title} lo que tenía antes de su último cambio.
-    """,
-)
+@task_kind("undo")
 def undo(setting: Setting, random: Random) -> Draft | None:
     """Ask to undo the last change of a named row; its past changes show the old value."""
     history = setting.world.history
@@ -186,7 +151,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
         how=in_words_of(edits[0]),
     )
     return Draft(
-        {**setting.names(view, entity, row), "past": past.many},
+        {**setting.names(view, entity, row), "past": NounSaid(past.many)},
         changes(entity, (row, values)),
         (
             *to_row(setting, view, entity, row, reads=()),

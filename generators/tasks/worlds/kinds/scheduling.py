@@ -6,10 +6,18 @@ from random import Random
 from typing import NamedTuple
 
 from generators.policy.sentences.vary import said
-from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row, in_words
+from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row
+from generators.tasks.worlds.ground.mentions import (
+    FieldSaid,
+    NounSaid,
+    RowsSaid,
+    TermSaid,
+    ValueSaid,
+    ValuesSaid,
+)
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, is_so, name_field, quote, term
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.forms import fill_form
 from generators.tasks.worlds.references.pattern_steps import to_month, views_of
 from generators.tasks.worlds.references.steps import Steps, answer, because, click, see
@@ -41,23 +49,7 @@ class _Free(NamedTuple):
     """The field whose value those rows share with the new one; None: all rows count."""
 
 
-@task_kind(
-    "schedule",
-    needs=Shape.CALENDAR,
-    words="""
-    terse: New {one}, first {which} from {start} on without {without}: {stated}.
-    terse: {view}: {one} on the first {which} from {start} on that has no {without}; {stated}.
-    en: [Add|Enter] a new {one} with {stated} on the first {which} from {start} on that has no {without}.
-    en: [Please find|Find] the first {which}, {start} or later, without any {without}, and [put|enter] a {one} there: {stated}.
-    en: [We need|I need] a {one} ({stated}) as early as [possible|can be] from {start} on, but not on a {which} with {without}; [{view} shows what is taken|look at {view}]. It has to be a {which}.
-    en: [Look at|Open] {view} and go from {start} on, {which} by {which}, until one has no {without}. [That is where|There] a new {one} with {stated} [goes|belongs].
-    en: A {one} with {stated} [has to be made|is missing]. Its {day_field} is the first {which} from {start} on [that is free|which is still free], that is, without {without}.
-    en: [Nothing may clash|There must be no clash]: [put|place] a {one} with {stated} on the earliest {which}, not before {start}, for which {view} has no {without}.
-    de: Trage einen Eintrag ({one}) mit {stated} ein, am ersten {which} ab {start}, an dem es keine {without} gibt.
-    fr: Ajoute {one} avec {stated}, le premier {which} à partir du {start} sans {without}.
-    es: Añade {one} con {stated} el primer {which} desde el {start} que no tenga {without}.
-    """,
-)
+@task_kind("schedule", needs=Shape.CALENDAR)
 def schedule(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row on the first day without rows, or without rows of a given person or thing."""
     for view in views_of(setting, Shape.CALENDAR):
@@ -91,24 +83,19 @@ def schedule(setting: Setting, random: Random) -> Draft | None:
 def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Free) -> Draft:
     rest: Row = {name: value for name, value in values.items() if name != view.day}
     held = entity.field(view.day or "")
-    started = setting.show(entity, held, free.start.isoformat())
-    which = term(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
-    without = entity.many
-    if free.key is not None:
-        held_by = setting.show(entity, free.key, values[free.key.name])
-        common = is_so(free.key, quote(held_by))
-        without = f"{entity.many} {term('with')} {common}"
+    which = TermSaid(_WEEKDAYS[free.day.weekday()] if free.weekly else "day")
+    key = () if free.key is None else (ValueSaid(entity, free.key, values[free.key.name]),)
     return Draft(
         {
             "site": setting.world.title,
             "view": view.label,
-            "one": entity.one,
-            "many": entity.many,
-            "stated": in_words(setting, entity, rest),
-            "start": quote(started),
+            "one": NounSaid(entity.one),
+            "many": NounSaid(entity.many),
+            "stated": ValuesSaid(entity, rest),
+            "start": ValueSaid(entity, held, free.start.isoformat()),
             "which": which,
-            "day_field": name_field(held),
-            "without": without,
+            "day_field": FieldSaid((held,)),
+            "without": RowsSaid(entity, key),
         },
         adds(setting, entity, values),
         (*_look(setting, view, entity, free), *fill_form(setting, entity, rest), answer()),
@@ -119,7 +106,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     """Return the steps that read the days of a calendar and open the form on the free one."""
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
-    number = quote(str(free.day.day))
+    number = f'"{free.day.day}"'
     why = said("kinds.free_day", number=number)
     (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))
     return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from random import Random
 
-from generators.tasks.worlds.ground.changes import changes, in_words
+from generators.tasks.worlds.ground.changes import changes
+from generators.tasks.worlds.ground.mentions import (
+    FieldSaid,
+    RowsSaid,
+    StepSaid,
+    TermSaid,
+    ValueSaid,
+)
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
-from generators.tasks.worlds.ground.world_rows import Setting, quote, term
+from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.steps import (
     Steps,
@@ -28,26 +35,7 @@ _EACH = 3
 """Distance of the map rows that are scrolled into view, so that the whole map was seen."""
 
 
-@task_kind(
-    "take-place",
-    needs=Shape.MAP,
-    words="""
-    terse: {view}: cheapest free {one}, row {row} or {way}, {stated}. {button}.
-    terse: {button}: {one}, row {row} or {way}, {stated}, lowest {price}.
-    en: [Please take|Take|Find] the cheapest free {one} in row {row} or {way} that has {stated}, and [click|press] {button} [there|on its page].
-    en: [On|In] {view} I need a {one} with {stated}, in row {row} or {way}. [Of the free ones take|Choose among the free ones] that with the lowest {price}, by {button}.
-    en: [Open|Look at] {view}: which free {one} of row {row} or {way} has {stated} and the lowest {price}? [That one is to be taken|Take that one] with {button}.
-    en: [It should cost|It may cost] as little as possible, but the {one} [must be|has to be] free, in row {row} or {way}, with {stated}. [You get it by|Take it with] {button} [under|in] {view}.
-    en: [Somebody needs|{person2} needs] a {one} in {site}: row {row} or {way}, {stated}. [Only one free one is the cheapest|Take the cheapest that is free]; {button} is the step for it.
-    en: [Could you|Would you] see to a {one} with {stated} for me, not outside row {row} and {way}, free of course, and with the lowest {price} of these? {button} on its page does it.
-    de: Nimm unter {view} den günstigsten freien Platz in Reihe {row} oder {way} mit {stated}: auf seiner Seite {button}.
-    de: In {site} brauche ich einen freien Platz mit {stated}, Reihe {row} oder {way}, so günstig wie möglich. Der Schritt heißt {button}.
-    fr: Dans {view}, prends la place libre la moins chère au rang {row} ou {way}, avec {stated}, par {button}.
-    fr: Il me faut dans {site} une place libre avec {stated}, rang {row} ou {way}, au plus bas prix ; l'étape est {button}.
-    es: En {view}, toma el sitio libre más barato de la fila {row} o {way}, con {stated}, mediante {button}.
-    es: Necesito en {site} un sitio libre con {stated}, fila {row} o {way}, lo más barato posible; el paso es {button}.
-    """,
-)
+@task_kind("take-place", needs=Shape.MAP)
 def take_place(setting: Setting, random: Random) -> Draft | None:
     """Ask for the cheapest free place with a trait in one part of a map; others miss by one criterion."""
     for view in views_of(setting, Shape.MAP):
@@ -69,10 +57,10 @@ def take_place(setting: Setting, random: Random) -> Draft | None:
                 {
                     **setting.names(view, entity),
                     "row": str(_place(setting, view, like).row),
-                    "way": term("back" if is_back else "front"),
-                    "stated": in_words(setting, entity, {trait.name: like[trait.name]}),
-                    "price": price.label,
-                    "button": quote(step.label),
+                    "way": TermSaid("back" if is_back else "front"),
+                    "trait": RowsSaid(entity, (ValueSaid(entity, trait, like[trait.name]),)),
+                    "price": FieldSaid((price,)),
+                    "do": StepSaid(None, step, entity.field(flow.field)),
                 },
                 changes(entity, (found, {flow.field: step.after})),
                 (*_reference(setting, view, found), *take_steps(setting, step), answer()),

@@ -12,12 +12,9 @@ from random import Random
 
 from generators.policy.sentences.vary import said
 from generators.tasks.worlds.ground.list_filters import filtered_rows
-from generators.tasks.worlds.ground.world_rows import (
-    Setting,
-    is_so,
-    name_field,
-    quote,
-)
+from generators.tasks.worlds.ground.mentions import RowsSaid, Said, ValueSaid
+from generators.tasks.worlds.ground.wording import Goal
+from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.steps import Steps, narrow, opened_view
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
@@ -57,10 +54,9 @@ _FIRST_HALF, _LETTERS = "m", ("a", "z")
 class _Known:
     """What is known of rows before a step."""
 
-    def __init__(self, goal: str, words: Mapping[str, str]) -> None:
-        """`words` are the placeholders of the goal, which say what of it is said of rows as they are."""
+    def __init__(self, goal: Goal, words: Mapping[str, Said]) -> None:
+        """`words` is what the goal speaks of, which says what of it is said of rows as they are."""
         self._goal, self._words = goal, words
-        self._told = f"{words.get('among', '')} {words.get('conditions', '')}"
         self._row = ""
         self._met, self._changed = set[str](), set[str]()
         self._read = set[tuple[str, str]]()
@@ -78,28 +74,47 @@ class _Known:
 
     def has_name(self, name: str) -> bool:
         """Return whether a row is known by its name, and not only by its place in a list."""
-        return name in self._met or quote(name) in self._goal
+        return name in self._met or self._goal.names.get(name) == name
+
+    def search_of(self, name: str) -> str | None:
+        """Return what a row is searched by that the goal does not name in full; empty: nothing is known of its name.
+
+        None: it is named in full, or was in sight.
+        """
+        called = self._goal.names.get(name, name)
+        return None if called == name or name in self._met else called
 
     def has_value(self, name: str, field: DataField, value: str) -> bool:
         """Return whether it is known that a row has a value in a field."""
         if name in self._changed:
             return False
-        states = self._words.get("field") == name_field(field)
-        is_left = states and self._words.get("before") == quote(value)
-        is_told = is_left or is_so(field, quote(value)) in self._told
-        return (name, field.label) in self._read or (is_told and quote(value) in self._goal)
+        if (name, field.label) in self._read or (name, field.name, value) in self._goal.facts:
+            return True
+        is_said = quote(value) in self._goal.told
+        return is_said and any(self._tells(one, field, value) for one in self._words.values())
+
+    def _tells(self, said: Said, field: DataField, value: str) -> bool:
+        """Return whether a mention says that the rows in question have a value."""
+        match said:
+            case RowsSaid(tests=tests):
+                held = [(one.field, one.value) for one in tests if not one.over]
+            case ValueSaid() if said is self._words.get("before"):
+                held = [(said.field, said.value)]
+            case _:
+                held = []
+        return any(one is field and str(told) == value for one, told in held)
 
 
 def in_manner(
-    setting: Setting, steps: Steps, *, goal: str, words: Mapping[str, str], random: Random
+    setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[str, Said], random: Random
 ) -> Steps:
     """Return a reference that finds the rows that it knows in a drawn manner.
 
     Args:
         setting: the world with its rows.
         steps: the reference, with a search in each list that has one.
-        goal: the task's instruction.
-        words: the placeholders that the goal was made from.
+        goal: the task's goal.
+        words: what it speaks of.
         random: draws the manner.
     """
     likings = sorted(Manner, key=lambda one: random.random() ** (1 / _LIKINGS[one]), reverse=True)
@@ -144,6 +159,7 @@ class _Ways:
 
     def first(self, likings: Sequence[Manner], searched: Steps) -> Steps:
         """Return the steps of the first manner that is possible; `searched` are those of a search, if there is one."""
+        searched = self._search(searched)
         ways = {
             Manner.SEARCH: lambda: searched or None,
             Manner.FILTER: self._filter,
@@ -152,6 +168,16 @@ class _Ways:
         }
         tried = (ways[manner]() for manner in likings)
         return next((steps for steps in tried if steps is not None), searched)
+
+    def _search(self, searched: Steps) -> Steps:
+        """Return the steps of a search by what is known of the row's name; none: nothing is."""
+        called = self._known.search_of(self._name)
+        if called is None:
+            return searched
+        typed = (
+            step.model_copy(update={"text": called}) if step.text else step for step in searched
+        )
+        return tuple(typed) if called else ()
 
     def _read_on(self) -> Steps | None:
         """Return no step, as the list is read page by page; None: the row is on too far a page."""

@@ -5,6 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from generators.policy.sentences.vary import said
+from generators.tasks.worlds.ground.mentions import FieldSaid, Said, TermSaid
 from generators.tasks.worlds.ground.row_conditions import (
     Part,
     draw_part,
@@ -16,10 +17,8 @@ from generators.tasks.worlds.ground.world_rows import (
     MAX_TURNS,
     NUMBERS,
     Setting,
-    name_field,
     quote,
     rank,
-    term,
 )
 from generators.tasks.worlds.references.facts import facts_of_rows, keep
 from generators.tasks.worlds.references.steps import (
@@ -170,16 +169,12 @@ def first_titles(setting: Setting, ordered: Ordered, count: int) -> tuple[str, .
     return tuple(setting.title(ordered.part.entity, row) for row in ordered.rows[:count])
 
 
-def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict[str, str]:
+def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) -> dict[str, Said]:
     """Return the placeholders of goals for a part of a list and its order."""
-    words = {
-        **setting.names(part.view, part.entity),
-        "among": part.among,
-        "conditions": part.words,
-    }
+    words: dict[str, Said] = {**setting.names(part.view, part.entity), "among": part.among}
     if ordered is None:
         return words
-    return {**words, "field": name_field(ordered.field), "word": term(ordered.word)}
+    return {**words, "field": FieldSaid((ordered.field,)), "word": TermSaid(ordered.word)}
 
 
 def with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[Row]:

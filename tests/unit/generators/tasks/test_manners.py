@@ -7,7 +7,9 @@ import pytest
 from support.worlds.made_world import SHOP, shop_rows
 
 from generators.tasks.worlds.ground.list_filters import filtered_rows
-from generators.tasks.worlds.ground.world_rows import Setting, quote, term
+from generators.tasks.worlds.ground.mentions import RowsSaid, Said, ValueSaid
+from generators.tasks.worlds.ground.wording import Goal
+from generators.tasks.worlds.ground.world_rows import Setting, quote
 from generators.tasks.worlds.references.forms import save_change
 from generators.tasks.worlds.references.manners import in_manner
 from generators.tasks.worlds.references.steps import (
@@ -37,8 +39,14 @@ def _place(entity: str, setting: Setting = SETTING) -> tuple[View, Entity]:
     return view, setting.world.entity(entity)
 
 
+def _goal(*named: str, **called: str) -> Goal:
+    """Return a goal that calls rows by their titles, or as `called` says."""
+    names = {**{title: title for title in named}, **called}
+    return Goal("", "", "", (), names, frozenset())
+
+
 def _ways(
-    steps: Steps, goal: str, words: Mapping[str, str] | None = None, setting: Setting = SETTING
+    steps: Steps, goal: Goal, words: Mapping[str, Said] | None = None, setting: Setting = SETTING
 ) -> list[set[str]]:
     """Return the ways in which each list of a reference is gone through, for each of many seeds together."""
     found = list[set[str]]()
@@ -72,7 +80,7 @@ def _early(entity: str) -> Row:
 def test_a_row_that_the_goal_names_is_searched_for_ordered_or_read_for() -> None:
     row = _early("customer")
 
-    ways = _ways(_to("customer", row), f"Delete {quote(_title('customer', row))}.")
+    ways = _ways(_to("customer", row), _goal(_title("customer", row)))
 
     assert ways == [{"search", "sort", "pages"}]
 
@@ -80,17 +88,40 @@ def test_a_row_that_the_goal_names_is_searched_for_ordered_or_read_for() -> None
 def test_a_filter_follows_from_what_the_goal_says_of_its_rows_and_from_nothing_else() -> None:
     row = SETTING.rows_of(SHOP.entity("purchase"))[3]
     state, steps = str(row["status"]), _to("purchase", row)
-    told = {"conditions": f"Status {term('is')} {quote(state)}"}
-    left = {"field": "Status", "before": quote(state)}
+    entity = SHOP.entity("purchase")
+    value = ValueSaid(entity, entity.field("status"), state)
+    told: dict[str, Said] = {"among": RowsSaid(entity, (value,))}
+    goal, all_of_them = _goal()._replace(told=quote(state)), _goal()
 
-    assert _ways(steps, f"All where Status is {quote(state)}", told) == [
-        {"search", "filter", "pages"}
-    ]
-    assert _ways(steps, f"From {quote(state)} on", left) == [{"search", "filter", "pages"}]
-    assert _ways(steps, "All of them", told) == [{"search", "pages"}], "the goal does not say it"
-    assert _ways(steps, f"If Status is {quote(state)}", {"condition": quote(state)}) == [
-        {"search", "pages"}
-    ], "a condition says nothing of the row"
+    assert _ways(steps, goal, told) == [{"search", "filter", "pages"}]
+    assert _ways(steps, goal, {"before": value}) == [{"search", "filter", "pages"}]
+    assert _ways(steps, all_of_them, told) == [{"search", "pages"}], "the goal does not say it"
+    assert _ways(steps, goal, {"condition": value}) == [{"search", "pages"}], (
+        "a condition says nothing of the row"
+    )
+
+
+def test_a_row_that_the_goal_describes_is_found_by_what_it_says_and_by_no_search() -> None:
+    row = SETTING.rows_of(SHOP.entity("purchase"))[3]
+    title, state = _title("purchase", row), str(row["status"])
+    described = _goal(**{title: ""})
+    told = described._replace(facts=frozenset({(title, "status", state)}))
+
+    assert _ways(_to("purchase", row), described) == [{"pages"}]
+    assert _ways(_to("purchase", row), told) == [{"filter", "pages"}]
+
+
+def test_a_row_that_the_goal_calls_by_a_part_of_its_title_is_searched_for_by_that() -> None:
+    row = SETTING.rows_of(SHOP.entity("purchase"))[3]
+    title = _title("purchase", row)
+    goal = _goal(**{title: title[-3:]})
+
+    drawn = in_manner(SETTING, _to("purchase", row), goal=goal, words={}, random=Random(2))
+    typed = {
+        step.text for step in drawn if step.purpose in (Purpose.SEARCH, Purpose.SEARCH_AT_ONCE)
+    }
+    assert typed <= {title[-3:]}
+    assert {"search"} <= _ways(_to("purchase", row), goal)[0]
 
 
 def test_a_value_that_was_read_is_known_until_the_row_is_changed() -> None:
@@ -105,8 +136,8 @@ def test_a_value_that_was_read_is_known_until_the_row_is_changed() -> None:
         *_to("purchase", row),
     )
 
-    assert "filter" in _ways(once, "")[1]
-    assert "filter" not in _ways(changed, "")[1]
+    assert "filter" in _ways(once, _goal())[1]
+    assert "filter" not in _ways(changed, _goal())[1]
     assert view.filters
 
 
@@ -114,8 +145,10 @@ def test_a_filter_leaves_the_row_and_its_thought_says_why() -> None:
     view, entity = _place("purchase")
     row = SETTING.rows_of(entity)[3]
     state, title = str(row["status"]), _title("purchase", row)
-    goal = f"All where Status is {quote(state)}"
-    words = {"among": f"Orders ⟦with⟧ Status {term('is')} {quote(state)}"}
+    goal = _goal()._replace(told=quote(state))
+    words: dict[str, Said] = {
+        "among": RowsSaid(entity, (ValueSaid(entity, entity.field("status"), state),))
+    }
     drawn = (
         in_manner(SETTING, _to("purchase", row), goal=goal, words=words, random=Random(seed))
         for seed in range(60)
@@ -135,7 +168,7 @@ def test_an_order_begins_at_the_end_of_the_alphabet_that_is_nearer(place: int) -
     rows = SETTING.rows_of(SHOP.entity("customer"))
     names = sorted(rows, key=lambda row: _title("customer", row).casefold())
     row = names[place]
-    goal = quote(_title("customer", row))
+    goal = _goal(_title("customer", row))
     drawn = (
         in_manner(SETTING, _to("customer", row), goal=goal, words={}, random=Random(seed))
         for seed in range(60)
@@ -151,15 +184,15 @@ def test_an_order_begins_at_the_end_of_the_alphabet_that_is_nearer(place: int) -
 def test_a_list_is_not_ordered_by_names_that_are_numbers_or_unknown() -> None:
     order, customer = SETTING.rows_of(SHOP.entity("purchase"))[0], _early("customer")
 
-    assert "sort" not in _ways(_to("purchase", order), quote(_title("purchase", order)))[0]
-    assert "sort" not in _ways(_to("customer", customer), "The first of them")[0]
+    assert "sort" not in _ways(_to("purchase", order), _goal(_title("purchase", order)))[0]
+    assert "sort" not in _ways(_to("customer", customer), _goal())[0]
 
 
 def test_a_list_is_not_ordered_for_a_letter_that_most_names_begin_with() -> None:
     rows = shop_rows()
     alike = [{**row, "name": f"Ada {row['name']}"} for row in rows["customer"]]
     setting = Setting(SHOP, {**rows, "customer": alike})
-    goal, row = quote("Ada Ada Lind"), alike[0]
+    goal, row = _goal("Ada Ada Lind"), alike[0]
 
     assert _ways(_to("customer", row, setting), goal, setting=setting) == [{"search", "pages"}]
 
@@ -174,7 +207,7 @@ def test_what_an_order_is_asked_for_is_left_as_it_is() -> None:
     )
 
     for seed in range(20):
-        goal = quote(SETTING.title(entity, row))
+        goal = _goal(SETTING.title(entity, row))
         assert in_manner(SETTING, steps, goal=goal, words={}, random=Random(seed)) == steps
 
 
@@ -187,6 +220,6 @@ def test_a_row_that_is_many_pages_away_is_not_read_for() -> None:
     setting = Setting(world, {**rows, "product": [*rows["product"], *more]})
     row = setting.rows_of(world.entity("product"))[-1]
 
-    assert _ways(_to("product", row, setting), quote(str(row["name"])), setting=setting) == [
+    assert _ways(_to("product", row, setting), _goal(str(row["name"])), setting=setting) == [
         {"search"}
     ]

@@ -12,6 +12,7 @@ from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.tried import families_of, tasks_of
 
 from generators.policy.sentences.vary import vary
+from generators.tasks.worlds.ground.mentions import FieldSaid, TermSaid
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
@@ -153,21 +154,24 @@ def reasons(kind: str) -> Iterator[tuple[Draft, str]]:
 def test_an_aggregate_is_worked_out_of_what_was_read() -> None:
     ways = set[str]()
     for draft, why in reasons("aggregate"):
-        if draft.words["field"].strip('"') not in {"In stock", "Quantity"}:
+        field, way = draft.words["field"], draft.words["way"]
+        assert isinstance(field, FieldSaid)
+        assert isinstance(way, TermSaid)
+        if field.fields[0].label not in {"In stock", "Quantity"}:
             continue
         *read, result = map(int, re.findall(r"\d+", why))
-        match draft.words["way"]:
-            case "⟦total⟧":
+        match way.name:
+            case "total":
                 assert sum(read) == result
-            case "⟦mean⟧":
+            case "mean":
                 *read, count = read
                 assert len(read) == count
                 assert sum(read) == result * count
             case "⟦span⟧":
                 assert max(read) - min(read) == result
         assert draft.reference[-1].text == str(result)
-        ways.add(draft.words["way"])
-    assert ways == {"⟦total⟧", "⟦mean⟧", "⟦span⟧"}
+        ways.add(way.name)
+    assert ways == {"total", "mean", "span"}
 
 
 def test_of_two_rows_both_values_are_named_and_the_one_that_is_asked_for() -> None:

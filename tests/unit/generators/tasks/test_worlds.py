@@ -10,10 +10,10 @@ from support.worlds import drawn
 from support.worlds.drawn_visits import attempt, paid
 from support.worlds.made_world import SHOP, shop_rows
 
-from generators.sites.judging.answers import normalise, read_number
+from generators.sites.judging.answers import answer_matches, normalise, read_number
+from generators.tasks.worlds.ground.grammar import grammar
 from generators.tasks.worlds.ground.row_conditions import NEAR_MISSES, draw_part
 from generators.tasks.worlds.ground.task import Difficulty, WorldTask, actions_of, measure, to_task
-from generators.tasks.worlds.ground.wording import grammar
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.references.steps import answer, choose, click, fill, part_of
@@ -70,16 +70,13 @@ def test_other_seeds_draw_other_tasks() -> None:
     assert {task.instruction for task in first} != {task.instruction for task in second}
 
 
-def test_every_kind_is_worded_in_several_registers_and_languages() -> None:
-    rules = grammar()
+def test_every_kind_is_worded_in_several_sentences() -> None:
+    rules = grammar("en")
 
     worded = [one for one in KINDS.values() if one.name != "impossible"]
     for kind in worded:
-        assert set(kind.requests) == {"terse", "en", "de", "fr", "es"}
-        assert len(kind.requests["en"]) >= 6, kind.name
-        assert all(kind.requests.values()), kind.name
-    assert KINDS["impossible"].requests == {}
-    assert len({tuple(sorted(terms)) for terms in rules.terms.values()}) == 1
+        sentences = [each for table in rules.tables() for each in table.get(kind.name, ())]
+        assert len(sentences) >= 6, kind.name
 
 
 def test_goals_differ_in_more_than_names_and_numbers() -> None:
@@ -87,20 +84,23 @@ def test_goals_differ_in_more_than_names_and_numbers() -> None:
 
     goals = {re.sub(r'"[^"]*"|\d+', "", task.instruction) for task in tasks}
     assert len(goals) >= 0.95 * len(tasks)
-    assert not any(re.search(r"[{}\[\]|⟦⟧]|  ", task.instruction) for task in tasks)
+    assert not any(re.search(r"[{}\[\]|\ue000-\ue002]|  ", task.instruction) for task in tasks)
 
 
 def test_what_cannot_be_done_is_asked_for_like_what_can() -> None:
     tasks = _tasks(300)
 
-    told = [task for task in tasks if '"impossible"' in task.instruction]
     twins = [task for task in tasks if task.kind == "impossible"]
-    assert {task.expect.answer for task in twins} == {"impossible"}
+    assert 0 < len(twins) <= 0.1 * len(tasks)
     assert all(task.expect.looked for task in twins), "nothing asks whether anybody looked"
     assert not any(one in task.instruction for task in twins for one in task.expect.looked[1:])
-    assert 0 < len(twins) <= 0.1 * len(tasks)
-    assert all(task in told for task in twins)
-    assert len(told) > 2 * len(twins)
+    others = [task for task in tasks if task not in twins and "refusal" in task.manners]
+    assert 0.1 < len(others) / (len(tasks) - len(twins)) < 0.3
+    for task in twins:
+        answer = task.reference[-1].text or ""
+        assert ("refusal" in task.manners) is (answer == "impossible")
+        assert task.expect.answer is not None
+        assert answer_matches(task.expect.answer, answer)
 
 
 def test_an_answer_that_is_computed_names_what_it_follows_from() -> None:
@@ -189,7 +189,7 @@ def test_answers_are_accepted_as_people_write_them() -> None:
     tasks = _tasks(300)
 
     for task in tasks:
-        if task.kind == "find" and "Price" in task.instruction:
+        if task.kind == "find" and "price" in task.instruction.casefold():
             assert task.expect.answer is not None
             said = task.reference[-1]
             assert said.do is Do.ANSWER
@@ -208,6 +208,7 @@ def test_a_task_as_runs_attempt_it_begins_on_its_worlds_origin() -> None:
     assert {**made.parameters, "difficulty": None} == {
         "family": "made",
         "world": 0,
+        "manners": [*task.manners],
         "difficulty": None,
     }
     assert task.difficulty is not None

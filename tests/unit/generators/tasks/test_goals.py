@@ -1,0 +1,206 @@
+"""Goals of worlds: each is said in many ways and means one thing."""
+
+import re
+from collections import Counter
+from random import Random
+
+import pytest
+from support.worlds import drawn
+from support.worlds.made_world import SHOP, shop_rows
+
+from generators.sites.judging.answers import answer_matches
+from generators.tasks.worlds.ground.describing import describe, is_clear, short_title
+from generators.tasks.worlds.ground.grammar import grammar, spread
+from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, Said
+from generators.tasks.worlds.ground.new_values import is_near_title
+from generators.tasks.worlds.ground.wording import Goal, word
+from generators.tasks.worlds.ground.world_rows import Setting
+from generators.tasks.worlds.kinds import KINDS
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, read_family
+from schemas.tasks.expectation import Matches
+from schemas.worlds.field import Kind
+
+SETTING = Setting(SHOP, shop_rows())
+RULES = grammar("en")
+UNFIT = re.compile(
+    r"(?i)\b(on|at|by|in|to|for|with|from|of|until|under)$|^(may|owes|lives|seen|is|was)\b"
+)
+"""Labels of which no sentence can say "the …": they end in a preposition or begin with a verb."""
+
+
+def _goals(kind: str, count: int = 300, setting: Setting = SETTING) -> list[Goal]:
+    """Return goals of a kind."""
+    found = list[Goal]()
+    for seed in range(count):
+        draft = KINDS[kind].draw(setting, Random(seed))
+        if draft is not None:
+            goal = word(setting, KINDS[kind], draft.words, Random(f"goal {seed}"), rules=RULES)
+            found += [] if goal is None else [goal]
+    return found
+
+
+def test_most_goals_quote_nothing_and_a_precise_one_quotes_what_pages_show() -> None:
+    goals = _goals("edit", setting=Setting(*drawn.whole("crm", 3)))
+
+    plain = [goal for goal in goals if "plain" in goal.manners]
+    quiet = [goal for goal in goals if '"' not in goal.text.replace('"impossible"', "")]
+    assert len(quiet) >= 0.6 * len(goals)
+    assert len(plain) < len(goals)
+    for goal in goals:
+        if "precise" in goal.manners:
+            assert all(f'"{title}"' in goal.text for title in goal.names)
+
+
+def test_no_mark_and_no_bracket_is_left_in_a_goal() -> None:
+    for kind in sorted(KINDS.keys() - {"impossible"}):
+        for goal in _goals(kind, 12):
+            assert not re.search(r"[{}\[\]|\ue000-\ue002]|  ", goal.text), goal.text
+
+
+def test_goals_are_made_in_every_manner() -> None:
+    manners = Counter(manner for goal in _goals("find", 600) for manner in goal.manners)
+
+    assert manners.keys() >= {"described", "short", "polite", "reason", "lower", "typo", "refusal"}
+    assert manners["person"] <= 0.25 * 600
+
+
+def test_a_wrong_letter_is_in_a_word_of_ours_and_never_in_a_name() -> None:
+    wrong = [goal for goal in _goals("delete", 900) if "typo" in goal.manners]
+
+    assert wrong
+    for goal in wrong:
+        assert all(not name or name in goal.text for name in goal.names.values())
+
+
+@pytest.mark.parametrize("family", FAMILIES[:6])
+def test_a_description_fits_one_row_and_others_miss_it_by_one_condition(family: str) -> None:
+    setting, found = Setting(*drawn.whole(family, 3)), 0
+    for view, entity in setting.places(Random(1)):
+        rows = setting.rows_of(entity)
+        for row in rows[:6]:
+            tests = describe(setting, Random(2), view, entity, row)
+            held = [[one[test.field.name] == test.value for test in tests] for one in rows]
+            assert not tests or sum(map(all, held)) == 1
+            assert not tests or sum(one.count(False) == 1 for one in held) >= 2
+            assert all(test.field.name in view.columns for test in tests)
+            found += bool(tests)
+    assert found
+
+
+def test_a_part_of_a_title_is_one_that_no_other_title_has() -> None:
+    entity = SHOP.entity("purchase")
+    titles = SETTING.titles(entity)
+
+    parts = {title: short_title(SETTING, Random(1), entity, title) for title in titles}
+    assert any(parts.values())
+    for title, part in parts.items():
+        assert part is None or [one for one in titles if part in one] == [title]
+
+
+def test_a_title_that_is_part_of_another_or_ends_a_sentence_stays_in_quotation_marks() -> None:
+    rows = shop_rows()
+    names = ["Lamp", "Lamp small", "Kettle, oak", "Where to sit?", "Mug"]
+    products = [{**row, "name": name} for row, name in zip(rows["product"], names, strict=False)]
+    setting = Setting(SHOP, {**rows, "product": products})
+    entity = SHOP.entity("product")
+
+    clear = [name for name in names if is_clear(setting, entity, name)]
+
+    assert clear == ["Lamp small", "Mug"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Print the flowers colour",
+        "Print the flowers in color",
+        "print THE flowers in colour again",
+        "C-3187",
+        "C-3179",
+        "Ines Dal",
+    ],
+)
+def test_a_name_near_an_existing_one_names_nothing_impossible(title: str) -> None:
+    assert is_near_title(title, ["Print the flowers in colour", "C-3178", "Ines Dahl"])
+
+
+@pytest.mark.parametrize("title", ["Wrap the glasses in paper", "C-9945", "Ines Weber", "Ada Dahl"])
+def test_a_name_of_its_own_is_near_none(title: str) -> None:
+    assert not is_near_title(title, ["Print the flowers in colour", "C-3178", "Ines Dahl"])
+
+
+def test_no_impossible_goal_names_a_row_that_nearly_exists() -> None:
+    for seed in range(200):
+        draft = KINDS["impossible"].draw(SETTING, Random(seed))
+        row = None if draft is None else draft.words.get("row")
+        if isinstance(row, RowSaid) and row.row is None:
+            assert not is_near_title(row.title, SETTING.titles(row.entity))
+
+
+def test_a_chain_changes_no_name_of_what_it_leads_to() -> None:
+    for seed in range(120):
+        draft = KINDS["chain"].draw(SETTING, Random(seed))
+        for rule in draft.expect.changed if draft is not None else ():
+            assert SHOP.entity(rule.table).title.name not in rule.set
+
+
+REFUSES = Matches(matches=RULES.refusals)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("impossible", "Impossible.", "This task is impossible.", "Not possible, sorry."),
+        *("There is no order C-3179.", "I could not find the customer Ines Dahl."),
+        *("The project does not exist.", "No such ticket was found.", "It cannot be done."),
+        *("The deal has no contact.", "There isn't any order of that number."),
+        *("You are not allowed to do that.", "That loan is not listed.", "I did not find it."),
+        *("No order with this number exists.", "The order wasn't found.", "I can't find it"),
+    ],
+)
+def test_a_task_that_cannot_be_done_takes_what_people_say_then(said: str) -> None:
+    assert answer_matches(REFUSES, said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("", "no", "yes", "0", "N/A", "done", "OK", "Open", "Ines Dahl", "42", "4 March 2026"),
+        *("I changed it to Open.", "The status is Waiting.", "All done, the order is shipped."),
+    ],
+)
+def test_other_answers_are_no_refusal(said: str) -> None:
+    assert not answer_matches(REFUSES, said)
+
+
+@pytest.mark.parametrize("reply", RULES.replies)
+def test_every_reply_of_a_reference_is_a_refusal(reply: str) -> None:
+    assert all(answer_matches(REFUSES, spread(reply, Random(seed))) for seed in range(20))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fields_have_nouns_that_mean_no_other_field_of_theirs(family: str) -> None:
+    for entity in read_family(FOLDER / f"{family}.toml").entities.values():
+        owners = Counter(
+            name
+            for field in entity.fields.values()
+            for name in {each.casefold() for each in (*field.said, *field.label)}
+        )
+        assert [name for name, count in owners.items() if count > 1] == []
+        for name, field in entity.fields.items():
+            assert field.said or not any(map(UNFIT.search, field.label)), name
+            assert not any(map(UNFIT.search, field.said)), name
+            assert all(("{value}" in that) is (field.kind is not Kind.FLAG) for that in field.that)
+
+
+def test_words_of_a_field_are_those_of_its_family() -> None:
+    field = SHOP.entity("purchase").field("customer").model_copy(update={"said": ("buyer",)})
+    words: dict[str, Said] = {**SETTING.names(SHOP.views[0], SHOP.entity("purchase"))}
+    words["field"] = FieldSaid((field,))
+    row = SETTING.rows_of(SHOP.entity("purchase"))[0]
+    words["row"] = RowSaid(SHOP.entity("purchase"), str(row["number"]), row)
+
+    said = [word(SETTING, KINDS["find"], words, Random(seed), rules=RULES) for seed in range(60)]
+    told = [goal for goal in said if goal is not None]
+    assert all("buyer" in goal.text for goal in told if "plain" in goal.manners)
+    assert all(field.label in goal.text for goal in told if "precise" in goal.manners)
