@@ -58,6 +58,7 @@ from generators.verify.unsupported_claims import (
     needs_of_address,
     needs_of_note,
     needs_of_report,
+    refuses,
     untrue_statement,
 )
 from schemas.base import JsonObject
@@ -75,7 +76,7 @@ from schemas.episodes.action import (
 )
 from schemas.episodes.episode import Episode, Step, ThoughtSource
 from schemas.episodes.observation import Box
-from schemas.tasks.expectation import Expectation, Matches
+from schemas.tasks.expectation import Expectation
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Finding, Status
 
@@ -236,17 +237,9 @@ def needs(
 
 def _needed_text(action: Action, expectation: Expectation | None, *, spelled: str) -> str:
     """Return the text of an action that needs a basis; that of a refusal is the look at what is not there."""
-    if isinstance(action, Answer) and _refuses(action, expectation):
+    if isinstance(action, Answer) and refuses(action, expectation):
         return ""
     return (action.text or "") if isinstance(action, TypeText | Answer | AnswerDialog) else spelled
-
-
-def _refuses(action: Answer, expectation: Expectation | None) -> bool:
-    """Return whether an answer says that something is not there, in words that a pattern of the task accepts."""
-    if expectation is None or not expectation.looked:
-        return False
-    expected = expectation.answer
-    return isinstance(expected, Matches) and answer_matches(expected, action.text)
 
 
 def _follows(action: Answer, expectation: Expectation | None) -> bool:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from generators.sites.judging.answers import expected_values
+from generators.sites.judging.answers import answer_matches, expected_values
 from generators.verify.shown import Basis, Need, Shown, Words, split_words
 from generators.verify.thoughts import quote, quotes
-from schemas.episodes.action import Goto, Tab
+from schemas.episodes.action import Answer, Goto, Tab
 from schemas.episodes.episode import Step, ThoughtSource
-from schemas.tasks.expectation import Anything, Expectation
+from schemas.tasks.expectation import Anything, Expectation, Matches
 
 _DIGIT = re.compile(r"\d")
 _WITH_DIGITS = re.compile(r"\S*\d\S*")
@@ -43,6 +43,14 @@ def needs_of_report(
         yield Need(step.step, f"{quote(name)}, which its answer names", basis)
     if step.reward is not None and step.reward >= 1 and _FAILED.search(text):
         yield Need(step.step, f"that it failed, as its answer says: {quote(text)}", None)
+
+
+def refuses(action: Answer, expectation: Expectation | None) -> bool:
+    """Return whether an answer says that something is not there, in words that a pattern of the task accepts."""
+    if expectation is None or not expectation.looked:
+        return False
+    expected = expectation.answer
+    return isinstance(expected, Matches) and answer_matches(expected, action.text)
 
 
 def needs_of_note(step: Step, shown: Shown) -> Iterator[Need]:

@@ -1,8 +1,7 @@
 """A world: one generated website, fully determined by its specification.
 
-A specification is a frozen record: equal records give the same website, byte for byte, with the same data and the
-same tasks. It holds entities and fields, the signed-in user, views, labels and appearance. `generators/worlds` draws
-a specification from a seed.
+A specification is a frozen record: equal records give the same website, byte for byte, data and tasks included. It has
+entities, fields, the signed-in user, views, labels and appearance; `generators/worlds` draws it from a seed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,6 @@ from schemas.worlds.records import Fields, History, Manual
 
 SITE = "worlds"
 """The site that serves all worlds, as tasks name it."""
-
 
 CELLS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.MONEY, Kind.CHOICE, Kind.FLAG})
 """The kinds of fields that grid cells can edit."""

@@ -12,7 +12,7 @@ from support.worlds.made_world import SHOP, shop_rows
 from support.worlds.tried import families_of, tasks_of
 
 from generators.policy.sentences.vary import vary
-from generators.tasks.worlds.ground.mentions import FieldSaid, TermSaid
+from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, TermSaid, ValueSaid
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
@@ -178,9 +178,12 @@ def test_of_two_rows_both_values_are_named_and_the_one_that_is_asked_for() -> No
     chosen = set[bool]()
     for draft, why in reasons("compare"):
         *told, best = re.findall(r'"[^"]+"', why)
-        assert {draft.words["first"], draft.words["second"]} == {*told}
+        first, second = (draft.words[name] for name in ("first", "second"))
+        assert isinstance(first, RowSaid)
+        assert isinstance(second, RowSaid)
+        assert {f'"{first.title}"', f'"{second.title}"'} == {*told}
         assert f'"{draft.reference[-1].text}"' == best
-        chosen.add(draft.words["first"] == best)
+        chosen.add(f'"{first.title}"' == best)
     assert chosen == {True, False}
 
 
@@ -188,8 +191,10 @@ def test_a_condition_is_thought_to_be_met_where_its_first_value_is_what_the_task
     met = set[bool]()
     for draft, why in reasons("conditional"):
         is_met = "condition is met" in why
-        wanted = draft.words["first" if is_met else "second"].strip('"').rstrip(".")
-        assert says(why, "kinds.condition", met="" if is_met else "not ", after=wanted)
+        wanted = draft.words["first" if is_met else "second"]
+        assert isinstance(wanted, ValueSaid)
+        shown = SETTING.show(wanted.entity, wanted.field, wanted.value).rstrip(".")
+        assert says(why, "kinds.condition", met="" if is_met else "not ", after=shown)
         met.add(is_met)
     assert met == {True, False}
 
