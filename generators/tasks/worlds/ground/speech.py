@@ -58,6 +58,8 @@ class Speaker:
     ) -> None:
         self._setting, self._rules, self._random = setting, rules, random
         self._is_precise = is_precise
+        self._lowers = bool(rules.phrases.get("nouns_in_small_letters"))
+        """Whether the language writes nouns inside a sentence in small letters."""
         self.manners = {"precise" if is_precise else "plain"}
         """How it has said things: `precise`, `plain`, `described`, `short`, `spoken`."""
         self.told = list[str]()
@@ -206,7 +208,7 @@ class Speaker:
             if is_noun:
                 return f"{SAID}{field.label}{END}"
             return self._phrase("label", label=self._quote(field.label))
-        name = self._random.choice(said or (_plain_label(field.label),))
+        name = self._random.choice(said or (self._plain_label(field.label),))
         if name.casefold() != field.label.casefold():
             self.manners.add("spoken")
         return f"{SAID}{name}{END}"
@@ -243,6 +245,7 @@ class Speaker:
         is_label = history is not None and history.changes == entity.name
         return (
             not is_label
+            and self._lowers
             and shown[1:].isalpha()
             and shown[1:].islower()
             and self._random.random() < _LOWER
@@ -330,8 +333,14 @@ class Speaker:
     def _noun(self, label: str) -> str:
         """Return what pages call rows, in small letters where a sentence would have them so."""
         is_word = label[1:].islower() or " " in label or "-" in label
-        lowers = self._rules.phrases.get("nouns_in_small_letters") and is_word
-        return label[0].lower() + label[1:] if lowers and not self._is_precise else label
+        lowers = self._lowers and is_word and not self._is_precise
+        return label[0].lower() + label[1:] if lowers else label
+
+    def _plain_label(self, label: str) -> str:
+        """Return a label as a noun in a sentence: without what stands in brackets, and as nouns are written there."""
+        bare = re.sub(r"\s*\([^)]*\)", "", label)
+        lowers = self._lowers and bare[1:] == bare[1:].lower()
+        return bare[0].lower() + bare[1:] if lowers else bare
 
     def _keep(self, told: str, shown: str) -> str:
         if told != shown:
@@ -353,12 +362,6 @@ class Voice:
 
     def __format__(self, form: str) -> str:
         return self._speaker.say(self._said, form)
-
-
-def _plain_label(label: str) -> str:
-    """Return a label as a noun in a sentence: without what stands in brackets, and in small letters if it is a word."""
-    bare = re.sub(r"\s*\([^)]*\)", "", label)
-    return bare[0].lower() + bare[1:] if bare[1:] == bare[1:].lower() else bare
 
 
 def _th(day: int) -> str:
