@@ -88,6 +88,8 @@ LINES = (
          "%", _key("throughput_ratio"), "min_throughput_ratio"),
     Line("client", "the same at zero think-time and an engine that answers at once", "%",
          _key("saturated_ratio"), "min_saturated_ratio"),
+    Line("dialects", "steps of episodes of worlds and MiniWoB++ that the worst dialect loses, of those that an engine is asked in",
+         "%", _key("worst_asked"), "max_lost"),
     Line("memory", "growth of the process by 128 sessions of 40 steps, 8,000 prompt tokens and a picture each",
          "MB", _key("grown_mb"), "max_grown_mb"),
     Line("memory", "a token id in the Parquet files of `calls`", "bytes", _key("id_bytes"),

@@ -149,6 +149,8 @@ class Reply(Record):
     """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
     structured_mode: StructuredMode | None = None
     """The mode by which the server was asked to follow the schema; None: the prompt has none."""
+    left_out: tuple[str, ...] = ()
+    """Fields of the sampling that the server refuses and was not sent, as `seed`."""
     cut_chars: int = Field(default=0, ge=0)
     """Characters of the text and the reasoning left out, as too long to keep; if any, no answer."""
 

@@ -163,6 +163,8 @@ def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
     asked = dict(episode.sampling)
     if asked.get("temperature"):
         asked["seed"] = call.sampling.get("seed")
+    if "left_out" in call.sampling:  # what a server refuses differs from call to call
+        asked["left_out"] = call.sampling["left_out"]
     if call.sampling != asked:
         yield f"sampling is {quote(call.sampling)}, the episode's is {quote(episode.sampling)}"
 

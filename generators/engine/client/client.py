@@ -36,7 +36,7 @@ from schemas.errors import FailureKind, NoEngine, RolloutFailure
 
 LOG = logging.getLogger(__name__)
 
-_TOKEN_ID_PRODUCTS = frozenset({"vllm", "scripted"})
+_TOKEN_ID_PRODUCTS = frozenset({"vllm", "sglang", "scripted"})
 """Products that take `return_token_ids`; others may refuse a field they do not know."""
 
 

@@ -123,7 +123,7 @@ _NUMBERS = {
         "llamacpp:requests_deferred",
     ),
     "kv_usage": ("vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization"),
-    "preemptions": ("vllm:num_preemptions_total",),
+    "preemptions": ("vllm:num_preemptions_total", "sglang:num_retracted_requests_total"),
     "prompt_tokens": (
         "vllm:prompt_tokens_total",
         "sglang:prompt_tokens_total",

@@ -6,6 +6,7 @@ determines the refused field from the text of the message.
 """
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
@@ -39,6 +40,19 @@ _UNKNOWN_FIELD_WORDS = (
 )
 
 
+OPTIONAL_FIELDS = (
+    *("seed", "temperature", "top_p", "tool_choice"),
+    *("reasoning_effort", "chat_template_kwargs"),
+)
+"""Fields that a server may refuse and still reply: a reply without them says which."""
+
+_OPTIONAL = re.compile(rf"(?<![a-z_])({'|'.join(OPTIONAL_FIELDS)})(?![a-z_])")
+_REFUSAL_WORDS = (
+    *_UNKNOWN_FIELD_WORDS,
+    *("not supported", "does not support", "only the default", "not allowed", "unsupported"),
+)
+
+
 @dataclass(frozen=True)
 class ServerQuirks:
     """The deviations of one server from the others."""
@@ -51,6 +65,8 @@ class ServerQuirks:
     """Its name for the field with the longest reply."""
     structured_modes: dict[str, StructuredMode] = field(default_factory=dict)
     """The mode by which the server follows each schema; other schemas are sent in the most portable mode."""
+    left_out: frozenset[str] = frozenset()
+    """Those of `OPTIONAL_FIELDS` that it refuses."""
 
     def structured_mode(self, schema: str) -> StructuredMode:
         """Return how the server is made to follow the schema of this canonical JSON."""
@@ -64,6 +80,7 @@ class ServerQuirks:
             by_priority=self.by_priority and other.by_priority,
             length_field=other.length_field if other.length_field != default else self.length_field,
             structured_modes={**self.structured_modes, **other.structured_modes},
+            left_out=self.left_out | other.left_out,
         )
 
     def after_refusal(self, message: str, *, schema: str | None) -> "ServerQuirks | None":
@@ -76,6 +93,9 @@ class ServerQuirks:
             return replace(self, token_ids=False)
         if "max_completion_tokens" in text and self.length_field == "max_tokens":
             return replace(self, length_field="max_completion_tokens")
+        named = set(_OPTIONAL.findall(text)) - self.left_out
+        if named and _contains_any(_REFUSAL_WORDS, text):
+            return replace(self, left_out=self.left_out | named)
         if (
             schema
             and self.structured_mode(schema) != StructuredMode.NONE
@@ -108,6 +128,11 @@ class RequestBody:
         self._schema = prompt.reply_schema and enforceable_schema(prompt.reply_schema)
         self.canonical_schema = canonical_json(self._schema) if self._schema else None
         """The canonical JSON of the schema that is sent; None: none is."""
+
+    def left_out(self, quirks: ServerQuirks) -> tuple[str, ...]:
+        """Return the fields that were asked for and that a server with these quirks was not sent."""
+        asked = json.loads(self.encode(replace(quirks, left_out=frozenset())))
+        return tuple(sorted(quirks.left_out & asked.keys()))
 
     @property
     def size(self) -> str:
@@ -142,6 +167,8 @@ class RequestBody:
             fields[_PRIORITY_FIELD] = rank
         fields.update(self._structured_fields(quirks))
         fields.update(sampling.extra)
+        for name in quirks.left_out:
+            fields.pop(name, None)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
     def encode_for_tokenizer(self, *, suffix: bool) -> bytes:
@@ -184,11 +211,15 @@ def _encode(message: Encoded) -> bytes:
 
 
 def _message(message: Message) -> bytes:
-    """Return a message in OpenAI's form; a single text needs no parts, which some servers lack."""
+    """Return a message in OpenAI's form.
+
+    A single text needs no parts, which some servers lack; an empty text among others is left out, which some refuse.
+    """
     role = _json(message.role.value)
     if len(message.parts) == 1 and isinstance(message.parts[0], str):
         return b'{"role":%b,"content":%b}' % (role, _json(message.parts[0]))
-    return b'{"role":%b,"content":[%b]}' % (role, b",".join(map(_part, message.parts)))
+    parts = b",".join(_part(part) for part in message.parts if part)
+    return b'{"role":%b,"content":[%b]}' % (role, parts)
 
 
 def _part(part: Part) -> bytes:

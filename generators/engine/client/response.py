@@ -76,7 +76,9 @@ def read_completion(body: bytes) -> ChatCompletion:
     times = _object(top.get("metrics"))
     # vLLM counts the time to the first token from where the time in the queue ends.
     queue_ms, first_ms = _ms(times.get("queue_time_ms")), _ms(times.get("time_to_first_token_ms"))
-    ids = None if too_long else _ids(choice.get("token_ids"))
+    # SGLang names the reply's ids so, and has the prompt's beside them.
+    own_ids = choice.get("token_ids", choice.get("response_token_ids"))
+    ids = None if too_long else _ids(own_ids)
     return ChatCompletion(
         text=text,
         reasoning=reasoning,
@@ -88,7 +90,7 @@ def read_completion(body: bytes) -> ChatCompletion:
         image_tokens=_count(_object(details.get("multimodal_tokens")).get("image")),
         queue_ms=queue_ms,
         ttft_ms=None if queue_ms is None or first_ms is None else queue_ms + first_ms,
-        prompt_token_ids=_ids(top.get("prompt_token_ids")),
+        prompt_token_ids=_ids(top.get("prompt_token_ids", choice.get("prompt_token_ids"))),
         completion_token_ids=ids,
         completion_logprobs=None if too_long else _logprobs(choice.get("logprobs"), ids),
         cut_chars=cut + cut_too,

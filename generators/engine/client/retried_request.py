@@ -231,6 +231,7 @@ class Request:
             completion,
             endpoint,
             structured_mode=None if schema is None else quirks.structured_mode(schema),
+            left_out=self._body.left_out(quirks) if quirks.left_out else (),
             logprobs_mode=logprobs_mode,
             total_ms=(now() - begun) * 1_000,
         )
@@ -287,6 +288,7 @@ class Request:
         endpoint: Endpoint,
         *,
         structured_mode: StructuredMode | None,
+        left_out: tuple[str, ...],
         logprobs_mode: str | None,
         total_ms: float,
     ) -> Reply:
@@ -311,6 +313,7 @@ class Request:
             retries=len(self._failed_sends.tries),
             wasted_tokens=self._failed_sends.wasted_tokens(completion.prompt_tokens),
             structured_mode=structured_mode,
+            left_out=left_out,
             cut_chars=completion.cut_chars,
         )
 

@@ -33,13 +33,20 @@ def free_text(prompt: str, rng: Random, targets: ReplyTargets) -> str:
     """Return a reply in the form that the text of a prompt calls for."""
     point = targets.draw_point(rng) or _NOWHERE
     if "<tool_call>" in prompt:
-        arguments = _computer_use(rng, targets, point)
+        arguments = _computer_use(prompt, rng, targets, point)
         call = json.dumps({"name": "computer_use", "arguments": arguments}, ensure_ascii=False)
         return f"<tool_call>\n{call}\n</tool_call>"
     if "computer tool" in prompt:
         return f"I go on with the task.\n{json.dumps(_claude(rng, targets, point), ensure_ascii=False)}"
+    if "PyAutoGUI" in prompt:
+        code = _pyautogui(rng, targets, point)
+        return f"## Thought:\nI go on.\n\n## Action:\nGo on.\n\n## Code:\n{code}"
     if "Action:" in prompt and "click(" in prompt:
         return f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, targets, point)}"
+    return _plain(prompt, targets, point)
+
+
+def _plain(prompt: str, targets: ReplyTargets, point: ImagePoint) -> str:
     if targets.address is not None:
         return f"Goto({targets.address})"
     if "Click(x, y)" in prompt or targets.point is not None:
@@ -47,14 +54,35 @@ def free_text(prompt: str, rng: Random, targets: ReplyTargets) -> str:
     return "I see a page, and I would look at it more closely."
 
 
-def _computer_use(rng: Random, targets: ReplyTargets, point: ImagePoint) -> JsonObject:
+def _computer_use(prompt: str, rng: Random, targets: ReplyTargets, point: ImagePoint) -> JsonObject:
+    """Return the arguments of a call, of an action that the prompt lists, if it lists any."""
     at: JsonObject = {"coordinate": [point.x, point.y]}
     only: list[JsonObject] = [
         {"action": "key", "keys": ["enter"]},
         {"action": "scroll", "pixels": -200, **at},
         {"action": "wait", "time": 1},
     ]
-    return _input(rng, targets, at, only)
+    while True:
+        made = _input(rng, targets, at, only)
+        if "<tools>" not in prompt or f'"{made["action"]}"' in prompt:
+            return made
+
+
+def _pyautogui(rng: Random, targets: ReplyTargets, point: ImagePoint) -> str:
+    at = f"x={point.x}, y={point.y}"
+    if targets.address is not None:
+        return f"browser.goto(url={targets.address!r})"
+    if targets.point is not None:
+        return f"pyautogui.click({at})"
+    return rng.choice(
+        [
+            f"pyautogui.click({at})",
+            f"pyautogui.click({at})\npyautogui.write(message='naïve 東京')",
+            "pyautogui.press(keys=['enter'])",
+            f"pyautogui.scroll(-2, {at})",
+            "pyautogui.sleep(1)",
+        ]
+    )
 
 
 def _claude(rng: Random, targets: ReplyTargets, point: ImagePoint) -> JsonObject:

@@ -68,7 +68,7 @@ class RecordedEngine:
             reasoning=reply.reasoning,
             structured_mode=reply.structured_mode,
             finish_reason=reply.finish_reason,
-            sampling=sampling_row(sampling),
+            sampling=sampling_row(sampling, left_out=reply.left_out),
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
             cacheable_tokens=cacheable,
@@ -115,9 +115,11 @@ class RecordedEngine:
         return sampling.model_copy(update={"seed": seed})
 
 
-def sampling_row(sampling: Sampling) -> JsonObject:
-    """Return sampling parameters as rows record them."""
+def sampling_row(sampling: Sampling, *, left_out: Sequence[str] = ()) -> JsonObject:
+    """Return sampling parameters as rows record them, with those that a server refused under `left_out`."""
     row: JsonObject = sampling.model_dump(mode="json", exclude_none=True)
+    if left_out:
+        row["left_out"] = list(left_out)
     return row if row["extra"] else {key: value for key, value in row.items() if key != "extra"}
 
 

@@ -184,3 +184,38 @@ def test_a_server_that_schedules_by_priority_is_told_a_rank_and_no_other_is() ->
 
     assert told["priority"] == 7
     assert "priority" not in json.loads(asked.encode(ServerQuirks(), rank=7))
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        ("Unsupported value: 'temperature' does not support 0.7 with this model.", {"temperature"}),
+        ("Extra inputs are not permitted: seed, top_p", {"seed", "top_p"}),
+        ("tool_choice is not supported by this server", {"tool_choice"}),
+        ("unknown field `reasoning_effort`", {"reasoning_effort"}),
+    ],
+)
+def test_a_field_that_a_server_refuses_and_can_do_without_is_left_out(
+    message: str, named: set[str]
+) -> None:
+    sampling = Sampling(temperature=0.7, top_p=0.9, seed=3, extra={"reasoning_effort": "low"})
+    asked = question(sampling=sampling)
+
+    adapted = ServerQuirks().after_refusal(message, schema=None)
+
+    assert adapted is not None
+    assert adapted.left_out == named
+    assert not named & body(asked, adapted).keys()
+    assert set(asked.left_out(adapted)) == named - {"tool_choice"}, "it was not asked for"
+    assert adapted.after_refusal(message, schema=None) is None, "the same again helps nobody"
+
+
+def test_a_value_that_a_server_finds_wrong_is_not_left_out() -> None:
+    assert ServerQuirks().after_refusal("temperature must be at most 1", schema=None) is None
+    assert ServerQuirks().after_refusal("unsupported seeds_file", schema=None) is None
+
+
+def test_what_requests_found_to_be_refused_adds_up() -> None:
+    one, other = (ServerQuirks(left_out=frozenset({name})) for name in ("seed", "top_p"))
+
+    assert one.merged_with(other).left_out == {"seed", "top_p"}
