@@ -320,6 +320,27 @@ def _labels() -> Iterator[str]:
         yield line(f"`{name}`", show(one["steps"]), *shares, "≥ 95 %")
 
 
+def _thoughts() -> Iterator[str]:
+    result = read_result("thoughts")
+    yield from ("| figure | measured | limit |", "|---|---|---|")
+    for key, name, limit in (
+        ("thoughts", "thoughts", "min_thoughts"),
+        ("skeletons", "different skeletons of them", ""),
+        ("top_20", "thoughts by the 20 most frequent skeletons", "max_top_20"),
+        ("top_50", "the same, 50", ""),
+        (
+            "names_visible",
+            "thoughts that name what the picture shows and the goal does not",
+            "min_names_visible",
+        ),
+    ):
+        unit = "" if result.get(key, 0) > 1 else "%"
+        sign = "≥" if limit.startswith("min") else "≤"
+        yield line(
+            name, show(result.get(key), unit), limit and f"{sign} {show(result.get(limit), unit)}"
+        )
+
+
 def _origins() -> Iterator[str]:
     yield from ("| result | commit | date | machine | limits |", "|---|---|---|---|---|")
     for path in sorted(RESULTS.glob("*.json")):
@@ -347,6 +368,7 @@ PARTS: Parts = {
     "beside_played": _beside_played,
     "worlds": _worlds,
     "references": _references,
+    "thoughts": _thoughts,
     "origins": _origins,
 }
 

@@ -117,7 +117,7 @@ class _WrongChoice:
         other = random.choice(others)
         self._other, self._count = other.text, len(course.taken) - 1
         course.take(sight.screen)
-        return click(other, said("policy.option", on=chosen.on, text=other.text))
+        return click(other, said("slips.clicks_option", on=chosen.on, text=other.text))
 
     _filters = False
 

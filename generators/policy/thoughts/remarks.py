@@ -146,19 +146,24 @@ def _all_show(scene: Scene) -> bool:
 def _rows(scene: Scene) -> Iterator[Remark]:
     """Yield what can be said of the rows, or the fields, in sight."""
     sight, listed = scene.sight, visible.rows(scene.sight)
-    names = [words(one.text) for one in listed]
+    names = listed.names
     target = visible.target_of(scene.action, sight)
     if target is not None and words(target.text) in names:
-        near = visible.neighbours(target, listed)
+        near = visible.neighbours(target, listed.links)
         if near is not None:
             yield Remark("between", *near)
         yield from (Remark("beside", one) for one in visible.beside(target, sight))
-    if len(names) >= _FEWEST:
+    is_list = len(names) >= _FEWEST and listed.is_alone
+    if is_list and not listed.are_below:
+        yield Remark("cards", names[0], names[-1])
+    elif is_list and listed.are_all:
         yield Remark("rows", names[0], names[-1])
         if len(names) < len(_NUMBERS):
             yield Remark("counted", names[0], names[-1], _NUMBERS[len(names)])
         if scene.first_row not in {None, names[0]}:
             yield Remark("renewed", names[0])
+    elif is_list:
+        yield Remark("whole", names[0], names[-1])
     fields = visible.labels(sight)
     if len(fields) >= _FEWEST:
         yield Remark("fields", fields[0], fields[-1])

@@ -6,6 +6,7 @@ Only what is wholly in sight counts, as the policy sees it.
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from generators.browser.protocol import Node
 from generators.policy.element_names import is_field, words
@@ -24,6 +25,9 @@ _LISTS = {"tbody", "ul", "ol", "div"}
 _ROWS = {"tr", "li"}
 _ENTRIES = {*_ROWS, "article"}
 _BOXES = {"radio", "checkbox"}
+_TELLS = 4
+"""A cell with fewer letters, as `No`, says nothing without its column."""
+
 _LETTER = re.compile(r"[^\W\d_]")
 _TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
@@ -77,18 +81,44 @@ def messages(sight: Sight) -> Iterator[str]:
             yield said.replace('"', "'")
 
 
-def rows(sight: Sight) -> list[Node]:
-    """Return the links of the longest list in front, one a row, each of another name."""
+class Rows(NamedTuple):
+    """The rows of the longest list in front."""
+
+    links: list[Node]
+    """The link of each that is wholly in sight, each of another name."""
+    are_all: bool
+    """Whether no other row of it is in sight in part."""
+    is_alone: bool
+    """Whether no other list is in sight."""
+    are_below: bool
+    """Whether each stands below the one before, and not beside it as a card."""
+
+    @property
+    def names(self) -> list[str]:
+        """The words of the links."""
+        return [words(one.text) for one in self.links]
+
+
+def rows(sight: Sight) -> Rows:
+    """Return the rows of the longest list in front."""
     pager = sight.page.pager()
     lists = [
-        [link for entry in entries_alike for link in _link(entry, sight)]
+        [link for entry in entries_alike for link in _link(entry)]
         for one in sight.page.front.walk()
         if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
         for entries_alike in _alike(one)
     ]
     longest = max(lists, key=len, default=[])
-    named = {words(one.text): one for one in reversed(longest) if _is_name(one.text)}
-    return list(reversed(named.values()))
+    whole = [one for one in longest if sight.holds(one)]
+    others = (one for one in lists if len(one) > 1 and not any(each in longest for each in one))
+    named = {words(one.text): one for one in reversed(whole) if _is_name(one.text)}
+    links = list(reversed(named.values()))
+    return Rows(
+        links,
+        are_all=len(links) == len(longest),
+        is_alone=next(others, None) is None,
+        are_below=all(one.box[1] < other.box[1] for one, other in pairwise(links)),
+    )
 
 
 def _alike(holder: Node) -> Iterator[list[Node]]:
@@ -100,11 +130,11 @@ def _alike(holder: Node) -> Iterator[list[Node]]:
     yield from kinds.values()
 
 
-def _link(entry: Node, sight: Sight) -> Iterator[Node]:
-    """Yield the first link of an entry of a list, if it is wholly in sight."""
+def _link(entry: Node) -> Iterator[Node]:
+    """Yield the first link of an entry of a list, if any of it is in sight."""
     links = (one for one in entry.walk() if one.tag == "a" and one.text)
     link = next((one for one in links if one.attrs.get("role") != "button"), None)
-    if link is not None and sight.holds(link):
+    if link is not None and link.shown and link.point is not None:
         yield link
 
 
@@ -123,8 +153,9 @@ def beside(target: Node, sight: Sight) -> Iterator[str]:
     row = next((one for one in reversed(path[:-1]) if one.tag in _ROWS), None)
     for one in () if row is None else row.walk():
         is_other = one.tag in _CELLS and one not in path and sight.holds(one)
-        if is_other and _is_name(one.text) and words(one.text) not in words(target.text):
-            yield words(one.text)
+        said = words(one.text)
+        if is_other and _is_name(said) and len(said) >= _TELLS and said not in words(target.text):
+            yield said
 
 
 def entries(target: Node | None, sight: Sight) -> list[str]:

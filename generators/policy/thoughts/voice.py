@@ -108,8 +108,7 @@ class Voice:
     def _look_back(self, sight: Sight) -> None:
         """Remember what the next picture is compared with."""
         self._page = (sight.screen.url, sight.screen.heading)
-        listed = visible.rows(sight)
-        self._first_row = words(listed[0].text) if listed else None
+        self._first_row = next(iter(visible.rows(sight).names), None)
 
 
 def _form(done: Sequence[Taken], sight: Sight) -> Iterator[Taken]:

@@ -15,6 +15,9 @@ from schemas.tasks.reference import Do, Purpose, ReferenceStep
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
 """The purposes that change a row on its page."""
 
+_MENUS = {Purpose.MENU, Purpose.HOVER_MENU, Purpose.CONTEXT}
+"""The purposes that open a menu, in which what is done next may be."""
+
 _CHANGES = {Purpose.SAVE, Purpose.SURE, Purpose.STEP}
 """The purposes after which a row's page shows what was changed."""
 
@@ -55,7 +58,8 @@ def think(
 def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterator[str]:
     """Yield the key of each step's thoughts: its purpose, adjusted by the goal and the steps before it."""
     visited, last, is_changed = set[str | None](), "", False
-    for step, then in zip(steps, (*steps[1:], steps[-1]), strict=True):
+    for at, step in enumerate(steps):
+        then = next((one for one in steps[at + 1 :] if one.purpose not in _MENUS), steps[-1])
         text, key = step.text or "", step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
         match key:
             case Purpose.VIEW if step.on in visited:

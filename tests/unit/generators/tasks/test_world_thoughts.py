@@ -112,6 +112,19 @@ def test_a_row_that_the_goal_names_is_told_from_one_that_it_does_not() -> None:
     assert not thoughts(row) & thoughts(row, goal=row.on or "")
 
 
+def test_a_row_that_is_changed_by_its_menu_is_told_from_one_that_is_read() -> None:
+    row, menu = (
+        click(SETTING.titles(SHOP.entity("product"))[0], Purpose.ROW),
+        click("More", Purpose.MENU),
+    )
+    for last, key in (
+        (click("Edit", Purpose.EDIT), "meant"),
+        (click("Facts", Purpose.PART), "row"),
+    ):
+        said = [think((row, menu, last), "", "none", Random(seed))[0].why for seed in range(20)]
+        assert all(says(one, f"steps.{key}") for one in said)
+
+
 def test_a_slider_is_taken_to_an_end_before_keys_bring_it_closer() -> None:
     order = SHOP.entity("purchase")
     slid = tuple(

@@ -70,6 +70,27 @@ def test_a_row_that_is_covered_or_cut_off_is_not_told() -> None:
         assert "Lamp shade" not in one
 
 
+def test_rows_are_said_to_be_wholly_in_sight_where_others_are_in_part() -> None:
+    root = listed(*NAMES, "Lamp foot")
+    last = [one for one in root.walk() if one.tag == "a"][-1]
+    last.box = (0.0, 395.0, 10.0, 10.0)
+    said = remarks(DOWN, root)
+    assert all(says(one, "remarks.whole", name="Lamp small", other="Lamp shade") for one in said)
+
+
+def test_of_two_lists_none_is_told() -> None:
+    two = listed(*NAMES)
+    two.children.append(node("ul", "", *(node("li", "", node("a", one)) for one in ("Box", "Bag"))))
+    assert remarks(DOWN, two) == {"So."}
+
+
+def test_cards_beside_each_other_are_no_rows() -> None:
+    root = listed(*NAMES)
+    for one in root.walk():
+        one.box = (0.0, 20.0, 10.0, 10.0)
+    assert all(says(one, "remarks.cards", name="Lamp small") for one in remarks(DOWN, root))
+
+
 def test_the_links_of_a_pager_and_of_the_navigation_are_no_rows() -> None:
     links = [node("li", "", node("a", name)) for name in NAMES]
     pager = node("body", "", node("ul", "", *links, class_="pagination"))
