@@ -7,7 +7,8 @@ Tasks of worlds of all families in turn are drawn, whose kinds take turns. Of th
   name and number;
 * `requests`: the share of distinct goals so masked;
 * `manners`: the share made in each manner (`generators/tasks/worlds/ground/wording.py`);
-* `announced`: the shares of impossible and of possible goals that say what to answer if it cannot be done;
+* `announced`: the shares of impossible and of possible goals that say what to answer if it cannot be done; of the former more
+  are drawn;
 * `words`: the shortest, the median and the longest goal, in words.
 
 `--print` prints so many of the goals, with their kinds and manners, to be read.
@@ -18,15 +19,16 @@ import re
 import statistics
 import sys
 from collections import Counter
+from typing import cast
 
 from bench.measuring.result import report
 from bench.worlds import named, runs
-from generators.tasks.worlds.draw import draw_tasks, kinds_of
+from generators.tasks.worlds.draw import draw_task, draw_tasks, kinds_of
 from generators.tasks.worlds.ground.task import WorldTask
 from generators.tasks.worlds.ground.wording import MASK
 from generators.worlds.drawing.draw import FAMILIES, draw_whole
 
-WORLDS, EACH = 32, 30
+WORLDS, EACH, TWINS = 32, 28, 16
 MIN_QUOTES_NOTHING, MIN_DISTINCT_4, MAX_ANNOUNCED, MAX_PERSON = 0.6, 0.75, 0.25, 0.25
 
 
@@ -45,18 +47,28 @@ def words_of(task: WorldTask) -> str:
     return " ".join(re.findall(rf"[\w'{MASK}]+", bare))
 
 
-def measure(tasks: list[WorldTask]) -> dict[str, object]:
-    """Return the figures of goals."""
+def manners_of_twins(each: int, first: int) -> list[tuple[str, ...]]:
+    """Return the manners of goals that cannot be done, so many of each family."""
+    tasks = (
+        draw_task(f"{family}/impossible", seed + first)
+        for family, seed in named(each * len(FAMILIES))
+    )
+    return [tuple(map(str, cast("list[str]", task.parameters["manners"]))) for task in tasks]
+
+
+def measure(tasks: list[WorldTask], twins: list[tuple[str, ...]]) -> dict[str, object]:
+    """Return the figures of goals; `twins` are the manners of those that cannot be done."""
     goals, quads = [words_of(task) for task in tasks], Counter[tuple[str, ...]]()
     for goal in goals:
         quads.update(runs(goal))
     manners = Counter(manner for task in tasks for manner in task.manners)
     lengths = sorted(len(task.instruction.split()) for task in tasks)
-    twins = [task for task in tasks if task.kind == "impossible"]
-    others = [task for task in tasks if task.kind != "impossible"]
     announced = {
-        name: round(sum("refusal" in task.manners for task in some) / max(1, len(some)), 3)
-        for name, some in (("impossible", twins), ("possible", others))
+        name: round(sum("refusal" in one for one in some) / len(some), 3)
+        for name, some in (
+            ("impossible", twins),
+            ("possible", [task.manners for task in tasks if task.kind != "impossible"]),
+        )
     }
     quotes_nothing = sum('"' not in task.instruction.replace('"impossible"', "") for task in tasks)
     return {
@@ -94,7 +106,7 @@ def main() -> int:
     told = drawn(args.worlds, args.each, args.first)
     for family, task in told[:: max(1, len(told) // max(1, args.print))] if args.print else ():
         print(f"{family}/{task.kind} ({' '.join(task.manners)}): {task.instruction}")
-    figures = measure([task for _, task in told])
+    figures = measure([task for _, task in told], manners_of_twins(TWINS, args.first))
     report({"bench": "goals", **figures})
     return 0 if figures["held"] else 1
 

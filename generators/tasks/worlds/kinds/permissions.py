@@ -78,7 +78,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     expect = Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),))
     last = fact_parts(setting.world, entity)[0][1][-1]
     read = (see(last.label),) if rule.hidden else ()
-    refused = answer(IMPOSSIBLE, said("kinds.refused", reply=IMPOSSIBLE))
+    refused = answer(IMPOSSIBLE, said("kinds.refused"))
     return Draft(words, expect, (*way, *read, refused), like="ask-permission")
 
 

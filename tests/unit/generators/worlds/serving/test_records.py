@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from support.worlds.drawn import whole
 from support.worlds.world_visits import visiting
 
+from generators.tasks.worlds.ground.mentions import RowsSaid, TermSaid
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds.procedures import procedure, undo
 from generators.tasks.worlds.kinds.scheduling import schedule
@@ -100,17 +101,16 @@ def test_a_day_that_is_asked_for_is_the_first_that_is_free() -> None:
     for draft in found:
         (rule,) = draft.expect.added
         day = date.fromisoformat(str(rule.where["day"]))
-        alike = {
-            field
-            for field in ("slot", "branch")
-            if world.entity("booking").field(field).label in draft.words["without"]
-        }
+        without, which = draft.words["without"], draft.words["which"]
+        assert isinstance(without, RowsSaid)
+        assert isinstance(which, TermSaid)
+        alike = {test.field.name for test in without.tests}
         taken = {
             str(row["day"])
             for row in rows["booking"]
             if all(row[name] == rule.where[name] for name in alike)
         }
-        step = 1 if draft.words["which"] == "⟦day⟧" else 7
+        step = 1 if which.name == "day" else 7
         assert day.isoformat() not in taken
         assert (day - timedelta(days=step)).isoformat() in taken
 
