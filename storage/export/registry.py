@@ -96,7 +96,9 @@ A reply that needs what no picture of its own prompt shows any more has a 0 too;
 An action that the dialect has no words for ends its episode there, and is counted: `cut` where
 something came before it, else `skipped`.
 
-  --dialect NAME       whose words: holotron, holo1_5, holo2, holo1, ui_tars, computer_use, claude;
+  --dialect NAME       whose words: holotron, holotron3, holotron4, holo4, holo3_1, holo3,
+                       holo1_5, holo2, holo1, qwen3_vl, gui_owl, fara, opencua,
+                       ui_tars, computer_use, claude;
                        the run's own by default, else holotron
   --shape openai|qwen  image_url parts, or Qwen-VL's image parts
   --pictures files|data
