@@ -16,9 +16,10 @@ from generators.tasks.worlds.ground.new_values import is_near_title
 from generators.tasks.worlds.ground.wording import Goal, word
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
-from generators.worlds.drawing.draw import FAMILIES, FOLDER, read_family
+from generators.worlds.drawing.draw import FAMILIES, FOLDER, language_of, read_family
 from schemas.tasks.expectation import Matches
 from schemas.worlds.field import Kind
+from schemas.worlds.language import Language
 
 SETTING = Setting(SHOP, shop_rows())
 RULES = grammar("en")
@@ -72,14 +73,25 @@ def test_a_wrong_letter_is_in_a_word_of_ours_and_never_in_a_name() -> None:
         assert all(not name or name in goal.text for name in goal.names.values())
 
 
+def _as_said(value: object) -> object:
+    """Return a value as goals may say it: a day without its year, and words in whatever case."""
+    is_day = isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value) is not None
+    if isinstance(value, str):
+        return value[5:] if is_day else value.casefold()
+    return value
+
+
 @pytest.mark.parametrize("family", FAMILIES[:6])
 def test_a_description_fits_one_row_and_others_miss_it_by_one_condition(family: str) -> None:
-    setting, found = Setting(*drawn.whole(family, 3)), 0
+    seed = next(seed for seed in range(3, 99) if language_of(family, seed) is Language.ENGLISH)
+    setting, found = Setting(*drawn.whole(family, seed)), 0
     for view, entity in setting.places(Random(1)):
         rows = setting.rows_of(entity)
         for row in rows[:6]:
             tests = describe(setting, Random(2), view, entity, row)
-            held = [[one[test.field.name] == test.value for test in tests] for one in rows]
+            wanted = [_as_said(test.value) for test in tests]
+            said = [[_as_said(one[test.field.name]) for test in tests] for one in rows]
+            held = [[a == b for a, b in zip(one, wanted, strict=True)] for one in said]
             assert not tests or sum(map(all, held)) == 1
             assert not tests or sum(one.count(False) == 1 for one in held) >= 2
             assert all(test.field.name in view.columns for test in tests)

@@ -35,10 +35,17 @@ async def act(policy: ReferencePolicy, root: Node) -> Decision:
 
 async def test_a_fact_in_sight_is_noted_once() -> None:
     policy = ReferencePolicy((keeping(PRICE), GO, GO, END))
-    first, again = [await act(policy, page(row("Lamp", "12"))) for _ in range(2)]
+    root = page(row("Name", "Price"), row("Lamp", "12"))
+    first, again = [await act(policy, root) for _ in range(2)]
     assert first.note is not None
     assert all(f'"{one}"' in first.note for one in ("Lamp", "Price", "12"))
     assert again.note is None
+
+
+async def test_a_label_that_no_picture_has_shown_is_not_named() -> None:
+    noted = await act(ReferencePolicy((keeping(PRICE), GO, GO, END)), page(row("Lamp", "12")))
+
+    assert noted.note == '"Lamp" "12".'
 
 
 async def test_what_is_not_in_sight_is_not_noted() -> None:
