@@ -91,13 +91,12 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     """Yield what can be said; beside what is clicked nothing is named that the thought does not tell it from."""
     action, sight = scene.action, scene.sight
     target = visible.target_of(action, sight)
-    points = isinstance(action, Click | Hover | Drag)
-    if points:
+    if isinstance(action, Click | Hover | Drag):
         yield Remark("place", visible.place_of(action, sight))
     if visible.is_on_field(action, sight):
         yield from _on_field(scene)
         return
-    if points and (target is None or f'"{words(target.text)}"' not in thought):
+    if not visible.may_name_others(action, thought, sight):
         return
     heading = visible.heading_of(sight)
     if scene.is_new_page and heading is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from generators.browser.protocol import Node
 from generators.policy.element_names import is_field, words
 from generators.policy.sight import Sight
-from schemas.episodes.action import Action, Select, TypeText, target_point
+from schemas.episodes.action import Action, Click, Drag, Hover, Select, TypeText, target_point
 from schemas.tasks.reference import Do, ReferenceStep
 
 LONGEST = 90
@@ -57,6 +57,15 @@ def is_on_field(action: Action, sight: Sight) -> bool:
     if target is None or not target.text:
         return target_point(action) is not None
     return is_field(target) or target.attrs.get("role") in _FIELD_ROLES
+
+
+def may_name_others(action: Action, thought: str, sight: Sight) -> bool:
+    """Return whether other things than that which an action is on can be named beside a thought: it tells them apart."""
+    if is_on_field(action, sight):
+        return False
+    target = target_of(action, sight)
+    points = isinstance(action, Click | Hover | Drag)
+    return not points or (target is not None and f'"{words(target.text)}"' in thought)
 
 
 def place_of(action: Action, sight: Sight) -> str:

@@ -56,7 +56,7 @@ class Voice:
         if not (is_first or is_set_back):
             return None
 
-        names_all = not visible.is_on_field(decision.action, sight)
+        names_all = visible.may_name_others(decision.action, thought, sight)
 
         def is_known(name: str) -> bool:
             return names_all and (words(name).casefold() in self._goal or sight.shows(name))

@@ -77,6 +77,13 @@ async def test_the_seed_decides_the_words(seed: str) -> None:
     assert await told(seed) != await told(f"{seed} other")
 
 
+async def test_a_plan_names_nothing_beside_a_thought_that_does_not_name_its_target() -> None:
+    told = (PLANNED[0].model_copy(update={"purpose": None}), *PLANNED[1:])
+    first = await act(ReferencePolicy(told), page("Shop", "Lamps", "Lamp small"))
+    assert says(first.thought, "plan.plan")
+    assert '"' not in (first.thought or "")
+
+
 async def test_a_step_without_a_thought_gets_none() -> None:
     policy = ReferencePolicy((step(do="click", on="Lamps"),))
     assert (await act(policy, page("Shop", "Lamps"))).thought is None
