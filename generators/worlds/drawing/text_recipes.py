@@ -66,6 +66,9 @@ _UNPARTED = {"ar_DZ": ("+213", "0")}
 """The locales whose numbers of telephones and books are digits alone, as a line from right to left would put parts of them in
 another order: the beginning of a telephone number for calls from abroad, and for those from within."""
 
+_NUMBERS = {"phone_number", "isbn13"}
+"""The sources of such numbers."""
+
 _COUNTRIES = {
     "ar_DZ": (
         *("الجزائر", "المغرب", "تونس", "ليبيا", "مصر", "السودان", "السعودية", "الأردن", "لبنان"),
@@ -169,20 +172,20 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
             return str(faker.random.choice(NUMBERS))
         case "slug":
             return _slug(title, locale, faker)
+        case "street_address" if locale in _STREETS:
+            return "".join(faker.format(source) for source in _STREETS[locale])
+        case "country" if locale in _COUNTRIES:
+            return faker.random.choice(_COUNTRIES[locale])
         case source:
-            return _of_locale(source, locale, faker)
+            return _source(source, locale, faker)
 
 
-def _of_locale(source: str, locale: str, faker: "Generator") -> str:
-    """Return what Faker gives for a locale, or what is used where Faker's own is of no use."""
-    if source == "street_address" and locale in _STREETS:
-        return "".join(faker.format(source) for source in _STREETS[locale])
-    if source == "country" and locale in _COUNTRIES:
-        return faker.random.choice(_COUNTRIES[locale])
-    if source in {"phone_number", "isbn13"} and locale in _UNPARTED:
-        told = faker.format(source).replace(*_UNPARTED[locale])
-        return "".join(letter for letter in told if letter.isdigit())
-    return " ".join(faker.format(source).split())
+def _source(source: str, locale: str, faker: "Generator") -> str:
+    """Return a text of a source of Faker."""
+    told = " ".join(faker.format(source).split())
+    if source in _NUMBERS and locale in _UNPARTED:
+        return "".join(filter(str.isdigit, told.replace(*_UNPARTED[locale])))
+    return told
 
 
 def _slug(title: str, locale: str, faker: "Generator") -> str:

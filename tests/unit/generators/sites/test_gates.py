@@ -91,6 +91,14 @@ def test_a_task_that_cannot_be_done_may_expect_to_be_given_up() -> None:
     assert found({"answer": "impossible"}, answer="impossible", changed=False) == []
 
 
+def test_a_task_that_cannot_be_done_may_take_whatever_says_so_and_nothing_else() -> None:
+    refusal, answer = "(?i).*(impossible|no such thing).*", "There is no such thing."
+
+    assert found({"answer": {"matches": refusal}}, answer=answer, changed=False) == []
+    failing = found({"answer": {"matches": "(?s).*"}}, answer=answer, changed=False)
+    assert Gate.CANARY_FLOOR in {one.gate for one in failing}
+
+
 def test_an_answer_that_is_accepted_in_one_spelling_alone_is_found() -> None:
     failing = found({"answer": {"matches": "Bremen"}}, answer="Bremen", changed=False)
 

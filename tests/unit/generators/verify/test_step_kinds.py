@@ -328,9 +328,10 @@ async def test_a_list_is_opened_again_from_which_the_right_one_was_taken(
     assert told[0][0] == expected
 
 
+@pytest.mark.parametrize("quotes", ["kept", "gone"])
 @pytest.mark.parametrize(("text", "expected"), [("Blue lanp", "mistake"), ("Blue", "on_path")])
 async def test_a_misspelt_word_that_is_searched_for_is_a_mistake_and_mended(
-    text: str, expected: str
+    text: str, expected: str, quotes: str
 ) -> None:
     states = [
         page(path, element("Find", at=2, value=value), texts=["A"])
@@ -340,7 +341,9 @@ async def test_a_misspelt_word_that_is_searched_for_is_a_mistake_and_mended(
         TypeText(text=one, overwrite=True, enter=True, x=10.0, y=52.0)
         for one in (text, "Blue lamp")
     ]
-    told = await said(shop_episode([*words, Answer()], [*states, states[-1]]))
+    made = shop_episode([*words, Answer()], [*states, states[-1]])
+    goal = made.instruction if quotes == "kept" else made.instruction.replace('"', "")
+    told = await said(made.model_copy(update={"instruction": goal}))
 
     assert told[0] == expected
     assert told[1] == ("recovery" if expected == "mistake" else "on_path")

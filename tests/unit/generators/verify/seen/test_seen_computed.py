@@ -8,7 +8,7 @@ from generators.verify.seen import Seen
 from schemas.episodes.action import (
     Answer,
 )
-from schemas.tasks.expectation import Expectation, Number
+from schemas.tasks.expectation import Expectation, Matches, Number
 from schemas.verdicts.verdict import Finding, Status
 
 ABSENT = Expectation(answer="impossible", looked=("Ada Lind", "Bo Ek"))
@@ -67,6 +67,31 @@ async def test_what_is_said_not_to_be_there_without_a_look_at_any_row_was_guesse
 
     assert found.status is Status.FAILED
     assert "a look at where its answer says that nothing is: 'Ada Lind', or what is" in found.reason
+
+
+IN_ANY_WORDS = ABSENT.model_copy(update={"answer": Matches(matches="(?i).*(impossible|no such).*")})
+
+
+async def test_words_that_say_that_something_is_not_there_need_no_basis_but_the_look() -> None:
+    found = await _answered("There is no such customer, sorry.", "Bo Ek", expectation=IN_ANY_WORDS)
+
+    assert found.status is Status.PASSED, found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "missing"),
+    [
+        ("There is no such customer.", (), "a look at where its answer says that nothing is"),
+        ("It is open.", ("Bo Ek",), "the text 'It is open.'"),
+    ],
+)
+async def test_words_without_the_look_and_other_words_have_no_basis(
+    text: str, seen: tuple[str, ...], missing: str
+) -> None:
+    found = await _answered(text, *seen, expectation=IN_ANY_WORDS)
+
+    assert found.status is Status.FAILED
+    assert missing in found.reason
 
 
 async def test_a_row_that_the_goal_names_is_no_row_that_was_looked_at() -> None:
