@@ -6,7 +6,7 @@ by one of them, so that it has to be read.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from random import Random
 
@@ -28,16 +28,24 @@ _MOST_WORDS, _FEW_DIGITS, _NAMES = 6, 3, 2
 
 
 def describe(
-    setting: Setting, random: Random, view: View, entity: Entity, row: Row
+    setting: Setting,
+    random: Random,
+    view: View,
+    entity: Entity,
+    row: Row,
+    *,
+    unlike: Collection[str] = (),
 ) -> tuple[ValueSaid, ...]:
-    """Return conditions on columns of a list that this row alone meets; empty if there are none."""
+    """Return conditions on columns of a list, but those of `unlike`, that this row alone meets; empty: there are none."""
     rows = setting.rows_of(entity)
     if view.shape is not Shape.LIST or (len(rows) - 1) // view.page_size > MAX_TURNS:
         return ()
     fields = [
         field
         for field in (entity.field(name) for name in view.columns)
-        if field is not entity.title and _can_say(setting, entity, field, row)
+        if field is not entity.title
+        and field.name not in unlike
+        and _can_say(setting, entity, field, row)
     ]
     drawn = [some for size in _SIZES for some in itertools.combinations(fields, size)]
     for some in random.sample(drawn, len(drawn)):

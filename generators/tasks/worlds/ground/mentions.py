@@ -159,6 +159,19 @@ def rows_in(words: Sequence[Said]) -> list[RowSaid]:
     return found
 
 
+def fields_in(said: Said) -> tuple[str, ...]:
+    """Return the names of the fields that a mention asks for or changes."""
+    match said:
+        case FieldSaid(fields=fields) | PathSaid(links=fields):
+            return tuple(field.name for field in fields)
+        case ValuesSaid(values=values) | ChangeSaid(values=ValuesSaid(values=values)):
+            return tuple(values)
+        case ValueSaid(field=field) | StepSaid(field=field):
+            return (field.name,)
+        case _:
+            return ()
+
+
 def instead_of(words: Mapping[str, Said], row: RowSaid) -> dict[str, Said]:
     """Return what a goal speaks of with another row in place of its one."""
     out = dict[str, Said]()

@@ -8,7 +8,7 @@ What is put in is marked, so that the wording changes no letter of it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from random import Random
 
@@ -32,6 +32,7 @@ from generators.tasks.worlds.ground.mentions import (
     ValueSaid,
     ValuesSaid,
     WantedSaid,
+    fields_in,
 )
 from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import TAG_PARTING, DataField, Kind, tags_of
@@ -60,6 +61,7 @@ class Speaker:
         self._is_precise = is_precise
         self._lowers = bool(rules.phrases.get("nouns_in_small_letters"))
         """Whether the language writes nouns inside a sentence in small letters."""
+        self._spoken_of = set[str]()
         self.manners = {"precise" if is_precise else "plain"}
         """How it has said things: `precise`, `plain`, `described`, `short`, `spoken`."""
         self.told = list[str]()
@@ -69,12 +71,23 @@ class Speaker:
         self.facts = set[tuple[str, str, str]]()
         """What it has said of rows that it describes: title, field and value as pages show it."""
 
-    def voices(self, words: Mapping[str, Said]) -> dict[str, "Voice | str"]:
-        """Return what fills placeholders."""
-        return {
-            name: f"{SAID}{said}{END}" if isinstance(said, str) else Voice(self, said)
-            for name, said in words.items()
-        }
+    def voices(
+        self, words: Mapping[str, Said], *, repeated: Collection[str]
+    ) -> dict[str, "Voice | str"]:
+        """Return what fills placeholders; rows of those that are `repeated` are called by their titles.
+
+        No row is described by a field of which the goal asks or which it changes.
+        """
+        self._spoken_of = {field for said in words.values() for field in fields_in(said)}
+        voices = dict[str, Voice | str]()
+        for name, said in words.items():
+            if isinstance(said, str):
+                voices[name] = f"{SAID}{said}{END}"
+            elif isinstance(said, RowSaid) and name in repeated:
+                voices[name] = Voice(self, said._replace(view=None))
+            else:
+                voices[name] = Voice(self, said)
+        return voices
 
     def say(self, said: Mention, form: str = "") -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each mention
         """Return a mention in words; `form` is what stands after a placeholder's colon."""
@@ -132,7 +145,8 @@ class Speaker:
         return self._with_noun(said, self._bare(title) if is_bare else self._quote(title))
 
     def _with_noun(self, said: RowSaid, title: str) -> str:
-        if said.title.casefold().startswith(said.entity.one.casefold()):
+        bare, one = (re.sub(r"\W", "", text).casefold() for text in (title, said.entity.one))
+        if bare.startswith(one):
             return title
         one = f"{SAID}{self._noun(said.entity.one)}{END}"
         return self._phrase("row" if " " in title else "row_of_one_word", one=one, title=title)
@@ -141,7 +155,9 @@ class Speaker:
         """Return a description of a row, or an empty text."""
         if said.view is None or said.row is None:
             return ""
-        tests = describe(self._setting, self._random, said.view, said.entity, said.row)
+        tests = describe(
+            *(self._setting, self._random, said.view, said.entity, said.row), unlike=self._spoken_of
+        )
         if not tests:
             return ""
         self.manners.add("described")

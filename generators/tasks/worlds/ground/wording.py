@@ -6,8 +6,10 @@ wrong letter in a word of ours.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from string import Formatter
 from typing import NamedTuple
 
 from generators.tasks.worlds.ground.grammar import Grammar, spread
@@ -63,7 +65,11 @@ def word(
         return None
     speaker = Speaker(setting, rules, random, is_precise=random.random() < _PRECISE)
     parts, manners = _around(core, kind, random, rules)
-    given = {**speaker.voices(words), **_draw_names(rules, random)}
+    named = Counter(
+        name for part in parts for _, name, _, _ in Formatter().parse(part) if name is not None
+    )
+    repeated = [name for name, count in named.items() if count > 1]
+    given = {**speaker.voices(words, repeated=repeated), **_draw_names(rules, random)}
     marked = " ".join(_fill(part, given) for part in parts)
     for wrong, right in rules.repairs:
         marked = re.sub(wrong, right, marked)

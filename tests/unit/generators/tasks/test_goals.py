@@ -11,7 +11,7 @@ from support.worlds.made_world import SHOP, shop_rows
 from generators.sites.judging.answers import answer_matches
 from generators.tasks.worlds.ground.describing import describe, is_clear, short_title
 from generators.tasks.worlds.ground.grammar import grammar, spread
-from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, Said
+from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, Said, rows_in
 from generators.tasks.worlds.ground.new_values import is_near_title
 from generators.tasks.worlds.ground.wording import Goal, word
 from generators.tasks.worlds.ground.world_rows import Setting
@@ -97,6 +97,35 @@ def test_a_description_fits_one_row_and_others_miss_it_by_one_condition(family: 
             assert all(test.field.name in view.columns for test in tests)
             found += bool(tests)
     assert found
+
+
+def test_a_description_says_nothing_of_what_the_goal_asks_for() -> None:
+    setting, described = Setting(*drawn.whole("crm", 3)), 0
+    for seed in range(200):
+        draft = KINDS["conditional"].draw(setting, Random(seed))
+        if draft is None:
+            continue
+        goal = word(setting, KINDS["conditional"], draft.words, Random(seed), rules=RULES)
+        fact = draft.words["fact"]
+        assert goal is not None
+        assert isinstance(fact, FieldSaid)
+        assert fact.fields[0].name not in {name for _, name, _ in goal.facts}
+        described += bool(goal.facts)
+    assert described
+
+
+def test_a_row_that_a_sentence_speaks_of_twice_is_called_by_its_title() -> None:
+    setting = Setting(*drawn.whole("crm", 3))
+    rules = RULES._replace(
+        acts={}, requests={"swap": ["{first} should have the {field} of {second}, not {first}."]}
+    )
+    drafts = [KINDS["swap"].draw(setting, Random(seed)) for seed in range(60)]
+
+    for seed, draft in enumerate(one for one in drafts if one is not None):
+        goal = word(setting, KINDS["swap"], draft.words, Random(seed), rules=rules)
+        assert goal is not None
+        (first,) = rows_in([draft.words["first"]])
+        assert goal.names[first.title] == first.title
 
 
 def test_a_part_of_a_title_is_one_that_no_other_title_has() -> None:
