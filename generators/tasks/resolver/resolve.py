@@ -19,7 +19,7 @@ from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.tokens import split
 from generators.tasks.resolver.vocabulary import Vocabulary, titles_of
-from generators.tasks.resolver.words import Cue, language_of, words_of
+from generators.tasks.resolver.words import Cue, language_of, languages, words_of
 from generators.worlds.state.database import Rows
 from schemas.worlds.world import World
 
@@ -46,8 +46,13 @@ class Resolver:
     def read(self, goal: str) -> Reading | Refusal:
         """Return the only reading of a goal, or why it has none or several.
 
+        Goals in a language without a file of words (`words/`) are not read.
         A word that is the name of an entity and of a field, as in `the author Ann`, is read as the entity's first.
         """
+        language = self._world.language.value
+        if language not in languages():
+            about = f"goals in '{language}' are not read"
+            return Refusal(reason=Reason.NOT_READ, about=about, candidates=())
         first = self._read(self.scene(goal))
         if isinstance(first, Reading):
             return first

@@ -9,6 +9,9 @@ from functools import lru_cache
 from random import Random
 
 from generators.sites.gates import leak_gates
+from generators.tasks.resolver.agreement import agrees
+from generators.tasks.resolver.reading import Reading
+from generators.tasks.resolver.resolve import Resolver
 from generators.tasks.worlds.faults import with_fault
 from generators.tasks.worlds.ground.grammar import (
     Grammar,
@@ -130,10 +133,21 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
         if is_easy and failed < _TRIES // 3:
             continue
-        if goal not in goals and is_earned(setting, task):
+        if goal not in goals and is_earned(setting, task) and not _is_misread(setting, task):
             failed = 0
             goals.add(goal)
             yield task
+
+
+@lru_cache(maxsize=64)
+def _resolver(setting: Setting) -> Resolver:
+    return Resolver(setting.world, setting.rows)
+
+
+def _is_misread(setting: Setting, task: WorldTask) -> bool:
+    """Return whether the resolver, who knows the goal and the world alone, understands another task than the one meant."""
+    read = _resolver(setting).read(task.instruction)
+    return isinstance(read, Reading) and not agrees(read, task.expect, setting.world)
 
 
 def is_earned(setting: Setting, task: WorldTask) -> bool:

@@ -9,7 +9,9 @@ from support.worlds.made_world import SHOP, shop_rows
 from generators.tasks.resolver.agreement import agrees
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.resolve import Resolver
+from generators.worlds.drawing.draw import language_of
 from schemas.tasks.expectation import Expectation, RowRule
+from schemas.worlds.language import Language
 
 KINDS = ("find", "count", "edit", "move", "delete", "delete-several", "swap", "create", "join")
 FAMILIES = ("banking", "clinic", "library")
@@ -18,6 +20,10 @@ FAMILIES = ("banking", "clinic", "library")
 @pytest.fixture(name="resolver")
 def _resolver() -> Resolver:
     return Resolver(SHOP, shop_rows())
+
+
+_ENGLISH = next(seed for seed in range(3, 99) if language_of("banking", seed) is Language.ENGLISH)
+"""A seed of a bank whose pages and goals are in English."""
 
 
 def _first_title() -> tuple[str, int]:
@@ -35,7 +41,7 @@ def test_a_named_row_is_read(resolver: Resolver) -> None:
 
 
 def test_another_world_does_not_know_the_row(resolver: Resolver) -> None:
-    world, rows = drawn.whole("banking", 3)
+    world, rows = drawn.whole("banking", _ENGLISH)
     entity = world.entities[0]
     goal = f'Delete the {entity.one} "{rows[entity.name][0][entity.title.name]}".'
     assert isinstance(Resolver(world, rows).read(goal), Reading)
@@ -46,6 +52,15 @@ def test_an_empty_world_has_no_such_row() -> None:
     title, _ = _first_title()
     empty = Resolver(SHOP, {entity.name: [] for entity in SHOP.entities})
     assert _reason(empty.read(f'Delete the {SHOP.entities[0].one} "{title}".')) is Reason.NO_ROW
+
+
+def test_a_goal_of_a_world_in_a_language_without_words_is_refused() -> None:
+    seed = next(seed for seed in range(99) if language_of("banking", seed) is Language.JAPANESE)
+    world, rows = drawn.whole("banking", seed)
+    entity = world.entities[0]
+    goal = f'Delete the {entity.one} "{rows[entity.name][0][entity.title.name]}".'
+
+    assert _reason(Resolver(world, rows).read(goal)) is Reason.NOT_READ
 
 
 def test_two_equal_rows_are_not_one() -> None:
@@ -76,7 +91,7 @@ def test_a_drawn_goal_is_read_as_its_task_or_refused(family: str, kind: str) -> 
 
 
 def test_a_task_agrees_with_its_own_goal_only() -> None:
-    told = [drawn.task("banking", kind, 5) for kind in KINDS]
+    told = [drawn.task("banking", kind, _ENGLISH) for kind in KINDS]
     tasks = [one for one in told if one is not None and one.expect is not None]
     read = 0
     for one, other in pairwise(tasks):
