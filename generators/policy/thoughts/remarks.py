@@ -102,6 +102,8 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     if scene.is_new_page and heading is not None:
         yield Remark("arrived", heading)
     yield from (Remark("told", one) for one in visible.messages(sight))
+    if isinstance(action, Answer):
+        return  # what else is in sight proves nothing of what was to be done
     yield from _entered(scene)
     others = visible.entries(target, sight)
     if others:

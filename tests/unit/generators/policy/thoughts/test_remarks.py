@@ -196,20 +196,25 @@ def test_what_was_noted_is_told_where_it_is_typed() -> None:
 
 def test_facts_are_told_unless_they_are_of_a_row_of_a_list_or_several() -> None:
     pair = (node("dt", "Price"), node("dd", "12 euros"))
-    one = remarks(Answer(), node("body", "", node("dl", "", *pair)))
+    one = remarks(DOWN, node("body", "", node("dl", "", *pair)))
     assert all(says(said, "remarks.fact", name="Price", other="12 euros") for said in one)
     row = node("body", "", node("ul", "", node("li", "", node("dl", "", *pair))))
-    assert remarks(Answer(), row) == {"So."}
+    assert remarks(DOWN, row) == {"So."}
     tags = node("dd", "", node("span", "Red"), node("span", "Blue"))
-    assert remarks(Answer(), node("body", "", node("dl", "", pair[0], tags))) == {"So."}
+    assert remarks(DOWN, node("body", "", node("dl", "", pair[0], tags))) == {"So."}
     hidden = node("body", "", node("dl", "", pair[0], node("dd", "12 euros", at=AWAY)))
-    assert remarks(Answer(), hidden) == {"So."}
+    assert remarks(DOWN, hidden) == {"So."}
+
+
+def test_beside_an_end_no_fact_is_told_that_proves_nothing() -> None:
+    pair = (node("dt", "Price"), node("dd", "12 euros"))
+    assert remarks(Answer(), node("body", "", node("dl", "", *pair))) == {"So."}
 
 
 def test_what_the_goal_says_is_not_told_where_there_is_something_else() -> None:
     pairs = (node("dt", "Price"), node("dd", "12 euros"), node("dt", "Room"), node("dd", "Hall"))
     root = node("body", "", node("dl", "", *pairs))
-    for one in remarks(Answer(), root, goal="say where it is: hall"):
+    for one in remarks(DOWN, root, goal="say where it is: hall"):
         assert says(one, "remarks.fact", name="Price")
 
 
