@@ -5,7 +5,7 @@ from itertools import groupby, pairwise
 from random import Random
 
 from generators.policy.sentences.vary import sentences, vary
-from schemas.tasks.reference import Do, Purpose, ReferenceStep
+from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
 
 MOST = 5
 """A plan of more phases leaves out those that follow by themselves."""
@@ -130,14 +130,26 @@ def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
         match step.do:
             case Do.FIND:
                 yield "find", on
+            case Do.READ if not step.keep:  # nothing comes of it, which nobody knows beforehand
+                yield "find", ""
+                return
             case Do.READ:
                 yield "read", on
+            case Do.LOOK if any(_says_what_to_do(fact) for fact in step.keep):
+                yield "look", on
+                yield "follow", ""
+                return
             case Do.LOOK:
                 yield "look", on
             case Do.ANSWER:
                 yield ("answer" if step.text else ""), on
             case _:
                 yield phase_of(step), on
+
+
+def _says_what_to_do(fact: Fact) -> bool:
+    """Return whether a fact is a text of several sentences, as a guide that is to be followed."""
+    return fact.value is not None and ". " in fact.value
 
 
 def phase_of(step: ReferenceStep) -> str:

@@ -196,11 +196,13 @@ def facts(sight: Sight) -> Iterator[tuple[str, str]]:
 
 
 def labels(sight: Sight) -> list[str]:
-    """Return the labels of the fields of a form that changes something, from its top."""
+    """Return the labels of the fields of a form that changes something, from its top; none if it has boxes to tick too."""
     forms = (one for one in sight.page.front.walk() if one.tag == "form")
     posts = (one for one in forms if one.attrs.get("method", "get").casefold() == "post")
     parts = [one for form in posts for one in form.walk()]
     boxes = [one for one in parts if one.attrs.get("type") in _BOXES]
+    if any(one.point is not None for one in boxes):
+        return []
     ids = {one.attrs["id"] for one in boxes if "id" in one.attrs}
     named = (
         words(one.text).rstrip(" *:")

@@ -5,7 +5,7 @@ from random import Random
 from support.browsers.reference_pages import step
 
 from generators.policy.thoughts.plan import MOST, plan
-from schemas.tasks.reference import ReferenceStep
+from schemas.tasks.reference import Fact, ReferenceStep
 
 OPEN = step(do="click", on="Orders", purpose="view")
 SEARCH = step(do="enter", on="Search", text="Lamp", purpose="search_at_once")
@@ -90,3 +90,24 @@ def test_permission_is_asked_for_if_it_is_needed() -> None:
 def test_steps_without_a_purpose_are_no_plan() -> None:
     bare = [step(do="click", on=name) for name in ("Orders", "Lamp", "Edit")]
     assert plans(*bare) == []
+
+
+def test_what_a_guide_asks_for_is_not_planned_before_it_is_read() -> None:
+    said = Fact(of="Guide", label="Steps", value="Open the order. Put 3 in Count.")
+    look = step(do="look", on="Steps", purpose="look")
+    guide = look.model_copy(update={"keep": (said,)})
+    short = look.model_copy(update={"keep": (Fact(of="Guide", label="Steps", value="3"),)})
+
+    followed = plans(OPEN, guide, EDIT, SAVE)
+    assert all("save" not in one and "form" not in one for one in followed)
+    assert any("says" in one or "written" in one for one in followed)
+    assert any("save" in one for one in plans(OPEN, short, EDIT, SAVE))
+
+
+def test_that_something_is_missing_is_not_known_beforehand() -> None:
+    read = step(do="read", purpose="look")
+    counted = read.model_copy(update={"keep": (Fact(of="Lamp"),)})
+    end = step(do="answer", text="impossible", purpose="answer")
+
+    assert not any("answer" in one or "reply" in one for one in plans(OPEN, SEARCH, read, end))
+    assert any("answer" in one for one in plans(OPEN, SEARCH, counted, end))
