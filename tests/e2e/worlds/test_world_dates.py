@@ -17,6 +17,7 @@ from generators.worlds.state.database import Row, Rows
 from schemas.episodes.action import Answer, Goto
 from schemas.worlds.behaviour import Place
 from schemas.worlds.field import WIDGETS, DataField, Kind
+from schemas.worlds.language import Language
 from schemas.worlds.look import Days
 from schemas.worlds.world import Entity, View, World
 
@@ -50,16 +51,22 @@ THING = Entity(
 FACTS = "[...document.querySelectorAll('dd')].map(one => one.textContent)"
 
 
-def made(place: Place, writing: Days, day: str | None) -> tuple[World, Rows]:
-    """Return a world whose forms open in a place, and its one row, which holds a day."""
+def made(place: Place, locale: str, writing: Days, day: str | None) -> tuple[World, Rows]:
+    """Return a world of a locale whose forms open in a place, and its one row, which holds a day.
+
+    Its pages are in German where the locale is; in each locale the browser's own field is typed into in one order.
+    """
+    language = Language.GERMAN if locale == "de_DE" else Language.ENGLISH
     world = SHOP.model_copy(
         update={
-            "host": f"dates-in-a-{place.value}.localhost",
+            "host": f"dates-in-a-{place.value}-{locale.replace('_', '-').lower()}.localhost",
             "entities": (THING,),
             "workflows": (),
             "packages": picker_packages((THING,)),
             "views": (View(name="things", label="Things", entity="thing", columns=("name",)),),
             "days": writing,
+            "language": language,
+            "locale": locale,
             "behaviour": SHOP.behaviour.model_copy(update={"forms": place}),
         }
     )
@@ -68,18 +75,19 @@ def made(place: Place, writing: Days, day: str | None) -> tuple[World, Rows]:
 
 
 @pytest.mark.parametrize(
-    ("place", "writing", "days"),
+    ("place", "locale", "writing", "days"),
     [
-        (Place.PAGE, Days.AMERICAN, ("2026-02-27", "2025-12-31")),
-        (Place.DIALOG, Days.FRENCH, ("2026-02-27", "2029-02-28", None)),
-        (Place.DRAWER, Days.JAPANESE, (None, "2026-04-01")),
+        (Place.PAGE, "en_US", Days.AMERICAN, ("2026-02-27", "2025-12-31")),
+        (Place.DIALOG, "de_DE", Days.GERMAN, ("2026-02-27", "2029-03-28", None)),
+        (Place.DRAWER, "ja_JP", Days.JAPANESE, (None, "2026-04-01")),
+        (Place.PAGE, "ar_DZ", Days.SLASHES, ("2026-02-27", "2026-03-01")),
     ],
-    ids=["near", "far-then-none", "the-first"],
+    ids=["near", "far-then-none", "the-first", "week-from-saturday"],
 )
 async def test_days_are_given_and_taken_away(
-    place: Place, writing: Days, days: tuple[str | None, ...]
+    place: Place, locale: str, writing: Days, days: tuple[str | None, ...]
 ) -> None:
-    world, rows = made(place, writing, days[0])
+    world, rows = made(place, locale, writing, days[0])
     setting = Setting(world, rows)
     async with (
         browser_and_gateway() as (chromium, gateway),

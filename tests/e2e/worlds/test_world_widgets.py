@@ -1,8 +1,9 @@
 """Every widget of a form, operated in Chromium by the steps that references plan for it, twice alike; and its tip."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from effort import THOROUGH
@@ -17,10 +18,13 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.forms import put
 from generators.tasks.worlds.references.steps import save
 from generators.worlds.drawing.widgets import picker_packages
+from generators.worlds.rendering.script_words import script_words
 from generators.worlds.state.database import Row, Rows, Value
+from generators.worlds.words import catalogue as words
 from schemas.episodes.action import Answer, Goto, Hover
 from schemas.worlds.behaviour import Behaviour
 from schemas.worlds.field import HAVE_CHOICES, WIDGETS, DataField, Kind, Widget
+from schemas.worlds.language import Language
 from schemas.worlds.world import Entity, View, World
 
 pytestmark = [
@@ -154,10 +158,23 @@ async def test_each_widget_is_given_a_value_and_another_and_looks_the_same_twice
     assert [said for said, _ in alike[0].result()] == [shown(1, TWICE), shown(2, TWICE)]
 
 
+@pytest.fixture
+def arabic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Arabic pages with the words of English ones: what is tried is their direction."""
+    english = (words.FOLDER / "en.toml").read_text(encoding="utf-8")
+    for name in ("en", "ar"):
+        (tmp_path / f"{name}.toml").write_text(english, encoding="utf-8")
+    monkeypatch.setattr(words, "FOLDER", tmp_path)
+    words.catalogue.cache_clear()
+    script_words.cache_clear()
+    yield
+    words.catalogue.cache_clear()
+    script_words.cache_clear()
+
+
+@pytest.mark.usefixtures("arabic")
 async def test_a_slider_is_given_values_where_its_numbers_grow_to_the_left() -> None:
-    turned = WORLD.model_copy(
-        update={"look": WORLD.look.model_copy(update={"right_to_left": True})}
-    )
+    turned = WORLD.model_copy(update={"language": Language.ARABIC, "locale": "ar_DZ"})
     sliders = [field for field in FIELDS if field.widget is Widget.SLIDER]
     async with browser_and_gateway() as (chromium, gateway):
         site = WorldsSite(gateway, lambda _: (turned, rows()))

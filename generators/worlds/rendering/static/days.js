@@ -135,7 +135,8 @@
       const below = at.bottom + GAP;
       const top = below + high <= innerHeight - GAP ? below : at.top - GAP - high;
       popup.style.top = `${Math.max(GAP, Math.min(top, innerHeight - high - GAP))}px`;
-      popup.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - wide - GAP))}px`;
+      const left = document.documentElement.dir === "rtl" ? at.right - wide : at.left;
+      popup.style.left = `${Math.max(GAP, Math.min(left, innerWidth - wide - GAP))}px`;
     };
     const open = () => {
       if (isOpen()) return;

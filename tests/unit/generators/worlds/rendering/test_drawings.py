@@ -79,3 +79,5 @@ def test_pages_run_from_right_to_left_in_arabic_alone() -> None:
         home = Pages(SHOP.model_copy(update={"language": language})).home()
         assert f'<html lang="{language.value}"' in home
         assert (' dir="rtl"' in home) is (language is Language.ARABIC)
+        style = Pages(SHOP.model_copy(update={"language": language})).style()
+        assert ("body { text-align: right; }" in style) is (language is Language.ARABIC)
