@@ -1,4 +1,4 @@
-"""The flags that several commands share, and those of `export`, `tasks` and `engine`.
+"""The flags that several commands share, and those of `export`, `sites` and `engine`.
 
 Help needs them, so nothing heavy is loaded here. `stepmill export --format NAME --help` explains one
 format; without a name, all are listed.
@@ -20,9 +20,6 @@ from storage.export.registry import (
     StepChoice,
 )
 from storage.publish.training.options import SystemPrompt
-
-DEFAULT_SEEDS = 20
-"""Seeds of each template that `tasks check` attempts by default."""
 
 Adder = Callable[[argparse.ArgumentParser], None]
 """Adds the flags of a command to its parser."""
@@ -62,7 +59,7 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
 
 def configuration_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--set`."""
-    _config_flag(parser, "a TOML file; paths in it are relative to here")
+    config_flag(parser, "a TOML file; paths in it are relative to here")
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -79,7 +76,8 @@ def doctor_flags(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
-def _config_flag(parser: argparse.ArgumentParser, about: str) -> None:
+def config_flag(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add `--config`."""
     parser.add_argument("--config", metavar="FILE", help=about)
 
 
@@ -183,94 +181,6 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     )
     configuration_flags(parser)
     json_flag(parser)
-
-
-def tasks_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of `tasks`."""
-    add_commands(parser, TASKS, dest="tasks_command", package="flows.cli.tasks")
-
-
-def _list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("globs", metavar="GLOB", nargs="*", help="only templates that match any")
-    parser.add_argument(
-        "--tag", action="append", default=[], help="only with this tag, as typing; may be repeated"
-    )
-    parser.add_argument("--source", help="a task file instead: its tasks, read and checked")
-    _config_flag(
-        parser, "a run's TOML file: its sites are known, and without --source its tasks are listed"
-    )
-    json_flag(parser)
-
-
-def _validate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="JSON Lines, a JSON array or Parquet; docs/tasks.md explains each",
-    )
-    _config_flag(parser, "a run's TOML file: tasks may be of its sites")
-    json_flag(parser)
-
-
-def _show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "template",
-        metavar="TEMPLATE",
-        help="as click-test; with --config also a template or an id of its task files",
-    )
-    parser.add_argument(
-        "--seed", type=seed_number, metavar="N", help="which task of it (0; of a file the first)"
-    )
-    parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
-    configuration_flags(parser)
-    json_flag(parser)
-
-
-def _check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--policy", metavar="NAME", help="the policy that acts (teacher)")
-    parser.add_argument(
-        "--seeds", type=whole_number, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
-    )
-    parser.add_argument("--first-seed", type=seed_number, metavar="N", help="the first of them (0)")
-    parser.add_argument(
-        "--include", action="append", metavar="GLOB", help="only templates that match any"
-    )
-    parser.add_argument(
-        "--exclude", action="append", metavar="GLOB", help="no templates that match any"
-    )
-    parser.add_argument("--sessions", type=whole_number, metavar="N", help="at once")
-    parser.add_argument(
-        "--sheet",
-        metavar="FILE",
-        help="save the first and final picture of each template on one: .png or .jpg",
-    )
-    configuration_flags(parser)
-    json_flag(parser)
-
-
-TASKS: Commands = {
-    "list": (
-        _list,
-        "list templates with their requirements and an example goal, or a task file's tasks",
-        "stepmill tasks list 'click-*' --tag searching",
-    ),
-    "validate": (
-        _validate,
-        "name every defect of a task file with its line, and count its tasks",
-        "stepmill tasks validate tasks.jsonl",
-    ),
-    "show": (
-        _show,
-        "open one task's real page and show its goal, address, elements and picture",
-        "stepmill tasks show book-flight --seed 3 --to flight.png",
-    ),
-    "check": (
-        _check,
-        "attempt templates with many seeds and replay what succeeded; by template, worst first",
-        "stepmill tasks check --policy teacher --seeds 20 --include 'click-*'",
-    ),
-}
-"""The subcommands of `tasks`."""
 
 
 def sites_flags(parser: argparse.ArgumentParser) -> None:

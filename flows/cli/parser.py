@@ -17,9 +17,9 @@ from flows.cli.flags import (
     export_flags,
     json_flag,
     sites_flags,
-    tasks_flags,
     whole_number,
 )
+from flows.cli.tasks.flags import tasks_flags
 from flows.cli.worlds.flags import worlds_flags
 from flows.terminal import ExitCode, print_error, print_lines
 from flows.version import DISTRIBUTION, version_of

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
+from generators.tasks.rephrase.gate import gate_for, with_goal
 from generators.tasks.site_offers import MAX_STEPS, SiteOffer, make_template_task
 from registries.entry_points import Group
 from registries.registry import check_known
@@ -100,6 +101,10 @@ class TaskRow(Record):
     """If stated, must be the site's."""
     task_id: str | None = None
     """If stated, must be the computed one."""
+    original_instruction: str | None = Field(default=None, min_length=1)
+    """The goal of a world's task before a model rephrased it; must be that of the drawn task. None: nobody did."""
+    rephrased_by: str | None = Field(default=None, min_length=1)
+    """The model that wrote `instruction`; stated with `original_instruction` alone."""
     split: Literal["", "train", "validation", "test"] | None = None
     """The split of its template in publications, the same for all its tasks; None or empty: publication decides."""
 
@@ -210,7 +215,7 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
             f"user = '{row.user}': {offer.name} has no such user (there are: {there}){hint}"
         )
     make = _make_template_task if offer.templates else _make_instruction_task
-    task = make(row, offer, source)
+    task = _rephrase(row, make(row, offer, source))
     computed: dict[str, tuple[str | None, str | None]] = {
         "site_version": (row.site_version, offer.version),
         "start_url": (None if offer.origin else row.start_url, task.start_url),
@@ -239,6 +244,23 @@ def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         parameters=row.parameters,
         faults=0.0 if row.fault is None else 1.0,
     )
+
+
+def _rephrase(row: TaskRow, task: Task) -> Task:
+    """Return a task with the goal that a model wrote for it, if the row has one and it means the same."""
+    if row.original_instruction is None and row.rephrased_by is None:
+        return task
+    if row.instruction is None or row.original_instruction is None or row.rephrased_by is None:
+        raise BadRow("instruction, original_instruction and rephrased_by: a row has all three")
+    gate = gate_for(task)
+    if gate is None:
+        raise BadRow("original_instruction: only goals of worlds are rephrased")
+    if row.original_instruction != task.instruction:
+        stated, own = _shorten(row.original_instruction), _shorten(task.instruction)
+        raise BadRow(f"original_instruction = {stated}, but this task's is {own}")
+    if (why := gate.why_not(task, row.instruction)) is not None:
+        raise BadRow(f"instruction = {_shorten(row.instruction)}: {why}")
+    return with_goal(task, row.instruction, by=row.rephrased_by)
 
 
 def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:

@@ -74,6 +74,10 @@ class Task(Record):
     `parameters`, and so a part of the task's identity. None: nothing goes wrong on purpose."""
     expires_at: Moment | None = None
     """When the task is out of date; None if never."""
+    original_instruction: str | None = None
+    """The goal before a model rephrased it; None: `instruction` is the task's own."""
+    rephrased_by: str | None = None
+    """The model that wrote `instruction`; None: nobody has rephrased it."""
     split: str = ""
     """The split that its task file asks for: `train`, `validation` or `test`; empty where it asks for
     none. Published tasks have the split that publication put their template into."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from flows import signals
 from flows.checks.tasks import GateKeeper, TaskGates, gated_tasks
-from flows.cli.flags import DEFAULT_SEEDS
 from flows.cli.live_progress import show_progress
+from flows.cli.tasks.flags import DEFAULT_SEEDS
 from flows.cli.tasks.sheet import ContactSheet, check_picture_path
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate

@@ -1,8 +1,9 @@
 """What a chat is answered with: a queued text, a target found on a picture, or seeded nonsense.
 
-The first of these that applies: the text that a test queued for the session; JSON under the schema
-of the request; a call of one of its tools; JSON under a schema that the system prompt holds; the
-form of the model family that the prompt speaks of; a sentence. Faults of content alter it afterwards.
+The first of these that applies: the text that a test queued for the session; a goal or thought in
+other words where the prompt asks to rewrite one; JSON under the schema of the request; a call of one
+of its tools; JSON under a schema that the system prompt holds; the form of the model family that the
+prompt speaks of; a sentence. Faults of content alter it afterwards.
 
 A queued text is used up once it was sent whole and unaltered. After a cut, a refusal, a client that
 went away or a fault that alters the reply, the next request gets it.
@@ -24,6 +25,7 @@ from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.engine.simulator.pictures import PromptImage, colour_centre
 from generators.engine.simulator.reply_targets import ReplyTargets
 from generators.engine.simulator.reply_templates import find_schema, free_text, tool_arguments_name
+from generators.engine.simulator.rewriter import rewrite, text_to_rewrite
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import TokenizedPrompt
 from schemas.base import JsonObject, canonical_json
@@ -149,6 +151,8 @@ async def _find_target(
 
 
 def _generate(chat: ChatRequest, rng: Random, targets: ReplyTargets) -> GeneratedReply:
+    if (text := text_to_rewrite(chat.system_text, chat.last_user_text)) is not None:
+        return GeneratedReply(rewrite(text, rng))
     if chat.schema is not None:
         return GeneratedReply(_sample_json(chat.schema, rng, targets))
     if chat.tools:

@@ -152,7 +152,7 @@ def _is_misread(setting: Setting, task: WorldTask) -> bool:
 
 def is_earned(setting: Setting, task: WorldTask) -> bool:
     """Return whether a task neither reveals its answer nor rewards a shortcut."""
-    given_away = leak_gates(to_task(setting.world, task), _start_words(setting.world))
+    given_away = leak_gates(to_task(setting.world, task), start_words(setting.world))
     return (
         next(given_away, None) is None
         and not constraint_in_answer(setting, task)
@@ -215,8 +215,8 @@ def _places(setting: Setting) -> set[str]:
     return {*(view.label for view in setting.world.views), *titles}
 
 
-def _start_words(world: World) -> str:
-    """Return the words of the page on which tasks start."""
+def start_words(world: World) -> str:
+    """Return the words of the page on which a world's tasks start."""
     words = [world.title, world.user, world.words.home]
     for view in world.views:
         entity = world.entity(view.entity)

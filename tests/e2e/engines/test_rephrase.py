@@ -1,0 +1,103 @@
+"""`stepmill tasks rephrase` as a user runs it, against a simulator in its own process."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from support.runs.commands import called
+from support.servers.engine_servers import scripted_engine
+from support.worlds import drawn
+
+from flows.terminal import ExitCode
+from schemas.base import JsonObject
+from schemas.tasks.task import Task
+
+KINDS = ("edit", "find", "delete", "create", "count")
+
+
+def _tasks() -> list[Task]:
+    told = [drawn.task(family, kind, 5) for family in ("banking", "shop") for kind in KINDS]
+    return [one for one in told if one is not None]
+
+
+def _file(path: Path, tasks: list[Task]) -> Path:
+    rows = [one.model_dump(mode="json", exclude_defaults=True) for one in tasks]
+    path.write_text("".join(f"{json.dumps(_told(row))}\n" for row in rows))
+    return path
+
+
+def _told(row: JsonObject) -> JsonObject:
+    return {name: row[name] for name in ("site", "template_id", "seed", "parameters", "expect")}
+
+
+def _rows(path: Path) -> list[JsonObject]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_file_is_rephrased_and_read_again(tmp_path: Path) -> None:
+    tasks = _tasks()
+    source, target = _file(tmp_path / "tasks.jsonl", tasks), tmp_path / "other.jsonl"
+    with scripted_engine() as (_, url):
+        said = called(
+            "tasks", "rephrase", str(source), "--engine", url, "--to", str(target), "--json"
+        )
+    assert said.code == ExitCode.DONE, said.err
+    told, rows = json.loads(said.out), _rows(target)
+    new = [row for row in rows if "rephrased_by" in row]
+    assert (told["tasks"], told["rephrased"]) == (len(tasks), len(new))
+    assert told["rephrased"] + sum(told["refused"].values()) == len(tasks)
+    assert all(row["rephrased_by"] == "scripted" for row in new)
+    goals = {one.instruction for one in tasks}
+    assert all(row["original_instruction"] in goals for row in new)
+    assert all(row["instruction"] not in goals for row in new)
+    again = called("tasks", "validate", str(target))
+    assert again.code == ExitCode.DONE, again.out
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("  ", "it says nothing"),
+        ("{goal}", "it is the same goal"),
+        ("I cannot help with that.", "it is not read"),
+        ("{goal} The answer is {answer}.", "it gives the answer away"),
+    ],
+)
+def test_what_a_writer_does_wrong_is_not_kept(tmp_path: Path, reply: str, why: str) -> None:
+    task = drawn.task("banking", "find", 5)
+    assert task is not None
+    assert task.expect is not None
+    text = reply.format(goal=task.instruction, answer=task.expect.answer)
+    source, target = _file(tmp_path / "tasks.jsonl", [task]), tmp_path / "other.jsonl"
+    with scripted_engine("--puppet") as (_, url):
+        _queue(url, task.task_id, text)
+        said = called("tasks", "rephrase", str(source), "--engine", url, "--to", str(target))
+    assert said.code == ExitCode.SHORT, said.err
+    assert why in said.out
+    assert f"{target}: 0 of 1 goals are rephrased" in said.out
+    (row,) = _rows(target)
+    assert row["instruction"] == task.instruction
+    assert "original_instruction" not in row
+
+
+def _queue(url: str, session: str, text: str) -> None:
+    httpx.put(f"{url}/puppet/{session}", json={"text": text}).raise_for_status()
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "there.jsonl"
+    path.write_text("mine")
+    said = called("tasks", "rephrase", "x.jsonl", "--engine", "http://x/", "--to", str(path))
+    assert said.code == ExitCode.REFUSED
+    assert "there is such a file" in said.err
+    assert path.read_text() == "mine"
+
+
+def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    source, target = _file(tmp_path / "tasks.jsonl", _tasks()[:1]), tmp_path / "other.jsonl"
+    url = "http://127.0.0.1:9/v1"
+    said = called("tasks", "rephrase", str(source), "--engine", url, "--to", str(target))
+    assert said.code == ExitCode.REFUSED
+    assert "no engine answers" in said.err
+    assert not target.exists()
