@@ -32,8 +32,7 @@ _MARKS = {
     Kind.INTEGER: "figure",
     Kind.MONEY: "figure",
     Kind.DATE: "day",
-    Kind.TEXT: "text",
-    Kind.LONG_TEXT: "text",
+    **dict.fromkeys((Kind.TEXT, Kind.LONG_TEXT), "text"),
 }
 """The CSS class of table cells by kind, except for titles."""
 
