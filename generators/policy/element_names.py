@@ -1,5 +1,6 @@
 """The names of a page's elements: the words on them, their labels and attributes, and the words beside fields."""
 
+import re
 from collections.abc import Iterator
 
 from generators.browser.protocol import Node
@@ -72,6 +73,11 @@ def is_tiny(node: Node) -> bool:
 def words(text: str) -> str:
     """Return a text with its white space collapsed."""
     return " ".join(text.split())
+
+
+def names(goal: str, name: str) -> bool:
+    """Return whether a goal has a name as words of its own, whatever its capital letters."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", goal, re.IGNORECASE) is not None
 
 
 class Names:

@@ -4,14 +4,13 @@ What leads to the page in sight is left out, and so is a menu whose entry is in 
 may hold anything: of several the first is opened first.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from generators.browser.protocol import Node
 from generators.policy.approach import is_in_window
 from generators.policy.course import Course
-from generators.policy.element_names import is_active, words
+from generators.policy.element_names import is_active, names, words
 from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
@@ -198,11 +197,6 @@ def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
     link, then = (page.find(one, exactly=True) for one in steps)
     is_current = link is not None and link.attrs.get("aria-current") == "page"
     return is_current and then is not None and _is_in_sight(then, page)
-
-
-def names(goal: str, name: str) -> bool:
-    """Return whether a goal has a name, whatever its capital letters."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", goal, re.IGNORECASE) is not None
 
 
 def is_known(name: str, course: Course, goal: str) -> bool:

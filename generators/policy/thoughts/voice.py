@@ -5,7 +5,7 @@ from itertools import takewhile
 from random import Random
 
 from generators.policy.course import Course, Taken
-from generators.policy.element_names import words
+from generators.policy.element_names import names, words
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import FILLS
 from generators.policy.sentences.vary import vary
@@ -59,7 +59,7 @@ class Voice:
         names_all = visible.may_name_others(decision.action, thought, sight)
 
         def is_known(name: str) -> bool:
-            return names_all and (words(name).casefold() in self._goal or sight.shows(name))
+            return names_all and (names(self._goal, words(name)) or sight.shows(name))
 
         if is_first:
             told = plan(self._steps, is_known, self._random)

@@ -4,6 +4,7 @@ from support.browsers.reference_pages import SEEN, Reader, node, scrolled, step
 from support.episodes.said import says
 
 from generators.browser.protocol import Node
+from generators.policy.element_names import names
 from generators.policy.protocol import Decision, PolicyInput
 from generators.policy.reference import ReferencePolicy
 from schemas.episodes.action import (
@@ -335,3 +336,9 @@ async def test_a_row_that_the_goal_names_is_named_while_it_is_looked_for() -> No
         found = await _act(_policy(finds), _list("Lamp large"), goal=goal, height=2_000.0)
         assert isinstance(found.action, Scroll)
         assert ('"Lamp small"' in (found.thought or "")) is named
+
+
+def test_a_name_is_said_only_in_words_of_its_own() -> None:
+    assert names("Open the Ticket 2049, please", "ticket 2049")
+    assert not names("Open the Ticket 20491", "Ticket 2049")
+    assert not names("حول والتماس 2049", "التماس 2049")
