@@ -227,6 +227,8 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
         "rubric": "a word of the task file; no verifier reads it yet",
         "reference": "a word of the task file; `tasks check` carries it out",
         "expires_at": "a word of the task file",
+        "original_instruction": "a word of the task file, which reads it as the task's own goal",
+        "rephrased_by": "a word of the task file",
         "split": "a word of the task file; publication decides where it has none",
     },
     "episodes": {

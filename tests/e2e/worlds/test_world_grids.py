@@ -10,6 +10,7 @@ from flows.resources.browsers import Browsers, open_browsers
 from generators.browser.protocol import Node, Session
 from generators.worlds.drawing.draw import draw_world
 from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.words.catalogue import catalogue
 from schemas.episodes.action import Click, Key, TypeText
 from schemas.worlds.behaviour import Delivery, Noise
 from schemas.worlds.field import DataField, Kind
@@ -72,5 +73,6 @@ async def test_a_cell_is_opened_left_refused_and_kept_in_its_place(
             said.append(" ".join((await cell_of(session, column)).text.split()))
         after = (await session.observe()).page.url
 
-    assert said == [held, "✓ Enter a whole number.", other]
+    refused = catalogue(world.language).say("form.whole_number")
+    assert said == [held, f"✓ {refused}", other]
     assert before == after
