@@ -11,7 +11,7 @@ from string import Formatter
 
 from generators.worlds.checking.html_reader import PageReader
 from generators.worlds.state.database import Rows
-from generators.worlds.state.display import show_value
+from generators.worlds.state.display import EXAMPLE_DAY, show_day, show_value
 from generators.worlds.words.catalogue import LABELS, Catalogue, catalogue
 from schemas.worlds.field import HAVE_CHOICES, Kind, tags_of
 from schemas.worlds.world import Entity, World
@@ -103,6 +103,9 @@ def _values(world: World, rows: Rows) -> Iterator[str]:
                     parts = value.split()[:2]
                     yield "".join(part[0] for part in parts)  # what stands in place of a face
     yield from world.user.split()[:1]  # who is greeted by it
+    yield from re.split(
+        r"\d+", show_day(world, EXAMPLE_DAY)
+    )  # what stands around the numbers of days
 
 
 def _said(words: Catalogue) -> Iterator[str]:

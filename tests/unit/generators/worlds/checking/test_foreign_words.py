@@ -12,6 +12,7 @@ from generators.worlds.rendering.script_words import script_words
 from generators.worlds.serving.faults import OtherChange, Trouble
 from schemas.worlds.fault import Fault
 from schemas.worlds.language import Language
+from schemas.worlds.look import Days
 from schemas.worlds.world import World
 
 OTHERS = [language for language in Language if language is not Language.ENGLISH]
@@ -122,3 +123,11 @@ async def test_the_gate_names_the_page_the_text_and_the_word() -> None:
     assert [one.because for one in broken] == [
         "/: 'please' of 'Please wait' is no word of its language"
     ]
+
+
+def test_the_signs_of_days_are_words_of_a_language_that_writes_days_with_them() -> None:
+    japanese = SHOP.model_copy(update={"days": Days.JAPANESE})
+    page = {"/": "<p>2031年7月1日</p>"}
+
+    assert [*Explained(japanese, shop_rows()).foreign(page)] == []
+    assert [*Explained(SHOP, shop_rows()).foreign(page)]
