@@ -41,7 +41,7 @@ def click_calendar(root: Node, node: Node) -> bool:
 
 def _show(root: Node, field: Node, month: date) -> None:
     _close(root)
-    html = next((one for one in root.walk() if one.tag == "html"), root)
+    html = next((one for one in root.walk() if "lang" in one.attrs), root)
     words = catalogue(Language(html.attrs.get("lang", "en")))
     names = words.among("dates.months")
     count = month.year * _MONTHS + month.month - 1

@@ -17,6 +17,7 @@ from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.sheets import with_ways_out
 from generators.tasks.worlds.references.steps import Steps, click, to_view
 from generators.worlds.drawing.draw import FOLDER, read_family
+from generators.worlds.words.catalogue import catalogue
 from schemas.errors import BadTasks
 from schemas.tasks.reference import Purpose
 from schemas.worlds.cart import Cart
@@ -103,7 +104,13 @@ async def test_an_order_counts_however_its_things_were_put_in_and_no_other_does(
         ),
         "taken out again": (
             *ordering(setting, cart, [(0, 2), (1, 1)]),
-            click(f"{cart.remove} {setting.title(world.entity(cart.things), rows[1])}"),
+            click(
+                catalogue(world.language).say(
+                    "cart.remove_one",
+                    remove=cart.remove,
+                    title=setting.title(world.entity(cart.things), rows[1]),
+                )
+            ),
             *done,
         ),
     }
@@ -159,9 +166,9 @@ async def test_a_cart_counts_adds_up_and_refuses_what_is_not_in_it() -> None:
     most = world.entity(cart.lying).field(cart.quantity).max
 
     assert empty.status_code == 409
-    assert [f"Put in, now {count}: “" in page for count, page in enumerate(told[:3], 1)] == [
-        True
-    ] * 3
+    said = catalogue(world.language)
+    for count, shown in enumerate(told[:3], 1):
+        assert said.say("cart.put_in", count=count, titles="").strip(" .。") in shown
     assert [row[cart.quantity] for row in (*full, *less)] == [most, most - 1]
     assert f'aria-hidden="true">{most}</span>' in page
     assert 'disabled=""' in page

@@ -11,6 +11,7 @@ from support.worlds.drawn_visits import reward, setting_of, visiting
 from generators.tasks.worlds.kinds.grid import grid_edit
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.worlds.drawing.draw import FOLDER, read_family
+from generators.worlds.words.catalogue import catalogue
 from schemas.errors import BadTasks
 from schemas.worlds.behaviour import Cells
 from schemas.worlds.field import Kind
@@ -55,7 +56,9 @@ async def test_a_cell_says_what_it_refuses_and_shows_what_it_took() -> None:
     least = field.min if field.kind is Kind.INTEGER else 100 * field.min
 
     assert refused.status_code == 422
-    assert "Enter a" in refused.text
+    keys = ("whole_number", "number_between", "amount_like")
+    told = [catalogue(world.language).say_as_is(f"form.{key}").split(" {")[0] for key in keys]
+    assert any(one in refused.text for one in told)
     assert before == between
     assert (part.url.path, whole.url.path) == (address, f"/{view.name}")
     assert after[0] == {**before[0], field.name: least}

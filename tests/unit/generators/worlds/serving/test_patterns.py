@@ -20,6 +20,7 @@ from generators.tasks.worlds.references.pattern_steps import (
 )
 from generators.tasks.worlds.references.steps import Steps, choose, click, fill, to_row, to_view
 from generators.worlds.state.form_fields import asked_fields, form_parts
+from generators.worlds.words.catalogue import catalogue
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.field import DataField
 from schemas.worlds.patterns import Shape
@@ -70,7 +71,8 @@ async def test_settings_are_changed_on_a_page_of_sections(seed: int) -> None:
         bad = await seen.http.post(f"/{view.name}", data={"per_page": "0"})
     assert [section.label in page for section in entity.sections] == [True] * 3
     assert bad.status_code == 422
-    assert "Enter a number from 5 to 100." in bad.text
+    told = catalogue(world.language).say("form.number_between", least=5, most=100)
+    assert told in bad.text
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -162,7 +164,8 @@ async def test_a_form_of_several_pages_saves_nothing_before_its_last() -> None:
         skipped = await seen.http.post("/member/new", data={"page": "9", "go": "save"})
         after = seen.table("member")
 
-    assert f"{first[1][0].label} is required." in refused
+    told = catalogue(world.language).say("form.required", field=first[1][0].label)
+    assert told in refused
     assert before == between == after
     assert (skipped.status_code, last[0] in skipped.text) == (422, True)
 

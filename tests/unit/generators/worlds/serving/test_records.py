@@ -18,6 +18,7 @@ from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.drawing.histories import tracked_fields
 from generators.worlds.state.database import Rows
 from generators.worlds.state.display import show
+from generators.worlds.words.catalogue import catalogue
 from schemas.base import JsonObject
 from schemas.worlds.world import World
 
@@ -42,7 +43,7 @@ def test_a_procedure_says_all_that_is_done_and_its_title_says_nothing_of_it() ->
             text, entity = str(row[manual.text]), world.entity(one.entity)
             for put in one.puts:
                 shown = show(world, entity.name, put.field, put.value, {})
-                assert f"“{shown}”" in text
+                assert catalogue(world.language).quote([shown]) in text
                 assert entity.field(put.field).label in text
             assert one.message in text
             assert row["title"] == one.title
