@@ -105,8 +105,10 @@ class Ways:
             return click(tried, why)
         if page.window.heading is None:
             return None
-        self._tried, (x, y) = "", page.window.heading[1]
-        return decide(Hover(x=x, y=y), why)
+        heading, (x, y) = page.window.heading
+        off = said("policy.moves_off", on=self._tried, heading=words(heading))
+        self._tried = ""
+        return decide(Hover(x=x, y=y), step.why and off)
 
     def note(self, decision: Decision, sight: Sight) -> None:
         """Note which menu a decision opens."""

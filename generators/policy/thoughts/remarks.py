@@ -18,7 +18,7 @@ _PLACE = 0.2
 """How often where something stands is said, where something else could be."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_BEHIND = {"place", "between", "beside", "entries"}
+_BEHIND = {"place", "between", "beside", "entries", "entry"}
 """Remarks on what is pointed at, which stand behind the reason."""
 
 

@@ -189,7 +189,7 @@ def facts(sight: Sight) -> Iterator[tuple[str, str]]:
             if not (is_pair and sight.holds(label) and sight.holds(value)):
                 continue
             is_listed = any(each.tag in _ENTRIES for each in sight.page.window.path_to(label))
-            has_several = sum(bool(each.text) for each in value.children) > 1
+            has_several = sum(bool(each.own_text) for each in value.walk()) > 1
             said, told = _short(label.text), _short(value.text)
             if said and told and not (is_listed or has_several):
                 yield said, told

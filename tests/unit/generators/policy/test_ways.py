@@ -198,6 +198,10 @@ async def test_a_menu_that_lies_over_the_next_one_is_closed_first() -> None:
     hovers = _policy(step(do="hover", on="Manage"), step(do="click", on="Orders"))
     await _act(hovers, _menus("Browse", "Manage"), "/")
     assert (await _act(hovers, covered, "/")).action == Hover(x=1, y=2)
+    told = _policy(step(do="hover", on="Manage", why="I look."), step(do="click", on="Orders"))
+    await _act(told, _menus("Browse", "Manage"), "/")
+    off = await _act(told, covered, "/")
+    assert says(off.thought, "policy.moves_off", on="Browse", heading="Shop")
 
 
 async def test_a_menu_that_was_open_before_is_known() -> None:
