@@ -14,7 +14,7 @@ from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import FILLS, click, decide
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.window import Window, is_within
 from schemas.episodes.action import Direction, Hover, Key
 from schemas.episodes.observation import Box
@@ -121,7 +121,7 @@ class Approach:
         """Return the click that shows what is folded away, or what brings its button into sight."""
         self.count(step)
         name = words(fold.text)
-        why = step.why and said("policy.unfolds", on=name)
+        why = step.why and sentence("policy.unfolds", on=name)
         press = ReferenceStep(do=Do.CLICK, on=name, why=why)
         return self.reach(press, page, places) or click(fold, why)
 
@@ -136,10 +136,10 @@ class Approach:
                 continue
             direction, distance = back
             if place.is_far_up(direction, distance) and not page.is_written_in:
-                to_top = said("policy.to_top", thing=_called(step))
+                to_top = sentence("policy.to_top", thing=_words_for(step))
                 return decide(Key(key="Home"), step.why and to_top)
             scroll = self._memory.scroll(place, direction, distance)
-            return decide(scroll, self._why(step, direction, _seen(step, thing, direction)))
+            return decide(scroll, self._why(step, direction, _was_in_sight(step, thing, direction)))
         return None
 
     def _look_on(
@@ -152,7 +152,7 @@ class Approach:
         """
         on = unseen_part(places)
         if on is not None:
-            why = said(f"policy.unseen_{_way(on[1])}", thing=_called(step))
+            why = sentence(f"policy.unseen_{_way(on[1])}", thing=_words_for(step))
             return decide(self._memory.scroll(*on), self._why(step, on[1], why))
         inside = f" within '{named.within}'" if named.within else ""
         raise RolloutFailure(
@@ -184,11 +184,11 @@ class Approach:
         if came_no_nearer and not self._moved_away and window.heading is not None:
             self._moved_away = True
             heading, (x, y) = window.heading
-            why = said("policy.covered", on=words(heading))
+            why = sentence("policy.covered", on=words(heading))
             return decide(Hover(x=x, y=y), step.why and why)
         direction = Direction.DOWN if offset > 0 else Direction.UP
         how_much = "covered" if thing.point is None else "partly"
-        why = said(f"policy.{how_much}_{_way(direction)}")
+        why = sentence(f"policy.{how_much}_{_way(direction)}")
         over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)
         place = Place(Sheet(), 0.0, view, holder, over)
         scroll = place.scroll(direction, abs(offset))
@@ -198,7 +198,7 @@ class Approach:
         """Return why the page is scrolled: a look says it itself, at first."""
         if step.do is not Do.LOOK or step.why is None:
             return step.why and why
-        return step.why if self.scrolls <= 1 else said("policy.looks_on", way=_way(direction))
+        return step.why if self.scrolls <= 1 else sentence("policy.looks_on", way=_way(direction))
 
     def count(self, step: ReferenceStep) -> None:
         """Count a scroll, or another action that brings a step's element nearer.
@@ -218,7 +218,7 @@ def _way(direction: Direction) -> str:
     return "up" if direction is Direction.UP else "down"
 
 
-def _called(step: ReferenceStep) -> str:
+def _words_for(step: ReferenceStep) -> str:
     """Return what a step's element is called where its name may be unknown."""
     if step.do in _FIELDS:
         return "the field that comes next"
@@ -226,11 +226,11 @@ def _called(step: ReferenceStep) -> str:
     return thing or "what I need next"
 
 
-def _seen(step: ReferenceStep, thing: Node, direction: Direction) -> str:
+def _was_in_sight(step: ReferenceStep, thing: Node, direction: Direction) -> str:
     """Return why a page is scrolled to what was in sight: words on it are named."""
     if step.on is not None and words(thing.text) == step.on:
-        return said(f"policy.seen_{_way(direction)}_named", on=step.on)
-    return said(f"policy.seen_{_way(direction)}", thing=_called(step))
+        return sentence(f"policy.seen_{_way(direction)}_named", on=step.on)
+    return sentence(f"policy.seen_{_way(direction)}", thing=_words_for(step))
 
 
 def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:

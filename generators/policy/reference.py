@@ -30,7 +30,7 @@ from generators.policy.reference_actions import (
     slide,
 )
 from generators.policy.seen_document import SeenDocument
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
 from generators.policy.thoughts.voice import Voice
@@ -211,9 +211,9 @@ class ReferencePolicy:
         on = unseen_part(places) if self._saved else None
         if on is not None:
             self._approach.count(step)
-            return decide(self._memory.scroll(*on), step.why and said("policy.checks"))
+            return decide(self._memory.scroll(*on), step.why and sentence("policy.checks"))
         self._take()
-        why = step.why if not self._saved else step.why and said("policy.ends")
+        why = step.why if not self._saved else step.why and sentence("policy.ends")
         return decide(act_on_nothing(step, observation.page.url), why)
 
     def _look_through(
@@ -257,16 +257,16 @@ class ReferencePolicy:
     def _looks(self, step: ReferenceStep, way: str) -> str:
         """Return why a list is looked through further: `way` is `on` or `up`, where it may have changed since it was seen."""
         if step.do is Do.READ:
-            return said(f"policy.reads_{way}")
+            return sentence(f"policy.reads_{way}")
         if self._is_named(step):
-            return said(f"policy.finds_{way}_named", on=step.on)
-        return said(f"policy.finds_{way}")
+            return sentence(f"policy.finds_{way}_named", on=step.on)
+        return sentence(f"policy.finds_{way}")
 
     def _turns(self, step: ReferenceStep) -> str:
         """Return why the next rows of a list are loaded."""
         if self._is_named(step):
-            return said("policy.turns_named", on=step.on, next=step.text)
-        return said("policy.turns", next=step.text)
+            return sentence("policy.turns_named", on=step.on, next=step.text)
+        return sentence("policy.turns", next=step.text)
 
     def _is_named(self, step: ReferenceStep) -> bool:
         """Return whether the name of what a step looks for is known."""
@@ -287,14 +287,14 @@ class ReferencePolicy:
         if last.screen != sight.screen or is_open or menu is None or menu.point is None:
             return None
         self._approach.count(step)
-        return click(menu, step.why and said("policy.not_open", on=last.step.on))
+        return click(menu, step.why and sentence("policy.not_open", on=last.step.on))
 
     def _wait(self, step: ReferenceStep, page: Page) -> Decision | None:
         """Return a wait while the page says that something is not done yet; None: it does not say so."""
         sign = page.find_exactly(step.on or "")
         if sign is None or not is_in_window(sign, page):
             return None
-        waits_on = step.why and self._approach.scrolls and said("policy.waits_on", on=step.on)
+        waits_on = step.why and self._approach.scrolls and sentence("policy.waits_on", on=step.on)
         self._approach.count(step)
         return decide(Wait(ms=WAIT_MS), waits_on or step.why)
 
@@ -312,7 +312,7 @@ class ReferencePolicy:
         self._approach.count(step)
         closes = step.do is Do.TAB and sight.screen.tabs > 1
         goes_on = self._approach.scrolls > 1
-        why = step.why and (said("policy.leaves_on") if goes_on else step.why)
+        why = step.why and (sentence("policy.leaves_on") if goes_on else step.why)
         return decide(Tab(operation=TabOperation.CLOSE) if closes else Back(), why)
 
     def _check_dialog(self, step: ReferenceStep, page: PageState) -> None:
@@ -370,14 +370,14 @@ class ReferencePolicy:
         if page.has_open_list:
             self._put_in_option(step)
             return
-        led = step.why and said("policy.option_typed", on=step.on, text=step.text)
-        marked = step.why and said("policy.option_marked", on=step.on, text=step.text)
+        led = step.why and sentence("policy.option_typed", on=step.on, text=step.text)
+        marked = step.why and sentence("policy.option_marked", on=step.on, text=step.text)
         name = TypeText(text=step.text or "")
         self._keys = [decide(name, led), decide(Key(key="Enter"), marked)]
 
     def _put_in_option(self, step: ReferenceStep) -> None:
         """Plan the click on an option of a list that is open."""
-        why = step.why and said("policy.option", on=step.on, text=step.text)
+        why = step.why and sentence("policy.option", on=step.on, text=step.text)
         self._course.put_in(ReferenceStep(do=Do.CLICK, on=step.text, why=why or None))
 
 

@@ -15,7 +15,7 @@ from generators.policy.element_names import is_button_or_link, is_field, words
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import Reload, TypeText, Wait
 from schemas.errors import FailureKind, RolloutFailure
@@ -79,7 +79,7 @@ class Troubles:
         if answered is not None:
             return answered
         if self._again is not None:
-            self._course.go_back(self._again, said("policy.lost_all"))
+            self._course.go_back(self._again, sentence("policy.lost_all"))
             self._again = None
         return self._answer_page(sight)
 
@@ -88,13 +88,13 @@ class Troubles:
         loads = next((one.text for one in seen if self._is_busy(one)), None)
         if loads is not None:
             self._note(loads)
-            return decide(Wait(ms=WAIT_MS), said("policy.loads", told=loads))
+            return decide(Wait(ms=WAIT_MS), sentence("policy.loads", told=loads))
         failed = (one.text for one in seen if one.tag in ("h1", "h2"))
         heading = next((one for one in failed if _has_failed(one)), None)
         if heading is not None:
             self._note(heading)
             self._course.set_back()
-            return decide(Reload(), said("policy.failed", told=heading))
+            return decide(Reload(), sentence("policy.failed", told=heading))
         return self._take_up_alert(seen, sight)
 
     def _is_busy(self, one: Node) -> bool:
@@ -124,18 +124,18 @@ class Troubles:
             if told or any(one.text and one.attrs.get("role") == "status" for one in seen):
                 return None
             is_open = sight.page.front is not sight.page.root and sight.screen == taken[-1].screen
-            return sight.look_on(said("policy.still_open")) if is_open else None
+            return sight.look_on(sentence("policy.still_open")) if is_open else None
         self._note(told)
         if _LOST.search(told):
             begin = self._course.begin_of_form()
             first = taken[begin].step
-            why = said("policy.lost", told=told, on=first.text or first.on)
+            why = sentence("policy.lost", told=told, on=first.text or first.on)
             self._course.go_back(begin, why)
         else:
             first, *others = self._course.presses()
-            why = said("policy.not_saved", told=told, on=first.on)
+            why = sentence("policy.not_saved", told=told, on=first.on)
             if (first.on or "")[:1] in _SELECTORS:
-                why = said("policy.not_saved_unnamed")
+                why = sentence("policy.not_saved_unnamed")
             self._course.put_in(first.model_copy(update={"why": why}), *others)
             self._course.set_back()
         self._taken_up = len(taken)
@@ -171,7 +171,7 @@ class Troubles:
         headings = (one.text for one in seen if one.tag in ("h1", "h2", "h3") and one.text)
         told = next(headings, "") or window.text[:80]
         self._note(told)
-        return click(close, said("policy.in_the_way", told=told, on=close.text))
+        return click(close, sentence("policy.in_the_way", told=told, on=close.text))
 
     def _sign_in(self, name: str, field: Node, button: Node) -> Decision:
         """Return the next step of signing in; what was on the form that was sent is entered again afterwards."""
@@ -182,8 +182,8 @@ class Troubles:
                 self._again = self._course.begin_of_form()
             x, y = field.point or (0.0, 0.0)
             typed = TypeText(x=x, y=y, text=name, overwrite=True)
-            return decide(typed, said("policy.session", on=name))
-        return click(button, said("policy.session_go", on=button.text))
+            return decide(typed, sentence("policy.session", on=name))
+        return click(button, sentence("policy.session_go", on=button.text))
 
 
 def _has_failed(heading: str) -> bool:

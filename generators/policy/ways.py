@@ -15,7 +15,7 @@ from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import FILLS, click, decide, sends_form
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import Hover, target_point
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
@@ -67,7 +67,7 @@ class Ways:
         self._course.leave_out(1)
         held = (one for part in _parts(sight.page, "details") for one in part.walk())
         if steps[1].why and not any(one is link for one in held):
-            self._course.reword(said("policy.no_menu", on=steps[1].on))
+            self._course.reword(sentence("policy.no_menu", on=steps[1].on))
         return True
 
     def try_menu(self, sight: Sight) -> Decision | None:
@@ -82,12 +82,12 @@ class Ways:
         if words(first.text) == words(steps[0].on or ""):
             self._opened.add(words(first.text))
             if self._tried is not None and steps[0].why:
-                self._course.reword(said("policy.tries_on", on=words(first.text)))
+                self._course.reword(sentence("policy.tries_on", on=words(first.text)))
             self._tried = None
             return None
         self._tried = words(first.text)
         (x, y) = first.point
-        why = steps[0].why and said("policy.tries", on=words(first.text))
+        why = steps[0].why and sentence("policy.tries", on=words(first.text))
         return decide(Hover(x=x, y=y), why) if steps[0].do is Do.HOVER else click(first, why)
 
     def close_tried(self, sight: Sight) -> Decision | None:
@@ -99,14 +99,14 @@ class Ways:
         tried = next((one for one in _menus(page) if words(one.text) == self._tried), None)
         if tried is None or not _is_in_sight(tried, page):
             return None
-        why = step.why and said("policy.closes", on=self._tried)
+        why = step.why and sentence("policy.closes", on=self._tried)
         if step.do is not Do.HOVER:
             self._tried = ""
             return click(tried, why)
         if page.window.heading is None:
             return None
         heading, (x, y) = page.window.heading
-        off = said("policy.moves_off", on=self._tried, heading=words(heading))
+        off = sentence("policy.moves_off", on=self._tried, heading=words(heading))
         self._tried = ""
         return decide(Hover(x=x, y=y), step.why and off)
 
@@ -172,13 +172,13 @@ def _reword(course: Course, sight: Sight) -> None:
         return
     here = _link_here(steps, sight)
     if here == 0:
-        course.reword(said("policy.again", on=steps[0].on))
+        course.reword(sentence("policy.again", on=steps[0].on))
     elif here is not None:
-        course.reword(said("policy.again_by", on=steps[0].on))
+        course.reword(sentence("policy.again_by", on=steps[0].on))
     elif steps[0].do is Do.CLICK and steps[0].purpose in _TO_VIEWS:
         link = page.find(steps[0], exactly=True)
         if link is not None and _is_in_sight(link, page) and not page.is_in_navigation(link):
-            course.reword(said("policy.no_menu", on=steps[0].on))
+            course.reword(sentence("policy.no_menu", on=steps[0].on))
 
 
 def _is_here(steps: Sequence[ReferenceStep], at: int, sight: Sight) -> bool:

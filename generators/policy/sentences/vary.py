@@ -19,7 +19,7 @@ _GROUP = re.compile("⟪([^⟪⟫]*)⟫")
 _SAID = re.compile(r"⟪(\w+)\.(\w+)⟫(\{.*\})", re.DOTALL)
 
 
-def said(key: str, **slots: str | None) -> str:
+def sentence(key: str, **slots: str | None) -> str:
     """Return what is to be said, without its words yet.
 
     Args:

@@ -10,7 +10,7 @@ from generators.policy.element_names import is_field, words
 from generators.policy.mistakes import mistype
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import decide
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import Key, TypeText
 from schemas.episodes.mistake import InjectedMistake
@@ -63,7 +63,7 @@ class TypingError(_Entry):
         if spoilt is None or not isinstance(spoilt.action, TypeText):
             return None
         self._wrong = spoilt.action.text
-        return spoilt.model_copy(update={"thought": said("slips.types", text=self._wrong)})
+        return spoilt.model_copy(update={"thought": sentence("slips.types", text=self._wrong)})
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Type it again as the field shows the wrong letter."""
@@ -72,7 +72,7 @@ class TypingError(_Entry):
         if step is None or aim is None or aim.value != self._wrong or not sight.holds(aim):
             return step is None
         course.set_back()
-        course.reword(said("slips.misspelt", wrong=self._wrong, text=step.text))
+        course.reword(sentence("slips.misspelt", wrong=self._wrong, text=step.text))
         return True
 
 
@@ -91,10 +91,10 @@ class _Refused(_Entry):
             return True
         told = next(_messages(self._step, sight), None)
         if told is None:
-            return sight.look_on(said("slips.looks_for_message")) or True
+            return sight.look_on(sentence("slips.looks_for_message")) or True
         step, saves = self._step, course.presses()[-1]
-        why = said("slips.refused", on=step.on, told=told, text=step.text)
-        again = said("slips.saves_again", on=saves.on)
+        why = sentence("slips.refused", on=step.on, told=told, text=step.text)
+        again = sentence("slips.saves_again", on=saves.on)
         course.put_in(
             *(one.model_copy(update={"why": w}) for one, w in ((step, why), (saves, again)))
         )
@@ -116,7 +116,7 @@ class RefusedEntry(_Refused):
         if wrong is None:
             return None
         self._step, self._screen, self._wrong = step, sight.screen, wrong
-        why = said("slips.types_into", text=wrong, on=step.on)
+        why = sentence("slips.types_into", text=wrong, on=step.on)
         decision = _type(step.model_copy(update={"why": why}), aim, wrong)
         course.take(sight.screen)
         return decision
@@ -165,7 +165,7 @@ class WrongField(_Entry):
             other.attrs.get("id", ""),
             other.value or "",
         )
-        why = said("slips.types", text=step.text)
+        why = sentence("slips.types", text=step.text)
         return _type(step.model_copy(update={"why": why}), other, step.text or "")
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
@@ -174,7 +174,7 @@ class WrongField(_Entry):
         if other is None or other.value != self._wrong:
             return True
         course.set_back()
-        return decide(Key(key="Control+z"), said("slips.wrong_field", text=self._wrong))
+        return decide(Key(key="Control+z"), sentence("slips.wrong_field", text=self._wrong))
 
 
 def _type(step: ReferenceStep, aim: Node, text: str) -> Decision:

@@ -9,7 +9,7 @@ from generators.policy.element_names import words
 from generators.policy.mistakes import mistype
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import TypeText
 from schemas.episodes.mistake import InjectedMistake
@@ -49,7 +49,7 @@ class EmptySearch:
             return None
         self._wrong, self._count = spoilt.action.text, len(course.taken)
         course.take(sight.screen)
-        return spoilt.model_copy(update={"thought": said("slips.searches", text=self._wrong)})
+        return spoilt.model_copy(update={"thought": sentence("slips.searches", text=self._wrong)})
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Search again once the list has answered."""
@@ -57,13 +57,13 @@ class EmptySearch:
         if step is None or not _has_answered(step, sight):
             return False
         right = course.taken[self._count].step.text
-        found = next((one for one in (*_NOTHING, *_told(sight)) if sight.shows(one)), None)
+        found = next((one for one in (*_NOTHING, *_messages(sight)) if sight.shows(one)), None)
         key = "slips.mistyped_search" if found is None else "slips.found_nothing"
-        course.go_back(self._count, said(key, told=found, wrong=self._wrong, text=right))
+        course.go_back(self._count, sentence(key, told=found, wrong=self._wrong, text=right))
         return True
 
 
-def _told(sight: Sight) -> list[str]:
+def _messages(sight: Sight) -> list[str]:
     """Return what a page says about what it shows, in any language."""
     return [
         words(one.text)
@@ -117,7 +117,7 @@ class _WrongChoice:
         other = random.choice(others)
         self._other, self._count = other.text, len(course.taken) - 1
         course.take(sight.screen)
-        return click(other, said("slips.clicks_option", on=chosen.on, text=other.text))
+        return click(other, sentence("slips.clicks_option", on=chosen.on, text=other.text))
 
     _filters = False
 
@@ -133,7 +133,7 @@ class _WrongChoice:
 
     def _again(self, course: Course) -> str:
         chosen = course.taken[self._count].step
-        return said("slips.wrong_choice", on=chosen.on, wrong=self._other, text=chosen.text)
+        return sentence("slips.wrong_choice", on=chosen.on, wrong=self._other, text=chosen.text)
 
 
 class WrongFilter(_WrongChoice):

@@ -10,7 +10,7 @@ from generators.policy.course import Course
 from generators.policy.element_names import words
 from generators.policy.protocol import Decision
 from generators.policy.reference_actions import click, decide
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import Action, Back, Button, Click, Tab, TabOperation
 from schemas.episodes.mistake import InjectedMistake
@@ -59,7 +59,7 @@ class LookAlike:
         return Click(x=x, y=y)
 
     def _belief(self, title: str) -> str:
-        return said("slips.believes", other=title)
+        return sentence("slips.believes", other=title)
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Go back from the other row's page; beside a list, the right one is opened next."""
@@ -71,17 +71,17 @@ class LookAlike:
         self._url = ""
         course.set_back()
         if sight.screen.tabs > self._tabs:
-            why = self._seen("tab", is_named=is_named)
+            why = self._was_in_sight("tab", is_named=is_named)
             return decide(Tab(operation=TabOperation.CLOSE), why)
         if is_elsewhere:
-            return decide(Back(), self._seen("row", is_named=is_named))
-        course.reword(self._seen("beside", is_named=is_named), ahead=1)
+            return decide(Back(), self._was_in_sight("row", is_named=is_named))
+        course.reword(self._was_in_sight("beside", is_named=is_named), ahead=1)
         return True
 
-    def _seen(self, where: str, *, is_named: bool) -> str:
+    def _was_in_sight(self, where: str, *, is_named: bool) -> str:
         """Return what is said of the other row: `where` is `tab`, `row` or `beside`."""
         key = f"slips.{'other' if is_named else 'unnamed'}_{where}"
-        return said(key, other=self._other, title=self._title)
+        return sentence(key, other=self._other, title=self._title)
 
     def _is_named(self, sight: Sight) -> bool:
         """Return whether something other than a link says which row it is."""
@@ -98,7 +98,7 @@ class OtherTab(LookAlike):
         return Click(x=x, y=y, button=Button.MIDDLE)
 
     def _belief(self, title: str) -> str:
-        return said("slips.believes_in_tab", other=title)
+        return sentence("slips.believes_in_tab", other=title)
 
 
 class WrongView:
@@ -127,7 +127,7 @@ class WrongView:
             return None
         other = random.choice(others)
         self._other = other.text
-        return click(other, said("slips.believes_under", other=other.text))
+        return click(other, sentence("slips.believes_under", other=other.text))
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
         """Open the right entry, because the other one does not hold what is needed."""
@@ -135,7 +135,7 @@ class WrongView:
         step = course.next
         if step is not None:
             course.set_back()
-            course.reword(said("slips.not_under", other=self._other, on=step.on))
+            course.reword(sentence("slips.not_under", other=self._other, on=step.on))
         return True
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 from generators.policy.course import Course
 from generators.policy.protocol import Decision
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from generators.policy.slips.entries import LeftOut, RefusedEntry, TypingError, WrongField
 from generators.policy.slips.lists import EmptySearch, WrongFilter, WrongOption
@@ -79,7 +79,7 @@ class Slips:
         if self._unmarked is None or not course.taken or not course.taken[-1].sends:
             return decision
         mistake, self._unmarked = self._unmarked, None
-        why = decision.thought and said("slips.presses", on=course.taken[-1].step.on)
+        why = decision.thought and sentence("slips.presses", on=course.taken[-1].step.on)
         return decision.model_copy(update={"injected_mistake": mistake, "thought": why})
 
     def mend(self, course: Course, sight: Sight) -> Decision | None:

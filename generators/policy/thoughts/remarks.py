@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from generators.policy.element_names import words
-from generators.policy.sentences.vary import said, vary
+from generators.policy.sentences.vary import sentence, vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
 from schemas.episodes.action import Action, Answer, Click, Drag, Hover, TypeText
@@ -73,8 +73,8 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     if not told:
         return thought
     one = random.choice(told)
-    sentence = said(f"remarks.{one.key}", name=one.name, other=one.other, more=one.more)
-    parts = (thought, vary(sentence, random))
+    told_so = sentence(f"remarks.{one.key}", name=one.name, other=one.other, more=one.more)
+    parts = (thought, vary(told_so, random))
     return " ".join(parts if one.key in _BEHIND else reversed(parts))
 
 
@@ -104,7 +104,7 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     yield from (Remark("told", one) for one in visible.messages(sight))
     if isinstance(action, Answer):
         return  # what else is in sight proves nothing of what was to be done
-    yield from _entered(scene)
+    yield from _entries(scene)
     others = visible.entries(target, sight)
     if others:
         yield Remark("entries", *others[:2]) if others[1:] else Remark("entry", others[0])
@@ -127,13 +127,13 @@ def _on_field(scene: Scene) -> Iterator[Remark]:
         return
     if scene.noted is not None:
         yield Remark("noted", scene.noted.of, scene.noted.label or "", scene.noted.value or "")
-    yield from _entered(scene)
+    yield from _entries(scene)
     done = len(scene.entered)
     if 0 < done < len(_NUMBERS) and 0 < scene.to_enter < len(_NUMBERS) and _all_show(scene):
         yield Remark("progress", _NUMBERS[done], more=_NUMBERS[scene.to_enter])
 
 
-def _entered(scene: Scene) -> Iterator[Remark]:
+def _entries(scene: Scene) -> Iterator[Remark]:
     """Yield what was entered into the form and is in sight."""
     shown = [one for one in scene.entered.items() if visible.holds_text(*one, scene.sight)]
     for label, text in shown[-2:]:

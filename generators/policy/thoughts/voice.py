@@ -81,7 +81,7 @@ class Voice:
             is_new_page=is_other_page,
             first_row=self._first_row if is_other_list and not is_other_page else None,
             label=(step.on or "") if step is not None and fills else "",
-            entered=dict(_entered(form)),
+            entered=dict(_entries(form)),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
         )
@@ -98,7 +98,7 @@ class Voice:
         fills = takewhile(_fills, (step, *self._course.to_come))
         steps = [*(one.step for one in form if one.is_planned), *fills]
         is_by_words = all(one.do in FILLS for one in steps)
-        return len({one.on for one in steps} - {on for on, _ in _entered(form)}) * is_by_words
+        return len({one.on for one in steps} - {on for on, _ in _entries(form)}) * is_by_words
 
     def _noted_as(self, step: ReferenceStep | None) -> Fact | None:
         """Return what was noted and is put in by a step; None: it is nothing of that."""
@@ -124,7 +124,7 @@ def _fills(step: ReferenceStep) -> bool:
     return phase_of(step) == "fill" if step.purpose is not None else step.do in FILLS
 
 
-def _entered(form: Sequence[Taken]) -> Iterator[tuple[str, str]]:
+def _entries(form: Sequence[Taken]) -> Iterator[tuple[str, str]]:
     """Yield what was entered into fields by words, by their labels, the first one first."""
     for one in reversed(form):
         step = one.step

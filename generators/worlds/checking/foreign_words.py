@@ -28,7 +28,7 @@ class Explained:
 
     def __init__(self, world: World, rows: Rows) -> None:
         """`rows` are the world's initial rows."""
-        known = {*_labels(world), *_values(world, rows), *_said(catalogue(world.language))}
+        known = {*_labels(world), *_values(world, rows), *_texts(catalogue(world.language))}
         self._known = {" ".join(one.split()).casefold() for one in known}
         self._parts = sorted((one for one in self._known if _LETTERS.search(one)), key=_length)
 
@@ -108,7 +108,7 @@ def _values(world: World, rows: Rows) -> Iterator[str]:
     )  # what stands around the numbers of days
 
 
-def _said(words: Catalogue) -> Iterator[str]:
+def _texts(words: Catalogue) -> Iterator[str]:
     """Yield the parts of a catalogue's texts around what is put in."""
     for key in words:
         if key.startswith(f"{LABELS}."):

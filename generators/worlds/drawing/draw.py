@@ -197,7 +197,7 @@ def read_family(path: Path) -> Family:
     Raises:
         BadTasks: the file is invalid; the message is one line with the file, the place and the reason.
     """
-    return _tried(parse_family(path), path.name, path.stem)
+    return _draws(parse_family(path), path.name, path.stem)
 
 
 def read_translation(family: Family, path: Path, language: Language) -> Family:
@@ -209,10 +209,10 @@ def read_translation(family: Family, path: Path, language: Language) -> Family:
     file, said = f"{path.parent.name}/{path.name}", read_words(path)
     with _refuse(file):
         translated = translate(family, said, language)
-    return _tried(translated, file, path.stem)
+    return _draws(translated, file, path.stem)
 
 
-def _tried(family: Family, file: str, name: str) -> Family:
+def _draws(family: Family, file: str, name: str) -> Family:
     """Return a family of a file after a trial draw with all options taken; `name` is the family's.
 
     Raises:

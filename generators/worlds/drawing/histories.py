@@ -10,7 +10,7 @@ from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
 from generators.worlds.state.database import Row, Rows, Value
-from generators.worlds.state.display import numbered, show_value
+from generators.worlds.state.display import show_value, with_number
 from generators.worlds.state.form_fields import listed_fields
 from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
@@ -76,7 +76,7 @@ def _fields(world: World, entity: Entity, one: str, labels: Sequence[str]) -> tu
             name="number",
             label=catalogue(world.language).say("history.number"),
             kind=Kind.TEXT,
-            content=numbered(world, one, "{number}"),
+            content=with_number(world, one, "{number}"),
         ),
         DataField(name="changed", label=link, kind=Kind.LINK, target=entity.name),
         DataField(name="field", label=field, kind=Kind.CHOICE, choices=told),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
-from generators.worlds.state.display import numbered, show_value
+from generators.worlds.state.display import show_value, with_number
 from generators.worlds.state.form_fields import listed_fields
 from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
@@ -38,7 +38,7 @@ def draw_manual(world: WorldDraft, random: Random) -> None:
                 name="title",
                 label=random.choice(words.among("procedures.title")),
                 kind=Kind.TEXT,
-                content=numbered(world, names[0], "{number}"),
+                content=with_number(world, names[0], "{number}"),
             ),
             DataField(
                 name="text",

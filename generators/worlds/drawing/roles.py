@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from generators.worlds.drawing.draft import WorldDraft
-from generators.worlds.state.display import numbered
+from generators.worlds.state.display import with_number
 from generators.worlds.state.permissions import act_label
 from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.field import DataField, Kind
@@ -131,7 +131,7 @@ def _request_entity(
             name="number",
             label=words.say("roles.number"),
             kind=Kind.TEXT,
-            content=numbered(draft, one, "{number}"),
+            content=with_number(draft, one, "{number}"),
         ),
         DataField(
             name=asked.act,

@@ -43,15 +43,18 @@ class _Labelled(Record):
     """The words of a step of a workflow, or of a view."""
 
     label: Alternatives
+    """Its label."""
     said: Phrases = ()
     """How goals ask for the step; empty: by the state that it leads to."""
 
 
 class _FieldWords(Record):
     label: Alternatives
+    """Its label on pages."""
     content: str | None = None
     """The recipe of its values; None: the English one, which has no words."""
     choices: tuple[Alternatives, ...] = ()
+    """The words of its choices, in the order of the English file."""
     said: Phrases = ()
     """Nouns for it in goals; empty: its label is one."""
     that: Phrases = ()
@@ -60,29 +63,42 @@ class _FieldWords(Record):
 
 class _EntityWords(Record):
     one: Alternatives
+    """What one row is called."""
     many: Alternatives
+    """What several rows are called."""
     sections: dict[Name, Alternatives] = Field(default_factory=dict)
+    """The labels of its forms' sections."""
     fields: dict[Name, _FieldWords]
+    """The words of its fields."""
 
 
 class _WorkflowWords(Record):
     transitions: dict[Name, _Labelled]
+    """The words of its steps."""
 
 
 class _ThreadWords(Record):
     reply: Alternatives
+    """The button that sends a message."""
 
 
 class FamilyWords(Record):
     """The words of a family in another language, by the keys of its file."""
 
     title: str
+    """The recipe of a website's name."""
     roles: FamilyRoles
+    """What roles are called."""
     words: dict[str, Alternatives] = Field(default_factory=dict)
+    """Labels that the family has of its own."""
     entities: dict[Name, _EntityWords]
+    """The words of its entities."""
     workflows: dict[Name, _WorkflowWords] = Field(default_factory=dict)
+    """The words of its workflows."""
     threads: dict[Name, _ThreadWords] = Field(default_factory=dict)
+    """The words of its threads."""
     views: dict[Name, _Labelled]
+    """The words of its views."""
 
 
 def read_words(path: Path) -> FamilyWords:

@@ -286,7 +286,7 @@ class Pages:
         elif row is None:
             heading, back = words.add.format(one=entity.one), self.list_address(entity)
         else:
-            heading = self._heading(words.edit, row[entity.title.name])
+            heading = self._act_title(words.edit, row[entity.title.name])
             back = f"/{entity.name}/{row['id']}"
         parts = form_parts(self._world, entity)
         return self._page(
@@ -345,7 +345,7 @@ class Pages:
 
     def delete(self, entity: Entity, row: Row, *, message: str = "") -> str:
         """Return the page that asks to confirm a deletion; `message` says why a deletion failed."""
-        heading = self._heading(self._world.words.delete, row[entity.title.name])
+        heading = self._act_title(self._world.words.delete, row[entity.title.name])
         return self._page(
             "delete.html",
             heading,
@@ -357,11 +357,11 @@ class Pages:
 
     def reserved_page(self, entity: Entity, row: Row, one: Withheld) -> str:
         """Return the page that names the role allowed to perform an act, with a button to request it."""
-        heading = self._heading(one.label, row[entity.title.name])
+        heading = self._act_title(one.label, row[entity.title.name])
         at, number = self._view_name(entity), row["id"]
         return self._page("reserved.html", heading, at=at, entity=entity, id=number, one=one)
 
-    def _heading(self, act: str, title: object) -> str:
+    def _act_title(self, act: str, title: object) -> str:
         """Return the heading of a page on which something is done to a row."""
         return catalogue(self._world.language).say("rows.act", act=act, title=title)
 

@@ -18,7 +18,7 @@ from generators.worlds.state.database import (
     find_rows,
     next_id,
 )
-from generators.worlds.state.display import numbered, show_value
+from generators.worlds.state.display import show_value, with_number
 from generators.worlds.state.form_fields import new_row
 from schemas.worlds.cart import Cart
 from schemas.worlds.world import View, World
@@ -37,13 +37,17 @@ def count_things(visit: WorldVisit) -> int:
 def new_order(world: World, cart: Cart, number: int) -> Row:
     """Return the row of a new order; `number` is its future id."""
     orders = world.entity(cart.orders)
-    return {**new_row(world, orders), orders.title.name: numbered(world, orders.one, number)}
+    return {**new_row(world, orders), orders.title.name: with_number(world, orders.one, number)}
 
 
 def new_line(world: World, cart: Cart, number: int, values: Row) -> Row:
     """Return a line of an order with the given values; `number` is its future id."""
     lines = world.entity(cart.lines)
-    return {**new_row(world, lines), lines.title.name: numbered(world, lines.one, number), **values}
+    return {
+        **new_row(world, lines),
+        lines.title.name: with_number(world, lines.one, number),
+        **values,
+    }
 
 
 async def show_cart(request: Request, visit: WorldVisit, view: View) -> Response:
@@ -125,7 +129,7 @@ def _put_in(visit: WorldVisit, cart: Cart, thing: Row) -> None:
     if row is not None:
         _set(visit, cart, row, count)
         return
-    title = numbered(visit.world, lying.one, next_id(visit.database, lying))
+    title = with_number(visit.world, lying.one, next_id(visit.database, lying))
     values: Row = {lying.title.name: title, cart.thing: thing["id"], cart.quantity: 1}
     add_row(visit.database, lying, values)
 

@@ -214,6 +214,6 @@ def cell_name(world: World, label: str, title: str) -> str:
     return catalogue(world.language).say("rows.cell", field=label, title=title)
 
 
-def numbered(world: World, one: str, number: int | str) -> str:
+def with_number(world: World, one: str, number: int | str) -> str:
     """Return the title of a row that has no other: what it is called, and a number."""
     return catalogue(world.language).say("rows.numbered", one=one, number=number)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.display import (
     EXAMPLE_DAY,
-    numbered,
     read_amount,
     read_day,
     read_number,
     show_day,
     show_value,
+    with_number,
     write_amount,
 )
 from generators.worlds.words.catalogue import catalogue
@@ -86,7 +86,7 @@ def new_message(world: World, thread: Thread, row: int, number: int, text: str) 
     messages = world.entity(thread.messages)
     return {
         **new_row(world, messages),
-        messages.title.name: numbered(world, messages.one, number),
+        messages.title.name: with_number(world, messages.one, number),
         thread.link: row,
         thread.text: text,
         thread.author: world.user,

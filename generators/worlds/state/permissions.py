@@ -7,7 +7,7 @@ everything there.
 from typing import NamedTuple
 
 from generators.worlds.state.database import Row
-from generators.worlds.state.display import numbered, show_value
+from generators.worlds.state.display import show_value, with_number
 from generators.worlds.state.form_fields import new_row
 from generators.worlds.words.catalogue import catalogue
 from schemas.worlds.permissions import Act, Permissions, Requests, Reserved
@@ -55,7 +55,7 @@ def new_request(world: World, asked: Requests, row: int, number: int, label: str
     entity = world.entity(asked.entity)
     return {
         **new_row(world, entity),
-        entity.title.name: numbered(world, entity.one, number),
+        entity.title.name: with_number(world, entity.one, number),
         asked.act: label,
         asked.link: row,
         asked.author: world.user,

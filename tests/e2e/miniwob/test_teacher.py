@@ -31,7 +31,7 @@ from support.browsers.task_pictures import (
 )
 from support.episodes.factories import RUN_ID, make_verdict
 from support.episodes.untrue_thoughts import untrue
-from support.inputs.dialect_variants import framed
+from support.inputs.dialect_variants import NEEDED, framed
 from support.runs.memory_run import RULE, MemoryRun, published
 from support.stores.split_copies import SHARE, Shown, copies, group_counts, read_shown
 
@@ -199,7 +199,7 @@ async def test_its_thoughts_are_true(played: Played) -> None:
 @in_module
 @pytest.mark.parametrize("name", sorted(DIALECTS.keys() - LOCATES))
 async def test_a_dialect_has_words_for_what_the_teacher_does(played: Played, name: str) -> None:
-    dialect = make_dialect(name)
+    dialect = make_dialect(name, NEEDED.get(name, {}))
     lost = dict[str, str]()
     for task, one in played.episodes:
         if not played.has_passed(task, one):  # it has given up what it does not promise

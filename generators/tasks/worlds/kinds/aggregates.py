@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.sites.judging.answers import read_number
 from generators.tasks.worlds.ground.mentions import FieldSaid, TermSaid
 from generators.tasks.worlds.ground.row_conditions import Part, draw_part, whole_list
@@ -77,9 +77,9 @@ def _worked_out(way: str, values: Sequence[int], seen: Sequence[str], reply: str
     """Return the calculation of an aggregate."""
     if way == "span":
         most, least = (seen[values.index(end)] for end in (max(values), min(values)))
-        return said("kinds.span", most=most, least=least, reply=reply)
+        return sentence("kinds.span", most=most, least=least, reply=reply)
     count = str(len(seen))
-    return said(f"kinds.{way}", values=", ".join(seen), count=count, reply=reply)
+    return sentence(f"kinds.{way}", values=", ".join(seen), count=count, reply=reply)
 
 
 def _number(result: int, shown: str, *, is_money: bool) -> Matcher:

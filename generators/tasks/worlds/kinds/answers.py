@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import combinations
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.sites.gates import CANARIES
 from generators.sites.judging.answers import normalise, read_number
 from generators.tasks.worlds.ground.list_filters import (
@@ -143,7 +143,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             for row in (one, other)
         ]
         first, second = told
-        why = said(
+        why = sentence(
             "kinds.compare", field=field.label, first=first, second=second, word=word, reply=reply
         )
         return Draft(
@@ -193,7 +193,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][1]
         sort = field if can_sort else None
         value = setting.fact(entity, field, best)
-        why = said(
+        why = sentence(
             "kinds.extreme_read" if sort is None else "kinds.extreme_sorted",
             count=str(len(rows)),
             reply=reply,
@@ -253,7 +253,7 @@ def count(setting: Setting, random: Random) -> Draft | None:
             (
                 *to_list(setting, view, filters),
                 read(setting, facts_of_rows(setting, entity, counted)),
-                answer(str(number), said("kinds.counted", reply=str(number))),
+                answer(str(number), sentence("kinds.counted", reply=str(number))),
             ),
             "computed",
             near=len(setting.rows_of(entity)) - number,

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.changes import (
     adds,
     can_put,
@@ -158,7 +158,7 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             continue
         edits = save_change(setting, entity, row, values)
         after = setting.show(entity, field, values[field.name])
-        why = said(
+        why = sentence(
             "kinds.condition",
             fact=fact.label,
             value=setting.fact(entity, fact, row),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.changes import (
     changes,
     clashes,
@@ -183,7 +183,7 @@ def _check_row(
     if values is None:
         return steps
     back, title = to_row(setting, view, entity, row, reads=()), setting.title(entity, row)
-    why = said(
+    why = sentence(
         "kinds.rule",
         ground=ground.label,
         there=str(there[ground.name]),

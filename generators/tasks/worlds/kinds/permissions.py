@@ -3,7 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.changes import changes, draw_change, is_linked
 from generators.tasks.worlds.ground.mentions import (
     ChangeSaid,
@@ -78,7 +78,7 @@ def ask_permission(setting: Setting, random: Random) -> Draft | None:
     expect = Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),))
     last = fact_parts(setting.world, entity)[0][1][-1]
     read = (see(last.label),) if rule.hidden else ()
-    refused = answer(IMPOSSIBLE, said("kinds.refused"))
+    refused = answer(IMPOSSIBLE, sentence("kinds.refused"))
     return Draft(words, expect, (*way, *read, refused), like="ask-permission")
 
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.changes import can_put, changes, clashes, reply_rule
 from generators.tasks.worlds.ground.mentions import NounSaid, TextSaid
 from generators.tasks.worlds.ground.task import Draft
@@ -54,7 +54,7 @@ def procedure(setting: Setting, random: Random) -> Draft | None:
         return None
     row = setting.pick(random, entity, rows)
     followed = _follow(setting, view, entity, one, row)
-    why = said("kinds.manual", told=str(page[manual.text]), on=followed[0].on)
+    why = sentence("kinds.manual", told=str(page[manual.text]), on=followed[0].on)
     return Draft(
         {
             **setting.names(view, entity, row),
@@ -144,7 +144,7 @@ def undo(setting: Setting, random: Random) -> Draft | None:
     values: Row = {field.name: value}
     title = " ".join(setting.title(past, last).split())
     edits = save_change(setting, entity, row, values)
-    why = said(
+    why = sentence(
         "kinds.put_back",
         field=field.label,
         before=str(last[history.before]),

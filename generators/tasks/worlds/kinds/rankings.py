@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.mentions import TermSaid
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -46,7 +46,7 @@ def rank_place(setting: Setting, random: Random) -> Draft | None:
             *to_ordered(setting, ordered, ordered.rows[: place + 1]),
             answer(
                 reply,
-                said(
+                sentence(
                     "kinds.rank",
                     field=ordered.field.label,
                     word=ordered.word,
@@ -80,7 +80,7 @@ def rank_three(setting: Setting, random: Random) -> Draft | None:
             *to_ordered(setting, ordered, ordered.rows[:3]),
             answer(
                 ", ".join(titles),
-                said(
+                sentence(
                     "kinds.rank_three",
                     field=ordered.field.label,
                     word=ordered.word,

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.changes import adds, can_put, clashes, draw_row
 from generators.tasks.worlds.ground.mentions import (
     FieldSaid,
@@ -107,7 +107,7 @@ def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
     add = setting.world.words.add.format(one=entity.one)
     number = f'"{free.day.day}"'
-    why = said("kinds.free_day", number=number)
+    why = sentence("kinds.free_day", number=number)
     (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))
     return (*to_month(setting, view, free.start.isoformat()), *map(see, titles), day)
 

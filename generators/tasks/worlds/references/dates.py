@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.worlds.state.database import Value
 from generators.worlds.state.display import name_day, show_day, show_month
 from generators.worlds.words.catalogue import catalogue
@@ -65,7 +65,7 @@ def _words(world: World, field: DataField, day: date | None) -> _Say:
 
 
 def _say(key: str, **slots: str) -> str:
-    return said(f"dates.{key}", **slots)
+    return sentence(f"dates.{key}", **slots)
 
 
 def _type_parts(field: DataField, day: date, say: _Say) -> ReferenceStep:

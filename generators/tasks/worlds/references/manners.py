@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from random import Random
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.list_filters import filtered_rows
 from generators.tasks.worlds.ground.mentions import RowsSaid, Said, ValueSaid
 from generators.tasks.worlds.ground.wording import Goal
@@ -236,5 +236,5 @@ class _Ways:
 
     def _why(self, step: ReferenceStep) -> str:
         if step.purpose is Purpose.FILTER:
-            return said("manners.filter", on=step.on, text=step.text)
-        return said("manners.sort", on=step.on, row=self._name)
+            return sentence("manners.filter", on=step.on, text=step.text)
+        return sentence("manners.sort", on=step.on, row=self._name)

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.steps import LEAVE, OPENS_ROW, Steps, because
 from schemas.tasks.reference import CLOSE, Do, Purpose, ReferenceStep
@@ -44,7 +44,7 @@ def from_home(setting: Setting, steps: Steps) -> Steps:
     if steps[0].purpose is not Purpose.HOVER_MENU or blocks.isdisjoint(_LINKS_TO_VIEWS):
         return steps
     opened = steps[1]
-    return because(said("policy.no_menu", on=opened.on), (opened, *steps[2:]))
+    return because(sentence("policy.no_menu", on=opened.on), (opened, *steps[2:]))
 
 
 def _out_of_sheets(setting: Setting, steps: Steps) -> Iterator[ReferenceStep]:

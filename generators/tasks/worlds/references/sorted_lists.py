@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.mentions import FieldSaid, Said, TermSaid
 from generators.tasks.worlds.ground.row_conditions import (
     Part,
@@ -155,7 +155,7 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
 def why_first(setting: Setting, ordered: Ordered) -> str:
     """Return the reason why the first row is the one in question."""
     told = ordered.in_words(setting, 0)
-    return said("kinds.first_of", word=ordered.word, field=ordered.field.label, told=told)
+    return sentence("kinds.first_of", word=ordered.word, field=ordered.field.label, told=told)
 
 
 def list_to_read(setting: Setting, ordered: Ordered) -> ReadList | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from generators.policy.sentences.vary import said, vary
+from generators.policy.sentences.vary import sentence, vary
 from schemas.tasks.reference import Do, Purpose, ReferenceStep
 
 _CHANGES_ROW = {Purpose.EDIT, Purpose.DELETE, Purpose.STEP}
@@ -45,7 +45,7 @@ def think(
     """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
 
     def why(step: ReferenceStep, key: str) -> str:
-        told = said(f"steps.{key}", on=step.on, text=step.text, within=step.within)
+        told = sentence(f"steps.{key}", on=step.on, text=step.text, within=step.within)
         return vary(step.why or told, random)
 
     keys = _keys(steps, goal, answer_kind)

@@ -8,7 +8,7 @@ import pytest
 from support.episodes.said import says
 
 from generators.policy import sentences as folder
-from generators.policy.sentences.vary import said, sentences, vary
+from generators.policy.sentences.vary import sentence, sentences, vary
 
 FILES = sorted(path.stem for path in Path(folder.__file__).parent.glob("*.toml"))
 GROUP = re.compile("⟪[^⟪⟫]*⟫")
@@ -40,18 +40,18 @@ def test_a_mark_that_is_no_group_ends() -> None:
 
 @pytest.mark.parametrize("name", ["a|b", "⟪a|b⟫", "{on}", 'say "a"', "a\nb", "⟪policy.ends⟫{}"])
 def test_a_name_is_said_as_it_is(name: str) -> None:
-    assert all(name in one for one in told(said("policy.covered", on=name)))
+    assert all(name in one for one in told(sentence("policy.covered", on=name)))
 
 
 def test_the_same_random_numbers_choose_the_same_words() -> None:
-    text = said("policy.finds_on_named", on="Lamp")
+    text = sentence("policy.finds_on_named", on="Lamp")
     assert vary(text, Random(3)) == vary(text, Random(3))
     assert len(told(text)) > 10
 
 
 def test_a_place_that_nothing_fills_is_an_error() -> None:
     with pytest.raises(KeyError, match="on"):
-        vary(said("policy.covered", on=None), Random(1))
+        vary(sentence("policy.covered", on=None), Random(1))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -81,6 +81,6 @@ def test_every_sentence_that_is_said_is_told_by_its_key() -> None:
         slots = {"on": "A", "next": "B", "thing": "C", "told": "D", "text": "E", "way": "up"}
         slots["heading"] = "F"
         assert all(
-            says(one, f"policy.{key}", on="A") for one in told(said(f"policy.{key}", **slots))
+            says(one, f"policy.{key}", on="A") for one in told(sentence(f"policy.{key}", **slots))
         )
         assert not says("It is Monday.", f"policy.{key}")

@@ -7,7 +7,7 @@ from support.episodes.said import says
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyInput
 from generators.policy.reference import ReferencePolicy
-from generators.policy.sentences.vary import said
+from generators.policy.sentences.vary import sentence
 from generators.policy.slips.rows import LookAlike
 from generators.policy.slips.slip import Slip
 from generators.policy.slips.slips import Slips
@@ -90,7 +90,7 @@ async def test_a_step_without_a_thought_gets_none() -> None:
 
 
 async def test_what_is_passed_on_as_a_key_is_said_in_words() -> None:
-    told = step(do="click", on="Lamps", why=said("policy.no_menu", on="Lamps"))
+    told = step(do="click", on="Lamps", why=sentence("policy.no_menu", on="Lamps"))
     found = await act(ReferencePolicy((told,)), page("Shop", "Lamps"))
     assert says(found.thought, "policy.no_menu", on="Lamps")
     assert "⟪" not in (found.thought or "")
