@@ -7,7 +7,6 @@ from typing import NamedTuple
 from generators.engine.protocol import Engine
 from generators.tasks.rephrase.gate import gate_for, with_goal
 from generators.tasks.rephrase.prompt import SAMPLING, goal_prompt, read_reply
-from generators.worlds.drawing.draw import draw_whole
 from schemas.errors import RolloutFailure
 from schemas.tasks.task import Task
 
@@ -49,8 +48,7 @@ async def _rephrase(engine: Engine, task: Task) -> Rephrasing:
         return Rephrasing(
             task, "", "it is no task of a world, so nothing tells what its goal means"
         )
-    world, _ = draw_whole(str(task.parameters["family"]), int(str(task.parameters["world"])))
-    prompt = goal_prompt(world, task.instruction, gate.resolver.read(task.instruction))
+    prompt = goal_prompt(gate.world, task.instruction, gate.resolver.read(task.instruction))
     try:
         reply = await engine.reply(prompt, SAMPLING, session=task.task_id)
     except RolloutFailure as error:

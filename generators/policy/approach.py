@@ -30,7 +30,6 @@ LOOKS = {Do.LOOK, Do.FIND}
 _ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
-_FIELDS = {Do.TYPE, Do.ENTER, Do.SELECT, Do.CHOOSE, Do.SLIDE, Do.DRAG}
 _THINGS = {
     Purpose.VIEW: "the link that I need",
     Purpose.SAVE: "the button that saves",
@@ -220,7 +219,7 @@ def _way(direction: Direction) -> str:
 
 def _words_for(step: ReferenceStep) -> str:
     """Return what a step's element is called where its name may be unknown."""
-    if step.do in _FIELDS:
+    if step.do in _ENTERS:
         return "the field that comes next"
     thing = None if step.purpose is None else _THINGS.get(step.purpose)
     return thing or "what I need next"

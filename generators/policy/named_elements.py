@@ -96,8 +96,8 @@ class Page:
 
     def is_in_navigation(self, thing: Node | None) -> bool:
         """Return whether an element is in the page's navigation; None is not."""
-        bars = (one for one in self.root.walk() if one.tag == "nav")
-        return any(thing is one for bar in bars for one in bar.walk())
+        path = [] if thing is None else self.window.path_to(thing)
+        return any(one.tag == "nav" for one in path)
 
     def fold(self) -> Node | None:
         """Return the button that shows a part of the page that is folded away, as a narrow window's navigation; None: there is none."""

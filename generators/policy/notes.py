@@ -55,9 +55,8 @@ class Notes:
         What only the step after it keeps counts later: it may mean other rows, as those of a list that a click narrows.
         """
         missing = [one for one in self._course.facts if one not in self.written]
-        self._labels |= {
-            one.label for one in missing if one.label and _is_written(one.label, sight)
-        }
+        labels = {one.label for one in missing if one.label} - self._labels
+        self._labels |= {label for label in labels if _is_written(label, sight)}
         self._new = [one for one in missing if _is_in_sight(one, sight)]
 
     def add(self, decision: Decision) -> Decision:

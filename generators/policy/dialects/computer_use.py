@@ -12,7 +12,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
-from generators.policy.dialects.image_size import Patched, PictureRule
+from generators.policy.dialects.image_size import (
+    QWEN2_5_PATCHES,
+    QWEN3_PATCHES,
+    PictureRule,
+)
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
     InexpressibleAction,
@@ -59,7 +63,6 @@ _SCROLLS = {
 }
 _DRAG = ["mouse_move", "left_click_drag"]
 _FAILED = "failure"
-_OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 
 
 class ComputerUse(TextDialect):
@@ -69,7 +72,7 @@ class ComputerUse(TextDialect):
     version = "3"
     published: ClassVar[Convention] = Convention.THOUSAND
     words: ClassVar[tuple[str, ...]] = QWEN3_VL
-    processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
+    processor: ClassVar[PictureRule] = QWEN3_PATCHES
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot; its resolution is {wide}x{high}. Answer with "
         "one call of the function computer_use, as a JSON object with name and arguments within "
@@ -80,7 +83,7 @@ class ComputerUse(TextDialect):
     @override
     def pictures(self) -> PictureRule:
         """How large pictures are sent: Qwen2.5-VL's patches are smaller."""
-        return _OLDER if self.convention is Convention.RESIZED else self.processor
+        return QWEN2_5_PATCHES if self.convention is Convention.RESIZED else self.processor
 
     @override
     def parse(self, reply: str, frame: Frame) -> ParsedAction:

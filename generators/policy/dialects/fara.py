@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote_plus
 
 from generators.policy.dialects.coordinates import Convention
-from generators.policy.dialects.image_size import Patched
+from generators.policy.dialects.image_size import QWEN2_5_PATCHES
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared import browser_tools
@@ -99,7 +99,7 @@ def fara(settings: FunctionSettings) -> FunctionDialect:
             name="fara",
             version="1",
             published=Convention.RESIZED,
-            processor=Patched(28, 4 * 28 * 28, 16_384 * 28 * 28),
+            processor=QWEN2_5_PATCHES,
             switch_words=QWEN2_5_VL,
         ),
         function=lambda scale: computer_function(

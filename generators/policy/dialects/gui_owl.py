@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from generators.policy.dialects.computer_use import calls_to_fields
-from generators.policy.dialects.image_size import Patched
+from generators.policy.dialects.image_size import QWEN3_PATCHES
 from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.dialects.qwen3_vl import QWEN
 from generators.policy.dialects.settings import FunctionSettings
@@ -29,7 +29,7 @@ def gui_owl(settings: FunctionSettings) -> FunctionDialect:
     """
     family = replace(
         QWEN,
-        text=replace(QWEN.text, name="gui_owl", processor=Patched(32, 64 * 32 * 32, 10_035_200)),
+        text=replace(QWEN.text, name="gui_owl", processor=QWEN3_PATCHES.with_most(10_035_200)),
         read=_fields,
         reply="Reply in two parts: 'Action:' and in a sentence what you do next, then one call.",
         lead="Action: ",

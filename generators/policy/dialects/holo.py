@@ -11,14 +11,13 @@ JSON with `action`, `x` and `y`; Holo1.5's localizer answers in JSON.
 """
 
 import re
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field, JsonValue
 from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
-from generators.policy.dialects.image_size import Patched, PictureRule
+from generators.policy.dialects.image_size import QWEN3_PATCHES, Patched, PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
     InexpressibleAction,
@@ -44,7 +43,7 @@ from generators.policy.dialects.shared.tools import (
     Tool,
     ToolArguments,
     WaitWholeSeconds,
-    tools_left,
+    offered_tools,
 )
 from generators.policy.dialects.switch_words import QWEN2_5_VL, QWEN3_VL
 from schemas.episodes.action import Action, Button, Click
@@ -139,10 +138,8 @@ def holo2(settings: HoloSettings) -> JsonDialect:
     from 64×32×32 to 16384×32×32 pixels, and `thinking` as the chat template's switch. The navigation
     prompt is not published; we assume that it is the one of Holo1.5.
     """
-    if "thinking_key" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"thinking_key": "thinking"})
-    processor = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
-    return _navigator("holo2", Convention.THOUSAND, processor, settings, QWEN3_VL)
+    settings = settings.with_published(thinking_key="thinking")
+    return _navigator("holo2", Convention.THOUSAND, QWEN3_PATCHES, settings, QWEN3_VL)
 
 
 def _navigator(
@@ -152,8 +149,7 @@ def _navigator(
     settings: HoloSettings,
     switch_words: tuple[str, ...],
 ) -> JsonDialect:
-    tools = tools_left((*PUBLISHED, *ADDED) if settings.extended else PUBLISHED, settings.leave_out)
-    max_pixels = max(settings.max_pixels or processor.max_pixels, processor.min_pixels)
+    tools = offered_tools(PUBLISHED, ADDED, settings)
 
     def system(scale: Scale) -> str:
         return _SYSTEM.format(
@@ -167,7 +163,7 @@ def _navigator(
         name=name,
         version="1",
         convention=convention,
-        pictures=replace(processor, max_pixels=max_pixels),
+        pictures=processor.with_most(settings.max_pixels),
         switch_words=switch_words,
         keys=ReplyKeys("note", "thought", "action", "action"),
         empty_note="",

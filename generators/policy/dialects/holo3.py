@@ -12,23 +12,19 @@ and the tool name in the events of H Company's client also have. It is refused u
 `reconstructed = true`; `stepmill engine check` shows whether a model gives its points so.
 """
 
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
-from generators.policy.dialects.image_size import Patched
-from generators.policy.dialects.settings import FunctionSettings, Holo4Settings, HoloSettings
+from generators.policy.dialects.image_size import QWEN3_PATCHES
+from generators.policy.dialects.settings import Holo4Settings, HoloSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.agent_loop import Loop, loop_dialect
 from generators.policy.dialects.shared.arguments import Boolean, Text
 from generators.policy.dialects.shared.json_dialect import JsonDialect
-from generators.policy.dialects.shared.tools import Tool, ToolArguments, tools_left
+from generators.policy.dialects.shared.tools import Tool, ToolArguments, offered_tools
 from generators.policy.dialects.switch_words import QWEN3_5
 from schemas.errors import BadConfig
-
-PROCESSOR = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
-"""Qwen3.5's: patches of 16 px, merged by two."""
 
 PLACEHOLDER = "[screenshot evicted]"
 """Stands in the published loop where an older screenshot was."""
@@ -56,13 +52,7 @@ ADDED: tuple[Tool, ...] = (
     browser_tools.move_mouse(),
     browser_tools.drag(),
     *browser_tools.KEYS,
-    browser_tools.GOTO,
-    browser_tools.GO_BACK,
-    browser_tools.GO_FORWARD,
-    browser_tools.REFRESH,
-    *browser_tools.TABS,
-    browser_tools.ANSWER_DIALOG,
-    browser_tools.DROP_FILE,
+    *browser_tools.BROWSER,
     browser_tools.wait(),
     browser_tools.RESTART,
 )
@@ -102,24 +92,12 @@ def refuse_reconstruction(name: str, *, allowed: bool) -> None:
         )
 
 
-def offered_tools(settings: HoloSettings | FunctionSettings) -> tuple[Tool, ...]:
-    """Return the tools that settings offer.
-
-    Raises:
-        BadConfig: a tool left out does not exist.
-    """
-    return tools_left((*PUBLISHED, *ADDED) if settings.extended else PUBLISHED, settings.leave_out)
-
-
 def _dialect(name: str, settings: HoloSettings) -> JsonDialect:
-    if "placeholder" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"placeholder": PLACEHOLDER})
-    most = max(settings.max_pixels or PROCESSOR.max_pixels, PROCESSOR.min_pixels)
     loop = Loop(
         name=name,
         version="1",
-        pictures=replace(PROCESSOR, max_pixels=most),
+        pictures=QWEN3_PATCHES.with_most(settings.max_pixels),
         switch_words=QWEN3_5,
-        tools=offered_tools(settings),
+        tools=offered_tools(PUBLISHED, ADDED, settings),
     )
-    return loop_dialect(loop, settings)
+    return loop_dialect(loop, settings.with_published(placeholder=PLACEHOLDER))

@@ -23,7 +23,8 @@ from generators.engine.call_text import (
     write_response,
 )
 from generators.policy.dialects.coordinates import Convention, Frame
-from generators.policy.dialects.holo3 import PLACEHOLDER, PROCESSOR, offered_tools
+from generators.policy.dialects.holo3 import ADDED, PLACEHOLDER, PUBLISHED
+from generators.policy.dialects.image_size import QWEN3_PATCHES
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
     ParsedAction,
@@ -33,15 +34,9 @@ from generators.policy.dialects.protocol import (
 from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared.arguments import Scale, quote
 from generators.policy.dialects.shared.functions import function_of
-from generators.policy.dialects.shared.json_dialect import default_element
 from generators.policy.dialects.shared.json_reply import find_json_objects, strip_thinking
-from generators.policy.dialects.shared.prompt_text import RULES, point_rules
-from generators.policy.dialects.shared.prompted_text import (
-    MAX_RESULT_CHARS,
-    PromptedText,
-    TextFamily,
-    make_parsed,
-)
+from generators.policy.dialects.shared.prompt_text import MAX_RESULT_CHARS, RULES, point_rules
+from generators.policy.dialects.shared.prompted_text import PromptedText, TextFamily, make_parsed
 from generators.policy.dialects.shared.remark import (
     escape_words,
     read_remark,
@@ -52,6 +47,8 @@ from generators.policy.dialects.shared.tools import (
     ToolArguments,
     choose_tool,
     find_tool,
+    offered_tools,
+    target_words,
 )
 from generators.policy.dialects.switch_words import QWEN3_5
 from schemas.base import JsonObject
@@ -82,7 +79,7 @@ _FAMILY = TextFamily(
     name="holo3_1",
     version="1",
     published=Convention.THOUSAND,
-    processor=PROCESSOR,
+    processor=QWEN3_PATCHES,
     switch_words=QWEN3_5,
     placeholder=PLACEHOLDER,
 )
@@ -94,7 +91,7 @@ class Holo31(PromptedText):
     def __init__(self, settings: FunctionSettings) -> None:
         """Raises `BadConfig` if a tool left out does not exist."""
         super().__init__(_FAMILY, settings)
-        self._tools = offered_tools(settings)
+        self._tools = offered_tools(PUBLISHED, ADDED, settings)
 
     @override
     def system_prompt(self, frame: Frame) -> str:
@@ -138,13 +135,12 @@ class Holo31(PromptedText):
             raise UnreadableReply("the reply calls no tool; call exactly one")
         (tool, arguments), scale = calls[0], self._scale(frame)
         remark = read_remark(before)
-        named = arguments.to_json().get("element")
         lost = f"the reply has {len(calls)} calls, and only the first is carried out"
         return make_parsed(
             tool.to_action(arguments, scale),
             remark,
             self._format(tool, arguments, remark.thought, remark.note),
-            element=named if isinstance(named, str) and named else None,
+            element=arguments.named_element,
             dropped=None if len(calls) == 1 else lost,
         )
 
@@ -152,7 +148,7 @@ class Holo31(PromptedText):
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        element = rationale.element or default_element(action)
+        element = target_words(action, rationale)
         tool, arguments = choose_tool(self._tools, action, self._scale(frame), element=element)
         return self._format(tool, arguments, rationale.thought, rationale.note)
 

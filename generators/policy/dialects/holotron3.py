@@ -28,7 +28,7 @@ from generators.policy.dialects.shared.agent_loop import Loop, loop_dialect
 from generators.policy.dialects.shared.arguments import Boolean, Choice, Integer, Scale, Text
 from generators.policy.dialects.shared.json_dialect import JsonDialect
 from generators.policy.dialects.shared.keys import Chord
-from generators.policy.dialects.shared.tools import NOTCH, Tool, ToolArguments, tools_left
+from generators.policy.dialects.shared.tools import NOTCH, Tool, ToolArguments, offered_tools
 from generators.policy.dialects.switch_words import NEMOTRON
 from schemas.base import JsonObject
 from schemas.episodes.action import Button, Direction
@@ -100,13 +100,7 @@ ADDED: tuple[Tool, ...] = (
     browser_tools.SELECT_OPTION,
     browser_tools.scroll(),
     browser_tools.drag(),
-    browser_tools.GOTO,
-    browser_tools.GO_BACK,
-    browser_tools.GO_FORWARD,
-    browser_tools.REFRESH,
-    *browser_tools.TABS,
-    browser_tools.ANSWER_DIALOG,
-    browser_tools.DROP_FILE,
+    *browser_tools.BROWSER,
     browser_tools.wait(),
     browser_tools.RESTART,
 )
@@ -133,12 +127,11 @@ def holotron4(settings: Holotron4Settings) -> JsonDialect:
 
 
 def _dialect(name: str, settings: Holotron3Settings) -> JsonDialect:
-    tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
     loop = Loop(
         name=name,
         version="1",
         pictures=Dynamic(),
         switch_words=NEMOTRON,
-        tools=tools_left(tools, settings.leave_out),
+        tools=offered_tools(PUBLISHED, ADDED, settings),
     )
     return loop_dialect(loop, settings)

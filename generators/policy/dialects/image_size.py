@@ -4,9 +4,9 @@ A rule follows the processor that the family was trained with. It computes sizes
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, Self
 
 from generators.policy.dialects.coordinates import smart_resize
 
@@ -99,6 +99,10 @@ class Patched:
     max_pixels: int
     """Largest number of pixels of a picture."""
 
+    def with_most(self, max_pixels: int | None) -> Self:
+        """Return the rule with another largest number of pixels, never below the least; None: its own."""
+        return replace(self, max_pixels=max(max_pixels or self.max_pixels, self.min_pixels))
+
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the nearest multiples of a patch, with an area within bounds."""
         return smart_resize(
@@ -113,6 +117,13 @@ class Patched:
         """Return one token for each patch."""
         wide, high = self.sent_size(width, height)
         return (wide // self.side) * (high // self.side)
+
+
+QWEN2_5_PATCHES = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
+"""The processor of Qwen2.5-VL, as Qwen publishes it: patches of 14 px, merged by two."""
+
+QWEN3_PATCHES = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
+"""The processor of Qwen3-VL and Qwen3.5: patches of 16 px, merged by two."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
-from generators.policy.dialects.image_size import Patched
+from generators.policy.dialects.image_size import QWEN2_5_PATCHES
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
     InexpressibleAction,
@@ -29,7 +29,6 @@ from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.function_dialect import COMMON
-from generators.policy.dialects.shared.json_dialect import default_element
 from generators.policy.dialects.shared.json_reply import strip_thinking
 from generators.policy.dialects.shared.prompt_text import RULES, tool_list
 from generators.policy.dialects.shared.prompted_text import (
@@ -50,7 +49,13 @@ from generators.policy.dialects.shared.remark import (
 )
 from generators.policy.dialects.shared.sanitize import replace_control_chars, truncate
 from generators.policy.dialects.shared.text_dialect import as_keys, build_action
-from generators.policy.dialects.shared.tools import Tool, choose_tool, find_tool, tools_left
+from generators.policy.dialects.shared.tools import (
+    Tool,
+    choose_tool,
+    find_tool,
+    target_words,
+    tools_left,
+)
 from generators.policy.dialects.switch_words import QWEN2_5_VL
 from schemas.episodes.action import Action
 
@@ -58,7 +63,7 @@ _FAMILY = TextFamily(
     name="opencua",
     version="1",
     published=Convention.RESIZED,
-    processor=Patched(28, 4 * 28 * 28, 16_384 * 28 * 28),
+    processor=QWEN2_5_PATCHES,
     switch_words=QWEN2_5_VL,
     headings="## ",
 )
@@ -134,7 +139,7 @@ class OpenCua(PromptedText):
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
         scale = self._scale(frame)
-        element = replace_control_chars(rationale.element or "") or default_element(action)
+        element = target_words(action, rationale)
         try:
             calls = action_to_calls(action, scale)
         except InexpressibleAction:

@@ -9,7 +9,7 @@ reading and writing alone, as earlier versions of this program have it, and Qwen
 
 from generators.policy.dialects.computer_use import action_to_calls, calls_to_fields
 from generators.policy.dialects.coordinates import Convention
-from generators.policy.dialects.image_size import Patched
+from generators.policy.dialects.image_size import QWEN3_PATCHES
 from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared.computer_tool import computer_function, resolution_of
 from generators.policy.dialects.shared.function_dialect import FunctionDialect, FunctionFamily
@@ -21,7 +21,7 @@ QWEN = FunctionFamily(
         name="qwen3_vl",
         version="1",
         published=Convention.THOUSAND,
-        processor=Patched(32, 64 * 32 * 32, 16_384 * 32 * 32),
+        processor=QWEN3_PATCHES,
         switch_words=QWEN3_VL,
     ),
     function=lambda scale: computer_function(resolution_of(scale)),

@@ -4,9 +4,9 @@ Each part of a family's published contract in which a checkpoint may differ is a
 new checkpoint needs a configuration and no code.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 
 from generators.policy.dialects.coordinates import Convention
 from schemas.base import Record
@@ -41,6 +41,11 @@ class PromptSettings(Record):
     sensible for Holo3. None: the server's own."""
     leave_out: tuple[str, ...] = ()
     """Tools that are not offered, as `["goto", "open_tab"]`."""
+
+    def with_published(self, **values: JsonValue) -> Self:
+        """Return the settings with what a family publishes in place of each that a configuration does not set."""
+        left = {name: one for name, one in values.items() if name not in self.model_fields_set}
+        return self.model_copy(update=left)
 
 
 class Settings(PromptSettings):

@@ -1,6 +1,6 @@
 """Sentences and the alternatives in them: `⟪I open|Let me open⟫ "{on}".` is said in one of two ways.
 
-What is to be said is passed on as a key with its slots (`said`), and gets its words where it is said (`vary`), by the
+What is to be said is passed on as a key with its slots (`sentence`), and gets its words where it is said (`vary`), by the
 random numbers of who says it. Groups may hold groups. A slot stands outside of them, as it is filled after they are
 resolved: a name may have the mark between alternatives in it.
 """
@@ -16,7 +16,7 @@ from random import Random
 from pydantic import TypeAdapter
 
 _GROUP = re.compile("⟪([^⟪⟫]*)⟫")
-_SAID = re.compile(r"⟪(\w+)\.(\w+)⟫(\{.*\})", re.DOTALL)
+_UNSAID = re.compile(r"⟪(\w+)\.(\w+)⟫(\{.*\})", re.DOTALL)
 
 
 def sentence(key: str, **slots: str | None) -> str:
@@ -31,13 +31,13 @@ def sentence(key: str, **slots: str | None) -> str:
 
 
 def vary(text: str, random: Random) -> str:
-    """Return what `said` returned as one of its sentences, or a text with each group of alternatives resolved."""
-    found = _SAID.fullmatch(text)
+    """Return what `sentence` returned as one of its sentences, or a text with each group of alternatives resolved."""
+    found = _UNSAID.fullmatch(text)
     if found is None:
         return _resolve(text, random)
-    sentence = random.choice(sentences(found[1])[found[2]])
+    told = random.choice(sentences(found[1])[found[2]])
     slots: Mapping[str, str] = json.loads(found[3])
-    return _resolve(sentence, random).format(**slots)
+    return _resolve(told, random).format(**slots)
 
 
 def _resolve(text: str, random: Random) -> str:

@@ -58,7 +58,8 @@ class GoalGate:
     """Judges goals for tasks of one world."""
 
     def __init__(self, world: World, rows: Rows) -> None:
-        self._world, self._rows = world, rows
+        self.world, self._rows = world, rows
+        """What the goals are about."""
         self.resolver = Resolver(world, rows)
         """Reads the goals."""
         self._start = start_words(world)
@@ -80,13 +81,13 @@ class GoalGate:
     def _misread(self, task: Task, expect: Expectation, goal: str) -> str | None:
         """Return how the resolver reads a goal otherwise than its task; None: it reads it so."""
         own, read = self.resolver.read(task.instruction), self.resolver.read(goal)
-        if not agrees(own, expect, self._world):
+        if not agrees(own, expect, self.world):
             return "the task's own goal is not read as its expectation"
         if isinstance(read, Refusal) and (read != own or not isinstance(own, Refusal)):
             return f"it is not read: {read.about}"
         if isinstance(read, Refusal) and self._mentions(goal) != self._mentions(task.instruction):
             return "it asks for something else that is impossible"
-        return None if agrees(read, expect, self._world) else "it is read as something else"
+        return None if agrees(read, expect, self.world) else "it is read as something else"
 
     def _mentions(self, goal: str) -> frozenset[tuple[str, ...]]:
         return frozenset(key_of(one.text) for one in self.resolver.scene(goal).items if one.counts)
@@ -104,7 +105,7 @@ class GoalGate:
 
     def _to_find(self, expect: Expectation) -> Iterator[str]:
         """Yield what a task's changes are about, as pages show it: the rows, and their new values."""
-        entities = {entity.name: entity for entity in self._world.entities}
+        entities = {entity.name: entity for entity in self.world.entities}
         for rule in (*expect.added, *expect.changed, *expect.removed):
             entity = entities.get(rule.table)
             for name, value in {**rule.where, **rule.set}.items() if entity is not None else ():
@@ -122,11 +123,11 @@ class GoalGate:
                 one.name: {
                     int(row["id"] or 0): str(row[one.title.name]) for row in self._rows[one.name]
                 }
-                for one in self._world.entities
+                for one in self.world.entities
                 if one.name == field.target
             }
             if field.target is None or value in titles[field.target]:
-                yield show(self._world, entity.name, name, value, titles)
+                yield show(self.world, entity.name, name, value, titles)
 
 
 def _answers(expect: Expectation) -> list[str]:

@@ -16,7 +16,6 @@ from generators.tasks.worlds.faults import with_fault
 from generators.tasks.worlds.ground.grammar import (
     Grammar,
     grammar,
-    language_of,
     languages,
     spread,
 )
@@ -114,7 +113,7 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
 
     Tasks with few distractors are skipped until a third of the consecutive draws have failed.
     """
-    if language_of(setting.world) not in languages():
+    if setting.world.language not in languages():
         return
     goals: set[str] = set()
     number = failed = 0
@@ -165,7 +164,7 @@ def _word_task(
 ) -> WorldTask | None:
     """Return the task of a draft, its reference in a manner that `style` draws; None: it is too long, or has no words."""
     worded = KINDS[draft.like] if draft.like else kind
-    rules = grammar(language_of(setting.world))
+    rules = grammar(setting.world.language)
     goal = word(setting, worded, draft.words, random, rules=rules)
     if goal is None:
         return None

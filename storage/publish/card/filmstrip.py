@@ -84,8 +84,8 @@ def choose_film(selection: Selection, noted: Collection[str] = ()) -> Candidate 
     accepted = [one for one in selection.published if one.acceptance.accepted and one.whole]
     fitting = [one for one in accepted if one.n_steps < MAX_FRAMES]
     if fitting:
-        by = {one.episode_id: (one.episode_id in noted, one.n_steps) for one in fitting}
-        return max(fitting, key=lambda one: by[one.episode_id])  # the first of several
+        # of several, the first
+        return max(fitting, key=lambda one: (one.episode_id in noted, one.n_steps))
     return min(accepted, key=lambda one: one.n_steps, default=None)
 
 

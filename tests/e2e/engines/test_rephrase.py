@@ -10,12 +10,8 @@ from support.servers.engine_servers import scripted_engine
 from support.worlds import drawn
 
 from flows.terminal import ExitCode
-from generators.tasks.resolver.agreement import agrees
-from generators.tasks.resolver.resolve import Resolver
-from generators.worlds.drawing.draw import language_of
 from schemas.base import JsonObject
 from schemas.tasks.task import Task
-from schemas.worlds.language import Language
 
 KINDS = ("edit", "find", "delete", "create", "count")
 
@@ -69,7 +65,7 @@ def test_a_file_is_rephrased_and_read_again(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_writer_does_wrong_is_not_kept(tmp_path: Path, reply: str, why: str) -> None:
-    task = _task_that_is_read()
+    task = drawn.task_that_is_read("find")
     assert task.expect is not None
     text = reply.format(goal=task.instruction, answer=task.expect.answer)
     source, target = _file(tmp_path / "tasks.jsonl", [task]), tmp_path / "other.jsonl"
@@ -82,19 +78,6 @@ def test_what_a_writer_does_wrong_is_not_kept(tmp_path: Path, reply: str, why: s
     (row,) = _rows(target)
     assert row["instruction"] == task.instruction
     assert "original_instruction" not in row
-
-
-def _task_that_is_read() -> Task:
-    """Return a task of a bank in English whose own goal the resolver reads."""
-    for seed in range(1, 99):
-        if language_of("banking", seed) is not Language.ENGLISH:
-            continue
-        task, (world, rows) = drawn.task("banking", "find", seed), drawn.whole("banking", seed)
-        if task is None or task.expect is None or task.parameters["world"] != seed:
-            continue
-        if agrees(Resolver(world, rows).read(task.instruction), task.expect, world):
-            return task
-    raise AssertionError("no such task")
 
 
 def _queue(url: str, session: str, text: str) -> None:

@@ -22,6 +22,8 @@ from tempfile import NamedTemporaryFile
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from source_tree import ROOT, dotted
 
+from generators.tasks.resolver.agreement import agrees
+from generators.tasks.resolver.resolve import Resolver
 from generators.tasks.worlds.draw import draw_task, draw_tasks
 from generators.tasks.worlds.ground.task import WorldTask
 from generators.worlds.drawing.draw import draw_whole, language_of, shipped_family
@@ -31,6 +33,7 @@ from generators.worlds.state.database import Rows
 from schemas.base import canonical_json
 from schemas.errors import BadTasks
 from schemas.tasks.task import Task
+from schemas.worlds.language import Language
 from schemas.worlds.world import World
 
 KEPT = ROOT / ".pytest_cache" / "drawn"
@@ -101,6 +104,19 @@ def task(family: str, kind: str, seed: int) -> Task | None:
 
     kept = read_or_keep(f"task {family} {kind} {seed}", draw)
     return None if kept is None else Task.model_validate_json(json.dumps(kept))
+
+
+def task_that_is_read(kind: str) -> Task:
+    """Return a task of a kind in a bank in English, of which the resolver reads the drawn goal rightly."""
+    for seed in range(1, 99):
+        if language_of("banking", seed) is not Language.ENGLISH:
+            continue
+        drawn, (of, rows) = task("banking", kind, seed), whole("banking", seed)
+        if drawn is None or drawn.expect is None or drawn.parameters["world"] != seed:
+            continue
+        if agrees(Resolver(of, rows).read(drawn.instruction), drawn.expect, of):
+            return drawn
+    raise AssertionError("no such task")
 
 
 def tasks(of: World, rows: Rows, seed: int, count: int) -> list[WorldTask]:

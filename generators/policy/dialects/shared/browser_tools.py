@@ -226,6 +226,9 @@ RESTART = Tool("restart", "open the task's start page again", "restart")
 ANSWER = Tool("answer", "give the final answer and end the task", "answer", AnswerArguments)
 """Answering."""
 
+BROWSER = (GOTO, GO_BACK, GO_FORWARD, REFRESH, *TABS, ANSWER_DIALOG, DROP_FILE)
+"""What a browser does beyond its pages: addresses, its history, tabs, dialogs and files."""
+
 EVERYTHING: tuple[Tool, ...] = (
     click(),
     write(),
@@ -234,13 +237,7 @@ EVERYTHING: tuple[Tool, ...] = (
     move_mouse(),
     drag(),
     *KEYS,
-    GOTO,
-    GO_BACK,
-    GO_FORWARD,
-    REFRESH,
-    *TABS,
-    ANSWER_DIALOG,
-    DROP_FILE,
+    *BROWSER,
     wait(),
     RESTART,
     ANSWER,

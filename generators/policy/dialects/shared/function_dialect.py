@@ -25,7 +25,6 @@ from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale, quote
 from generators.policy.dialects.shared.functions import function_of
-from generators.policy.dialects.shared.json_dialect import default_element
 from generators.policy.dialects.shared.json_reply import (
     find_json_object,
     find_json_objects,
@@ -41,7 +40,13 @@ from generators.policy.dialects.shared.prompted_text import (
 from generators.policy.dialects.shared.remark import Remark, read_remark
 from generators.policy.dialects.shared.sanitize import break_words_in_reply, replace_control_chars
 from generators.policy.dialects.shared.text_dialect import Fields, as_keys, build_action
-from generators.policy.dialects.shared.tools import Tool, choose_tool, find_tool, tools_left
+from generators.policy.dialects.shared.tools import (
+    Tool,
+    choose_tool,
+    find_tool,
+    target_words,
+    tools_left,
+)
 from schemas.base import JsonObject
 from schemas.episodes.action import Action, Answer
 
@@ -57,13 +62,7 @@ COMMON: tuple[Tool, ...] = (
     browser_tools.scroll(),
     browser_tools.drag(),
     *browser_tools.KEYS,
-    browser_tools.GOTO,
-    browser_tools.GO_BACK,
-    browser_tools.GO_FORWARD,
-    browser_tools.REFRESH,
-    *browser_tools.TABS,
-    browser_tools.ANSWER_DIALOG,
-    browser_tools.DROP_FILE,
+    *browser_tools.BROWSER,
     browser_tools.RESTART,
 )
 """Functions for what a browser does and `computer_use` does not."""
@@ -135,12 +134,11 @@ class FunctionDialect(PromptedText):
             raise UnreadableReply(f"there is no function {quote(name)}; use one of {known}")
         tool = find_tool(self._added, name)
         arguments = tool.parse(given, scale)
-        named = arguments.to_json().get("element")
         return make_parsed(
             tool.to_action(arguments, scale),
             remark,
             self._format(remark.thought, remark.note, [(tool.name, arguments.to_json())]),
-            element=named if isinstance(named, str) and named else None,
+            element=arguments.named_element,
         )
 
     def _computer(self, remark: Remark, calls: Sequence[JsonObject], scale: Scale) -> ParsedAction:
@@ -189,7 +187,7 @@ class FunctionDialect(PromptedText):
     def _extra(
         self, action: Action, scale: Scale, rationale: Rationale
     ) -> list[tuple[str, JsonObject]]:
-        element = replace_control_chars(rationale.element or "") or default_element(action)
+        element = target_words(action, rationale)
         tool, arguments = choose_tool(self._added, action, scale, element=element)
         return [(tool.name, arguments.to_json())]
 

@@ -6,7 +6,6 @@ picture rule and the texts. `JsonDialect` has the common parts, from the schema 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from pydantic import JsonValue
 from typing_extensions import override
@@ -30,29 +29,29 @@ from generators.policy.dialects.shared.json_schema import (
     text_schema,
 )
 from generators.policy.dialects.shared.keys import key_schema
-from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
+from generators.policy.dialects.shared.prompt_text import (
+    MAX_RESULT_CHARS,
+    MAX_TASK_CHARS,
+    page_text,
+)
 from generators.policy.dialects.shared.remark import Remark, bound_remark
 from generators.policy.dialects.shared.sanitize import (
     break_words,
     break_words_in_reply,
     escape_markup,
-    one_line,
-    replace_control_chars,
 )
 from generators.policy.dialects.shared.tools import (
     Tool,
     ToolArguments,
     choose_tool,
     find_tool,
+    target_words,
     tool_name,
 )
 from schemas.base import JsonObject
-from schemas.episodes.action import Action, target_point
+from schemas.episodes.action import Action
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import PageState
-
-MAX_RESULT_CHARS = 2_000
-"""Largest length of a result, characters, as in H Company's published harness."""
 
 
 @dataclass(frozen=True)
@@ -177,15 +176,11 @@ class JsonDialect(Dialect):
 
     @override
     def task_message(self, instruction: str) -> str:
-        return self._spec.task.replace("{}", self._escape(instruction, 20_000))
+        return self._spec.task.replace("{}", self._escape(instruction, MAX_TASK_CHARS))
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
-        words = ""
-        if self._settings.page_line:
-            escape = partial(one_line, switch_words=self.switch_words)
-            words = f"URL: {escape(page.url, 500)}\nTitle: {escape(page.title, 200)}\n"
-        words += tabs_and_dialog(page, switch_words=self.switch_words)
+        words = page_text(page, named=self._settings.page_line, switch_words=self.switch_words)
         return self._spec.observation(step, words)
 
     @override
@@ -222,12 +217,11 @@ class JsonDialect(Dialect):
                 )
         words = bound_remark(_text_value(whole, keys.thought), _text_value(whole, keys.note))
         tool, arguments = self._call(whole[keys.call], scale)
-        named = arguments.to_json().get("element")
         return ParsedAction(
             action=tool.to_action(arguments, scale),
             thought=words.thought,
             note=words.note,
-            element=named if isinstance(named, str) and named else None,
+            element=arguments.named_element,
             canonical_reply=self._format(tool, arguments, words),
             dropped=words.dropped,
         )
@@ -236,7 +230,7 @@ class JsonDialect(Dialect):
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        element = replace_control_chars(rationale.element or "") or default_element(action)
+        element = target_words(action, rationale)
         tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=element)
         return self._format(tool, arguments, bound_remark(rationale.thought, rationale.note))
 
@@ -279,10 +273,3 @@ def _text_value(whole: JsonObject, key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise UnreadableReply(f"'{key}' must be a text in quotation marks, but is {quote(value)}")
     return value or None
-
-
-def default_element(action: Action) -> str:
-    """Return a description of an action's target for a caller that gives none."""
-    if target_point(action) is not None:
-        return "the element at this point"
-    return "the page" if action.type == "scroll" else "the focused element"

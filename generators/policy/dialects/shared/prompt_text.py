@@ -26,8 +26,25 @@ holds what it should.
 """Rules of behaviour, the same for all families."""
 
 
+MAX_TASK_CHARS = 20_000
+"""Characters of a task's goal in a prompt."""
+
+MAX_RESULT_CHARS = 2_000
+"""Largest length of a result, characters, as in H Company's published harness."""
+
 MAX_DIALOG_CHARS = 1_000
 """Characters of a dialog's message in a prompt."""
+
+
+def page_text(page: PageState, *, named: bool, switch_words: Sequence[str]) -> str:
+    """Return what is said of a page beside its picture: if `named`, its address and title; its tabs and dialog.
+
+    None of `switch_words` stands whole in it.
+    """
+    url = one_line(page.url, 500, switch_words=switch_words)
+    title = one_line(page.title, 200, switch_words=switch_words)
+    about = f"URL: {url}\nTitle: {title}\n" if named else ""
+    return about + tabs_and_dialog(page, switch_words=switch_words)
 
 
 def tabs_and_dialog(page: PageState, *, switch_words: Sequence[str]) -> str:

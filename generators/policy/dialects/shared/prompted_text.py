@@ -4,7 +4,7 @@ A subclass says its system prompt, its parser and its calls. Here are the settin
 results, and the words that stand before a call.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from typing_extensions import override
 
@@ -14,16 +14,17 @@ from generators.policy.dialects.protocol import Dialect, ParsedAction
 from generators.policy.dialects.settings import FunctionSettings
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.json_dialect import setting_fields
-from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
+from generators.policy.dialects.shared.prompt_text import (
+    MAX_RESULT_CHARS,
+    MAX_TASK_CHARS,
+    page_text,
+)
 from generators.policy.dialects.shared.remark import Remark, bound_remark, write_remark
-from generators.policy.dialects.shared.sanitize import break_words, escape_markup, one_line
+from generators.policy.dialects.shared.sanitize import break_words, escape_markup
 from schemas.base import JsonObject
 from schemas.episodes.action import Action
 from schemas.episodes.episode import Step
 from schemas.episodes.observation import PageState
-
-MAX_RESULT_CHARS = 2_000
-"""Largest length of a result, characters, as in H Company's published harness."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,12 @@ class PromptedText(Dialect):
     drives_engine = True
 
     def __init__(self, family: TextFamily, settings: FunctionSettings) -> None:
-        if family.placeholder is not None and "placeholder" not in settings.model_fields_set:
-            settings = settings.model_copy(update={"placeholder": family.placeholder})
         self.family = family
-        self.settings = settings
+        self.settings = (
+            settings
+            if family.placeholder is None
+            else settings.with_published(placeholder=family.placeholder)
+        )
 
     @property
     @override
@@ -80,9 +83,7 @@ class PromptedText(Dialect):
     @property
     @override
     def pictures(self) -> PictureRule:
-        own = self.family.processor
-        most = max(self.settings.max_pixels or own.max_pixels, own.min_pixels)
-        return replace(own, max_pixels=most)
+        return self.family.processor.with_most(self.settings.max_pixels)
 
     @property
     @override
@@ -97,7 +98,7 @@ class PromptedText(Dialect):
 
     @override
     def task_message(self, instruction: str) -> str:
-        return f"Task: {self._escape(instruction, 20_000)}\n"
+        return f"Task: {self._escape(instruction, MAX_TASK_CHARS)}\n"
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
@@ -128,11 +129,7 @@ class PromptedText(Dialect):
         )
 
     def _page_text(self, page: PageState) -> str:
-        words = self.switch_words
-        url = one_line(page.url, 500, switch_words=words)
-        title = one_line(page.title, 200, switch_words=words)
-        about = f"URL: {url}\nTitle: {title}\n" if self.settings.page_line else ""
-        return about + tabs_and_dialog(page, switch_words=words)
+        return page_text(page, named=self.settings.page_line, switch_words=self.switch_words)
 
     def _with_instructions(self, prompt: str) -> str:
         """Return a system prompt with the configuration's own instructions at its end."""

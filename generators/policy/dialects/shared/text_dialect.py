@@ -15,7 +15,11 @@ from generators.policy.dialects.image_size import PictureRule
 from generators.policy.dialects.protocol import Dialect, InexpressibleAction, UnreadableReply
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quote
-from generators.policy.dialects.shared.prompt_text import tabs_and_dialog
+from generators.policy.dialects.shared.prompt_text import (
+    MAX_RESULT_CHARS,
+    MAX_TASK_CHARS,
+    tabs_and_dialog,
+)
 from generators.policy.dialects.shared.remark import (
     Remark,
     bound_remark,
@@ -70,7 +74,7 @@ class TextDialect(Dialect):
 
     @override
     def task_message(self, instruction: str) -> str:
-        return f"Task: {self._escape(instruction, 20_000)}"
+        return f"Task: {self._escape(instruction, MAX_TASK_CHARS)}"
 
     @override
     def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
@@ -84,13 +88,13 @@ class TextDialect(Dialect):
         """Return why an action failed, or its result; empty if it has none."""
         if step.action_error is not None:
             return self.rejection_text(step.action, step.action_error)
-        return self._escape(step.result_text or "", 2_000)
+        return self._escape(step.result_text or "", MAX_RESULT_CHARS)
 
     @override
     def rejection_text(self, action: Action, why: str) -> str:
         """Return why an action was not carried out."""
         del action
-        return f"Error: {self._escape(why, 2_000)}"
+        return f"Error: {self._escape(why, MAX_RESULT_CHARS)}"
 
     @override
     def repair_message(self, problem: str) -> str:

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import override
 
-from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
+from generators.policy.dialects.protocol import InexpressibleAction, Rationale, UnreadableReply
+from generators.policy.dialects.settings import FunctionSettings, HoloSettings, Holotron3Settings
 from generators.policy.dialects.shared.arguments import (
     ArgumentType,
     Choice,
@@ -24,8 +25,9 @@ from generators.policy.dialects.shared.arguments import (
     quote,
 )
 from generators.policy.dialects.shared.json_schema import nullable, object_schema
+from generators.policy.dialects.shared.sanitize import replace_control_chars
 from schemas.base import JsonObject
-from schemas.episodes.action import ACTION, Action, Direction
+from schemas.episodes.action import ACTION, Action, Direction, target_point
 from schemas.errors import BadConfig
 
 Element = Annotated[str, Text(repairs=True)]
@@ -61,6 +63,12 @@ class ToolArguments(BaseModel):
     def to_json(self) -> JsonObject:
         """Return the arguments as the model writes them, all of them, in order."""
         return dict(zip(self.names(), (value for _, value in self), strict=True))
+
+    @property
+    def named_element(self) -> str | None:
+        """The description of the target that the call gives; None: it gives none."""
+        named = self.to_json().get("element")
+        return named if isinstance(named, str) and named else None
 
     def action_fields(self, scale: Scale) -> JsonObject:
         """Return the fields of the action."""
@@ -263,6 +271,29 @@ def tools_left(tools: tuple[Tool, ...], leave_out: tuple[str, ...]) -> tuple[Too
     if not kept:
         raise BadConfig("policy.dialect_options.leave_out: a tool must be left")
     return kept
+
+
+def offered_tools(
+    published: tuple[Tool, ...],
+    added: tuple[Tool, ...],
+    settings: HoloSettings | Holotron3Settings | FunctionSettings,
+) -> tuple[Tool, ...]:
+    """Return a family's tools as it was published and, unless `extended` is switched off, those added to them.
+
+    Raises:
+        BadConfig: a tool left out does not exist, or none is left.
+    """
+    tools = (*published, *added) if settings.extended else published
+    return tools_left(tools, settings.leave_out)
+
+
+def target_words(action: Action, rationale: Rationale) -> str:
+    """Return the description of an action's target: the rationale's, or one for a caller that gives none."""
+    if named := replace_control_chars(rationale.element or ""):
+        return named
+    if target_point(action) is not None:
+        return "the element at this point"
+    return "the page" if action.type == "scroll" else "the focused element"
 
 
 def choose_tool(

@@ -11,9 +11,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from schemas.worlds.world import World
-
-ENGLISH = "en"
+from schemas.worlds.language import Language
 
 _FILES = Path(__file__).with_name("goals")
 _DRAWN = {"person", "person2", "team", "day", "weekday"}
@@ -68,25 +66,22 @@ class Grammar(NamedTuple):
 
 
 @cache
-def languages() -> list[str]:
+def languages() -> list[Language]:
     """Return the languages of goals, sorted."""
-    return sorted(path.stem for path in _FILES.glob("*.toml"))
-
-
-def language_of(world: World) -> str:
-    """Return the language of a world's pages, in which its goals are."""
-    return world.language.value
+    return sorted(Language(path.stem) for path in _FILES.glob("*.toml"))
 
 
 @cache
-def grammar(language: str) -> Grammar:
+def grammar(language: Language) -> Grammar:
     """Return the grammar of goals in a language.
 
     Raises:
         ValueError: its file lacks a table, a term or a phrase, or has a sentence that is doubtful or cannot be filled.
     """
     told = read_grammar((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
-    faults = list(find_faults(told, told if language == ENGLISH else grammar(ENGLISH)))
+    faults = list(
+        find_faults(told, told if language is Language.ENGLISH else grammar(Language.ENGLISH))
+    )
     if faults:
         raise ValueError(f"goals in '{language}': {'; '.join(faults)}")
     return told

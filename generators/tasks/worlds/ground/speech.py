@@ -139,10 +139,7 @@ class Speaker:
                     self.manners.add("short")
                     self.names[title] = short
                     return self._with_noun(said, f"{KEPT}{short}{END}")
-        self.names[title] = title
-        self.told.append(title)
-        is_bare = not self._is_precise and is_clear(self._setting, said.entity, title)
-        return self._with_noun(said, self._bare(title) if is_bare else self._quote(title))
+        return self._with_noun(said, self._title_of(said))
 
     def _with_noun(self, said: RowSaid, title: str) -> str:
         bare, one = (re.sub(r"\W", "", text).casefold() for text in (title, said.entity.one))
@@ -322,7 +319,7 @@ class Speaker:
         return self._join(told)
 
     def _title_of(self, said: RowSaid) -> str:
-        """Return a thing by its title alone."""
+        """Return a row by its title alone."""
         self.names[said.title] = said.title
         self.told.append(said.title)
         is_bare = not self._is_precise and is_clear(self._setting, said.entity, said.title)

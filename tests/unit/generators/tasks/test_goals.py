@@ -22,7 +22,7 @@ from schemas.worlds.field import Kind
 from schemas.worlds.language import Language
 
 SETTING = Setting(SHOP, shop_rows())
-RULES = grammar("en")
+RULES = grammar(Language.ENGLISH)
 UNFIT = re.compile(
     r"(?i)\b(on|at|by|in|to|for|with|from|of|until|under)$|^(may|owes|lives|seen|is|was)\b"
 )

@@ -24,6 +24,7 @@ from generators.tasks.worlds.ground.wording import word
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
 from schemas.tasks.reference import Do, Purpose
+from schemas.worlds.language import Language
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def test_the_kind_of_the_page_draws_worded_tasks(registry: dict[str, kinds.TaskK
     [kind] = registry.values()
     assert kind.name not in KINDS
     assert kind.aside == "one"
-    rules = grammar("en")._replace(asks=tomllib.loads(told)["asks"])
+    rules = grammar(Language.ENGLISH)._replace(asks=tomllib.loads(told)["asks"])
     setting = Setting(SHOP, shop_rows())
     drafts = [kind.draw(setting, Random(seed)) for seed in range(20)]
     drawn = [draft for draft in drafts if draft is not None]
@@ -87,12 +88,15 @@ def test_a_second_kind_of_one_name_is_refused() -> None:
 def test_a_kind_without_words_in_a_language_is_not_drawn_in_it() -> None:
     mute = kinds.TaskKind("mute", draws_nothing, None, None)
 
-    assert word(Setting(SHOP, shop_rows()), mute, {}, Random(1), rules=grammar("en")) is None
+    assert (
+        word(Setting(SHOP, shop_rows()), mute, {}, Random(1), rules=grammar(Language.ENGLISH))
+        is None
+    )
 
 
 @pytest.mark.parametrize("language", languages())
-def test_every_language_fills_what_english_fills(language: str) -> None:
-    assert not list(find_faults(grammar(language), grammar("en")))
+def test_every_language_fills_what_english_fills(language: Language) -> None:
+    assert not list(find_faults(grammar(language), grammar(Language.ENGLISH)))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_every_language_fills_what_english_fills(language: str) -> None:
     ],
 )
 def test_words_that_nothing_fills_are_refused(changed: dict[str, Any], told: str) -> None:
-    [fault] = find_faults(grammar("en")._replace(**changed), grammar("en"))
+    [fault] = find_faults(grammar(Language.ENGLISH)._replace(**changed), grammar(Language.ENGLISH))
 
     assert re.fullmatch(told, fault)
 

@@ -20,6 +20,7 @@ from generators.tasks.worlds.references.steps import answer, choose, click, fill
 from generators.worlds.drawing.draw import FAMILIES
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.tasks.reference import Do, Purpose
+from schemas.worlds.language import Language
 
 MOST_KINDS = 20
 """The kinds that every world has tasks of, at least."""
@@ -71,7 +72,7 @@ def test_other_seeds_draw_other_tasks() -> None:
 
 
 def test_every_kind_is_worded_in_several_sentences() -> None:
-    rules = grammar("en")
+    rules = grammar(Language.ENGLISH)
 
     worded = [one for one in KINDS.values() if one.name != "impossible"]
     for kind in worded:

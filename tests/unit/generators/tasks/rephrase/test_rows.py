@@ -5,31 +5,14 @@ from support.worlds import drawn
 
 from generators.tasks.files import BadRow, make_task, parse_row
 from generators.tasks.rephrase.gate import with_goal
-from generators.tasks.resolver.agreement import agrees
-from generators.tasks.resolver.resolve import Resolver
 from generators.tasks.site_offers import site_offers
-from generators.worlds.drawing.draw import language_of
 from schemas.base import JsonObject
 from schemas.tasks.task import Task
-from schemas.worlds.language import Language
 
 SITES = site_offers()
 
 
-def _task_that_is_read() -> Task:
-    """Return a task of a bank in English whose own goal the resolver reads."""
-    for seed in range(1, 99):
-        if language_of("banking", seed) is not Language.ENGLISH:
-            continue
-        task, (world, rows) = drawn.task("banking", "edit", seed), drawn.whole("banking", seed)
-        if task is None or task.expect is None or task.parameters["world"] != seed:
-            continue
-        if agrees(Resolver(world, rows).read(task.instruction), task.expect, world):
-            return task
-    raise AssertionError("no such task")
-
-
-TASK = _task_that_is_read()
+TASK = drawn.task_that_is_read("edit")
 
 
 def _row(**other: str | None) -> JsonObject:
