@@ -44,6 +44,15 @@ def _judge(task: Task) -> tuple[str, float]:
     return ("wrong" if isinstance(read, Reading) else "refused"), millis
 
 
+def _language(task: Task) -> str:
+    family, seed = str(task.parameters["family"]), int(str(task.parameters["world"]))
+    return draw_whole(family, seed)[0].language.value
+
+
+def _counts(of: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    return {name: dict(sorted(told.items())) for name, told in sorted(of.items())}
+
+
 def main() -> None:
     """Draw goals, read them, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -52,14 +61,17 @@ def main() -> None:
     asked = parser.parse_args()
     families = sorted(path.stem for path in FOLDER.glob("*.toml"))
     kinds: dict[str, Counter[str]] = {}
+    languages: dict[str, Counter[str]] = {}
     times = list[float]()
     for seed in range(asked.first, asked.first + asked.seeds):
         for family in families:
             for kind in kinds_of(family):
                 try:
-                    told, millis = _judge(draw_task(f"{family}/{kind}", seed))
+                    task = draw_task(f"{family}/{kind}", seed)
                 except BadTasks:
                     continue
+                told, millis = _judge(task)
+                languages.setdefault(_language(task), Counter())[told] += 1
                 kinds.setdefault(kind, Counter())[told] += 1
                 times.append(millis)
     total = sum(kinds.values(), Counter[str]())
@@ -74,7 +86,8 @@ def main() -> None:
             },
             "goal_ms_median": round(median(times), 2),
             "goal_ms_p95": round(quantiles(times, n=20)[-1], 2),
-            "kinds": {kind: dict(sorted(told.items())) for kind, told in sorted(kinds.items())},
+            "languages": _counts(languages),
+            "kinds": _counts(kinds),
         }
     )
 
