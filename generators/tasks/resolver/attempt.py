@@ -6,6 +6,7 @@ from typing import NamedTuple
 from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.scene import Scene
+from generators.tasks.resolver.words import Cue
 
 Used = frozenset[int]
 """The numbers of the mentions that an attempt uses."""
@@ -51,7 +52,7 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     told = [*attempts]
     whole = [one for one in told if needed <= one.used and not _forgets(scene, one)]
     is_done = any(isinstance(one.result, Reading) and not _answers(one) for one in whole)
-    if is_done and not scene.is_question():
+    if is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
         whole = [one for one in whole if not _answers(one)]
     most = max((len(one.used & values) for one in whole), default=0)
     best = [one for one in whole if len(one.used & values) == most]
@@ -93,6 +94,7 @@ def _forgets(scene: Scene, attempt: Attempt) -> bool:
     return any(
         one.number not in attempt.used
         and scene.is_named(one)
+        and not scene.is_noun_of_row(one)
         and one.sentence in sentences
         and any(scene.fields(one, entity) for entity in entities)
         for one in scene.bare
@@ -116,6 +118,9 @@ def _why(scene: Scene, needed: set[int], told: Sequence[Attempt]) -> Refusal:
             return attempt.result
     if any(one.is_literal for one in unknown):
         return _unknown([one for one in unknown if one.is_literal])
+    if not told and scene.strangers:
+        about = f"nothing is called {scene.strangers[0]}"
+        return Refusal(reason=Reason.NO_ROW, about=about, candidates=tuple(scene.strangers))
     if not told:
         return Refusal(reason=Reason.NOT_READ, about="the words do not say what is to be done")
     texts = tuple(one.text for one in unknown)

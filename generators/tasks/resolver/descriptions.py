@@ -32,7 +32,8 @@ def with_descriptions(scene: Scene) -> list[Item]:
 
 def _is_one(scene: Scene, item: Item) -> bool:
     """Return whether a mention is the noun of one certain row: behind an article for such."""
-    return item.has(Sort.ONE) and not item.quoted and scene.is_definite(item)
+    is_noun = item.has(Sort.ONE) and not item.quoted and not scene.is_part(item)
+    return is_noun and scene.is_definite(item)
 
 
 def _told_of(scene: Scene, noun: Item) -> Iterator[Pair]:

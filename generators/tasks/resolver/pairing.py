@@ -72,15 +72,24 @@ class Pairing:
                 is_row = value.has(*TITLES) and not self._is_link(behind, value)
                 near = behind.place - value.end <= _NEAR and not is_row
                 joints = self._passage.between(value, behind)
-                if (
-                    near
-                    and any(Cue.AS in one.cues for one in joints)
-                    and self._is_of(behind, value)
-                ):
+                if near and self._is_joint(value, joints) and self._is_of(behind, value):
                     self.labels[value.number] = behind
                 return
-            if behind.mark or not behind.cues:
+            if (behind.mark and behind.mark != "(") or not (behind.cues or behind.mark):
                 return
+
+    def _is_joint(self, value: Item, joints: Sequence[Item]) -> bool:
+        """Return whether words between a value and a field say that it is its value: `as`, or `for` behind `it says`."""
+        before = self._passage.before(value)
+        is_said = before is not None and Cue.SAY in before.cues
+        if value.quoted and len(joints) == 1 and Cue.OF in joints[0].cues:
+            return joints[0].end - joints[0].place == 1
+        return any(
+            one.cues & {Cue.AS, Cue.FOR}
+            or one.mark == "("
+            or (is_said and one.cues & {Cue.UNDER, Cue.OF})
+            for one in joints
+        )
 
     def _pair_before(self, label: Item) -> None:
         """Pair a field with the value behind it: `Status is "Open"`."""
@@ -103,7 +112,9 @@ class Pairing:
         is_new = is_aim or self._passage.roles[value.number] is Role.SET
         if value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
             return
-        if not is_aim and (value.has(*TITLES) or value.is_literal):
+        joint = self._passage.before(value)
+        is_listed = joint is not None and joint.mark == ":"
+        if not is_aim and (value.has(*TITLES) or (value.is_literal and not is_listed)):
             return
         free = [one for one in self.bare() if self._is_of(one, value) and self._speaks(one)]
         if value.has(*TITLES):
@@ -141,10 +152,24 @@ class Pairing:
         is_entity = not between if self._names_first else not self._is_link(label, value)
         if is_entity and self._is_name(label, value):
             return True
+        if self._passage.asks(value.sentence) and not self._is_equated(between):
+            return self._is_of_row(label, value)
         is_named = any(one.cues & {Cue.OF, Cue.SAME} or one.has(Sort.ONE) for one in between)
         if is_named or self._passage.is_after(label, Cue.SAME):
             return True
         return not self._is_link(label, value) and any(Cue.AS in one.cues for one in between)
+
+    @staticmethod
+    def _is_equated(between: Sequence[Item]) -> bool:
+        """Return whether words between a field and what follows say that this is its value, or there are none."""
+        return not between or any(one.cues & {Cue.LINK, Cue.TO, Cue.AS} for one in between)
+
+    def _is_of_row(self, label: Item, value: Item) -> bool:
+        """Return whether a row has a field that is named, and the field is not its title."""
+        return any(
+            value.ids(entity.name) and field is not entity.title
+            for entity, field in self._fields(label)
+        )
 
     @staticmethod
     def _is_name(label: Item, value: Item) -> bool:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from generators.tasks.resolver.mentions import Item
-from generators.tasks.resolver.roles import roles_of
+from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.roles import clauses_of, roles_of
 from generators.tasks.resolver.tokens import STOPS
 from generators.tasks.resolver.vocabulary import Key, Sort
 from generators.tasks.resolver.words import Cue
 
 _LISTED = frozenset({Cue.AND, Cue.IT, Cue.COND})
-_ASKED = frozenset({Cue.TELL, Cue.SET, Cue.DELETE})
+_ASKED = frozenset({Cue.TELL, Cue.SET, Cue.DELETE, Cue.SWAP})
 _QUESTIONS = frozenset("?？؟")  # noqa: RUF001 - the marks of several scripts
 
 
@@ -20,6 +20,8 @@ class Passage:
         self.items, self.words, self.articles = items, words, articles
         self.roles = list(roles_of(items))
         """What a value at each mention is for."""
+        self.clauses = frozenset(clauses_of(items))
+        """What stands in the description of rows right behind their noun."""
 
     def with_cues(self, *cues: Cue) -> list[Item]:
         """Return the mentions that are one of some cues."""
@@ -72,6 +74,13 @@ class Passage:
         is_listed = near and before is not None and bool(before.cues & _LISTED)
         is_marked = label.place > 0 and self.words[label.place - 1] in {",", ";", ":"}
         return self.is_definite(label) or is_marked or is_listed
+
+    def is_noun_of_row(self, item: Item) -> bool:
+        """Return whether a mention is the noun of an entity right before a row's name: `the title "A house"`."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        return item.has(Sort.ONE) and any(
+            one.has(*TITLES) and one.place == item.end for one in behind
+        )
 
     def asks(self, sentence: int) -> bool:
         """Return whether a sentence is a question."""

@@ -1,6 +1,7 @@
 """The resolver: reads goals of one world."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from generators.tasks.resolver.attempt import Attempt, judge
 from generators.tasks.resolver.descriptions import with_descriptions
@@ -17,9 +18,8 @@ from generators.tasks.resolver.permits import permit
 from generators.tasks.resolver.place import Place
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.tokens import split
-from generators.tasks.resolver.vocabulary import Vocabulary, titles_of
-from generators.tasks.resolver.words import Cue, language_of, languages, words_of
+from generators.tasks.resolver.vocabulary import Sort, Vocabulary, titles_of
+from generators.tasks.resolver.words import ENGLISH, Cue, languages, words_of
 from generators.worlds.state.database import Rows
 from schemas.worlds.world import World
 
@@ -41,7 +41,9 @@ class Resolver:
     def __init__(self, world: World, rows: Rows) -> None:
         self._world, self._rows = world, rows
         self._place = Place(world, rows, titles_of(world, rows))
-        self._known: dict[str, Vocabulary] = {}
+        language = world.language.value
+        self._is_known = language in languages()
+        self._words = words_of(language if self._is_known else ENGLISH)
 
     def read(self, goal: str) -> Reading | Refusal:
         """Return the only reading of a goal, or why it has none or several.
@@ -49,9 +51,8 @@ class Resolver:
         Goals in a language without a file of words (`words/`) are not read.
         A word that is the name of an entity and of a field, as in `the author Ann`, is read as the entity's first.
         """
-        language = self._world.language.value
-        if language not in languages():
-            about = f"goals in '{language}' are not read"
+        if not self._is_known:
+            about = f"goals in '{self._world.language.value}' are not read"
             return Refusal(reason=Reason.NOT_READ, about=about, candidates=())
         first = self._read(self.scene(goal))
         if isinstance(first, Reading):
@@ -67,11 +68,7 @@ class Resolver:
 
     def scene(self, goal: str, *, names_first: bool = True) -> Scene:
         """Return what a goal mentions."""
-        language = language_of(token.text for token in split(goal))
-        words = words_of(language)
-        if language not in self._known:
-            self._known[language] = Vocabulary(self._world, self._rows, words)
-        vocabulary = self._known[language]
+        words, vocabulary = self._words, self._vocabulary
         finder = Finder(self._world, vocabulary, words, goal)
 
         def scene_of(items: Sequence[Item]) -> Scene:
@@ -81,19 +78,36 @@ class Resolver:
                 finder.key,
                 vocabulary.frames,
                 articles=words.articles,
+                strangers=finder.strangers(items),
                 names_first=names_first,
             )
 
         return scene_of(with_descriptions(scene_of(finder.items())))
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self._world, self._rows, self._words)
 
     def _attempts(self, scene: Scene) -> Iterator[Attempt]:
         for frame in _FRAMES:
             yield from frame(scene)
 
 
+def _is_of_rows(scene: Scene, item: Item) -> bool:
+    """Return whether a phrase stands in a sentence that speaks of rows, of more than their sort."""
+    some = [one for one in scene.items if one.sentence == item.sentence]
+    is_request = any(one.cues & {Cue.DELETE, Cue.SET, Cue.TELL} for one in some)
+    return scene.asks(item.sentence) or any(
+        one.counts
+        or (one.has(Sort.LABEL) and not one.cues)
+        or (is_request and one.has(Sort.ONE, Sort.MANY))
+        for one in some
+    )
+
+
 def _unclear_day(scene: Scene) -> Refusal | None:
     """Return why a day of a goal is not certain; None: there is none of that sort."""
-    told = [one for one in scene.with_cues(Cue.RELATIVE) if scene.speaks_of_rows(one.sentence)]
+    told = [one for one in scene.with_cues(Cue.RELATIVE) if _is_of_rows(scene, one)]
     for one in (*told, *(item for item in scene.items if item.is_unclear)):
         about = f"which day is meant depends: {one.text}"
         return Refusal(reason=Reason.UNCLEAR_DAY, about=about, candidates=(one.text,))

@@ -38,8 +38,10 @@ class Pair(NamedTuple):
 
 def roles_of(items: Sequence[Item]) -> Iterator[Role]:
     """Yield for each mention what a value there is for, by the cues and marks before it."""
-    role, told = Role.EITHER, -1
+    role, told, clauses = Role.EITHER, -1, {*clauses_of(items)}
     for item in items:
+        if item.number - 1 in clauses and item.number not in clauses:
+            role = Role.EITHER
         mark = _by_mark(items, item, role, is_told=told == item.number - 1)
         role = _by_cue(item) or mark
         if item.cues & {Cue.SET, Cue.ELSE, Cue.COND, Cue.IF}:
@@ -63,3 +65,53 @@ def _by_mark(items: Sequence[Item], item: Item, role: Role, *, is_told: bool) ->
         is_name = item.number > 0 and items[item.number - 1].has(Sort.LABEL)
         return role if is_name or is_told else Role.SET
     return Role.EITHER if item.mark == "," and role is Role.COND else role
+
+
+_JOINTS = frozenset({Cue.AS, Cue.UNDER, Cue.OF})
+_ACTS = frozenset({Cue.SET, Cue.DELETE, Cue.ELSE})
+_OPENS = frozenset({Sort.ONE, Sort.MANY})
+
+
+def clauses_of(items: Sequence[Item]) -> Iterator[int]:
+    """Yield the numbers of mentions that stand in what describes rows right behind their noun: `orders with …`."""
+    inside, is_listed = "", False
+    for item in items:
+        before = items[item.number - 1] if item.number else None
+        if inside and (item.mark == inside or _ends_clause(items, item)):
+            inside = ""
+        elif inside:
+            yield item.number
+        is_noun = before is not None and (before.has(*_OPENS) or Cue.ALL in before.cues)
+        if before is not None and is_noun and before.end == item.place:
+            inside = ")" if item.mark == "(" else "." if Cue.COND in item.cues else inside
+        elif is_listed and Cue.COND in item.cues and not inside:
+            inside = "."
+        is_listed = item.has(Sort.MANY) or (is_listed and _is_of_list(item))
+
+
+def _is_of_list(item: Item) -> bool:
+    """Return whether a mention goes on with what describes rows: a value, a field, `and` or `of`."""
+    is_word = item.cues & {Cue.AND, Cue.OF, Cue.TO, Cue.IN, Cue.COND} and not item.cues & _ACTS
+    return bool(is_word) or item.is_value or item.has(Sort.LABEL)
+
+
+def _is_told(items: Sequence[Item], item: Item) -> bool:
+    """Return whether a value stands at a mention, or a field behind its value."""
+    return item.is_value or (item.has(Sort.LABEL) and Cue.AS in items[item.number - 1].cues)
+
+
+def _ends_clause(items: Sequence[Item], item: Item) -> bool:
+    """Return whether what describes rows ends: at a mark, at what is to be done, or at what they are to become."""
+    behind = items[item.number + 1] if item.number + 1 < len(items) else None
+    if item.mark == ",":
+        return behind is None or not (behind.cues & {Cue.COND, Cue.AND} or behind.has(Sort.LABEL))
+    if item.mark in STOPS | {":"} and item.mark:
+        return True
+    before = items[item.number - 1]
+    is_apart = item.place > before.end and item.has(Sort.LABEL)
+    if _is_told(items, before) and (is_apart or Cue.PLAIN in item.cues):
+        return True
+    if item.cues & _ACTS and not item.cues & {Cue.AS, Cue.COND}:
+        return True
+    is_aim = Cue.TO in item.cues and _is_told(items, before) and Cue.AS not in item.cues
+    return is_aim and (not item.cues & _JOINTS or (behind is not None and behind.is_value))

@@ -28,10 +28,12 @@ class Scene(Passage):
         frames: Sequence[Frame],
         *,
         articles: frozenset[str],
+        strangers: Sequence[str],
         names_first: bool,
     ) -> None:
         super().__init__(items, words, articles)
-        self.place = place
+        self.place, self.strangers = place, strangers
+        """Where the goal is read, and the names in it that are not the world's."""
         self._pairing = Pairing(self, place, frames, names_first=names_first)
 
     @cached_property
@@ -137,6 +139,8 @@ class Scene(Passage):
 
     def _role(self, item: Item, label: Item | None) -> Role:
         first = item if label is None or item.number < label.number else label
+        if item.number in self.clauses and (label is None or label.number in self.clauses):
+            return Role.COND
         between = () if label is None or first is item else self.between(label, item)
         is_new = any(Cue.SET in one.cues for one in between) or self.is_now(item)
         if self.is_aim(item) or self.is_aim(first) or is_new:

@@ -77,7 +77,13 @@ def named_in(scene: Scene, entity: Entity) -> list[tuple[Item, list[int]]]:
 def splits(scene: Scene, entity: Entity, pairs: Sequence[Pair]) -> Iterator[Split]:
     """Yield the ways to take values as descriptions or as new values of an entity's rows."""
     known = [(pair, scene.fields_of(pair, entity.name)) for pair in pairs]
-    told = [one for one in known if one[1]]
+    firm = [one for one in known if one[0].label is not None and one[0].role is not Role.SET]
+    taken = {field.name for _, fields in firm for field in fields}
+    told = [
+        (pair, fields)
+        for pair, fields in known
+        if fields and not (_is_loose(pair) and all(field.name in taken for field in fields))
+    ]
     is_only = len(scene.place.rows_of(entity.name)) == 1
     choices = [
         [(pair, field, role) for field in fields for role in _roles(pair, is_only=is_only)]
@@ -92,6 +98,11 @@ def splits(scene: Scene, entity: Entity, pairs: Sequence[Pair]) -> Iterator[Spli
         )
 
 
+def _is_loose(pair: Pair) -> bool:
+    """Return whether a value is a single word without a field, which may mean nothing."""
+    return pair.label is None and pair.item.weak and pair.role is not Role.SET
+
+
 def _roles(pair: Pair, *, is_only: bool) -> tuple[Role, ...]:
     if is_only:
         return (Role.SET,)  # the only row needs no description
@@ -102,7 +113,7 @@ def _roles(pair: Pair, *, is_only: bool) -> tuple[Role, ...]:
 
 def find_order(scene: Scene, entity: Entity) -> Order | None:
     """Return the order that a goal speaks of; None: of none, or of one that fits several fields."""
-    for item in scene.items:
+    for item in _words_beside(scene):
         for cue in sorted(item.cues & _ENDS.keys()):
             largest, kinds = _ENDS[cue]
             found = _ordered_by(scene, entity, item, kinds)
@@ -111,9 +122,15 @@ def find_order(scene: Scene, entity: Entity) -> Order | None:
     return None
 
 
+def _words_beside(scene: Scene) -> Iterator[Item]:
+    """Yield the mentions that are no values of fields, as `highest` is one of a priority."""
+    values = {pair.item.number for pair in scene.firm}
+    return (one for one in scene.items if one.number not in values)
+
+
 def unnamed_order(scene: Scene, entity: Entity) -> list[str]:
     """Return the labels of the fields by which an order may be meant that names none; empty: there is no order."""
-    for item in scene.items:
+    for item in _words_beside(scene):
         for cue in sorted(item.cues & _ENDS.keys()):
             if scene.speaks_of_rows(item.sentence):
                 return [field.label for field in entity.fields if field.kind in _ENDS[cue][1]]

@@ -19,8 +19,8 @@ _DAY = re.compile(
 )
 _ORDINAL = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?"
 _JOINT = r"(?:\s+(?:of|de|do|del))?\s+"
-_NAME = r"(?P<name>[^\W\d_]{3,})\.?"
-_YEAR = rf"(?:(?:,\s*|{_JOINT})(?P<y>\d{{4}})(?![\d:]))?"
+_NAME = r"(?P<name>[^\W\d_]{3,})(?:\.(?=\s*[\d,]))?"
+_YEAR = rf"(?:(?:,\s*|{_JOINT})(?P<y>\d{{4}})(?!\d|:\d))?"
 _SPOKEN = (
     re.compile(rf"(?<!\d){_ORDINAL}{_JOINT}{_NAME}{_YEAR}", re.IGNORECASE),
     re.compile(rf"(?<!\w){_NAME}\s+(?:the\s+)?{_ORDINAL}(?!\d){_YEAR}", re.IGNORECASE),

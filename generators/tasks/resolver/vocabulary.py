@@ -6,16 +6,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from generators.tasks.resolver.tokens import key_of, stem
-from generators.tasks.resolver.words import Words
+from generators.tasks.resolver.words import Words, slips_of
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import Titles, show
 from schemas.worlds.field import DataField, Kind, tags_of
-from schemas.worlds.world import Entity, Transition, World
+from schemas.worlds.world import Entity, World
 
 Key = tuple[str, ...]
 """The words of a text, as they are compared."""
 
-_WORDS, _DIGITS = 3, 3
+_NAMES, _WORDS, _DIGITS = 2, 3, 3
 """A part is said of a title of so many words, or a number of so many digits."""
 
 _LONGEST = 16
@@ -86,11 +86,23 @@ class Vocabulary:
             self._add(self.exact, lengths, key, sense)
             if sense.sort not in _VERBATIM:
                 self._add(self.stemmed, lengths, self.stems(key), sense)
-        self.words = {word for key in self.exact for word in key}
-        """All words of the phrases."""
         self.frames = tuple(_frames(world))
         """What is said of rows around a value: the words before it, those behind it, and the field."""
+        self.words = {word for key in self.exact for word in key}
+        """All words of the phrases."""
+        self.slips = slips_of(self._spoken(), self.words)
+        """Slips of the world's own words, but for those of its rows."""
         self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
+
+    def _spoken(self) -> set[str]:
+        """Return the words by which people speak of the world: of fields, choices, steps and what is said of rows."""
+        told = {
+            word
+            for key, some in self.exact.items()
+            if some[0].sort not in _VERBATIM
+            for word in key
+        }
+        return told | {word for before, behind, _ in self.frames for word in (*before, *behind)}
 
     def stems(self, key: Key) -> Key:
         """Return words without their endings."""
@@ -146,7 +158,7 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
     for flow in world.workflows:
         for step in flow.transitions:
             yield step.label, Sense(Sort.STEP, flow.entity, step.name)
-            for said in _names_of(step):
+            for said in step.said:
                 before, _, behind = said.partition("{it}")
                 yield before, Sense(Sort.DEED, flow.entity, step.name, behind.strip())
     for thread in world.threads:
@@ -157,7 +169,7 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
 def _frames(world: World) -> Iterator[tuple[Key, Key, Sense]]:
     for entity in world.entities:
         for field in entity.fields:
-            for phrase in _that(field):
+            for phrase in field.that:
                 before, value, behind = phrase.partition("{value}")
                 if value:
                     sense = Sense(Sort.LABEL, entity.name, field.name)
@@ -167,12 +179,12 @@ def _frames(world: World) -> Iterator[tuple[Key, Key, Sense]]:
 def _field_phrases(
     entity: Entity, field: DataField, rows: list[Row], words: Words
 ) -> Iterator[tuple[str, Sense]]:
-    for name in (field.label, *_names_of(field), *words.labels.get(field.label, ())):
+    for name in (field.label, *field.said, *words.labels.get(field.label, ())):
         yield name, Sense(Sort.LABEL, entity.name, field.name)
     for choice in field.choices:
         yield choice, Sense(Sort.CHOICE, entity.name, field.name, choice)
     if field.kind is Kind.FLAG:
-        for phrase in _that(field):
+        for phrase in field.that:
             yield phrase, Sense(Sort.CHOICE, entity.name, field.name, 1)
     elif field is entity.title:
         yield from _title_phrases(entity, rows)
@@ -189,21 +201,13 @@ def _title_phrases(entity: Entity, rows: list[Row]) -> Iterator[tuple[str, Sense
             yield part, Sense(Sort.PART, entity.name, entity.title.name, row["id"])
 
 
-def _names_of(of: DataField | Transition) -> tuple[str, ...]:
-    """Return what people call a field or a step, beside its label."""
-    return tuple(getattr(of, "said", ()))
-
-
-def _that(field: DataField) -> tuple[str, ...]:
-    """Return what people say of a row by a field, as `due on {value}`."""
-    return tuple(getattr(field, "that", ()))
-
-
 def _parts(entity: Entity, title: str) -> Iterator[str]:
-    """Yield the parts by which people call a title: the number of a code, or all words but the first or the last."""
+    """Yield the parts by which people call a title: the number of a code, the last of two names, or all words but one."""
     words, digits = title.split(), re.findall(r"\d+", title)
-    if len(words) == 1 and len(digits) == 1 and len(digits[0]) >= _DIGITS:
+    if len(digits) == 1 and len(digits[0]) >= _DIGITS and title.endswith(digits[0]):
         yield f"{entity.one} {digits[0]}"
+    if len(words) == _NAMES and all(one.isalpha() and one.istitle() for one in words):
+        yield f"{entity.one} {words[-1]}"
     for part in (words[1:], words[:-1]) if len(words) >= _WORDS else ():
         if min(len(part[0]), len(part[-1])) >= _DIGITS:
             yield " ".join(part)

@@ -73,6 +73,8 @@ class Cue(StrEnum):
     NOW = "now"
     STAY = "stay"
     IN = "in"
+    SAY = "say"
+    FOR = "for"
     WRITE = "write"
     MONDAY = "monday"
     TUESDAY = "tuesday"
@@ -100,6 +102,8 @@ class Words(NamedTuple):
     """What is said of what is yes or no, beside the world's own words."""
     labels: Mapping[str, tuple[str, ...]]
     """What people call fields that many websites have, by the labels of pages."""
+    known: frozenset[str]
+    """All words of the file."""
     slips: Mapping[str, str]
     """Words with a letter missing or two exchanged, with the word that is meant."""
     endings: tuple[tuple[str, str], ...]
@@ -129,6 +133,7 @@ def words_of(language: str) -> Words:
     lengths: dict[str, set[int]] = {}
     for key in cues:
         lengths.setdefault(key[0], set()).add(len(key))
+    own = {*key_of(" ".join(told["common"])), *(part for key in cues for part in key)}
     return Words(
         cues,
         {first: tuple(sorted(some, reverse=True)) for first, some in lengths.items()},
@@ -138,7 +143,8 @@ def words_of(language: str) -> Words:
         frozenset(told["articles"]),
         told["flags"],
         {label: tuple(names) for label, names in told.get("labels", {}).items()},
-        _slips({*key_of(" ".join(told["common"])), *(part for key in cues for part in key)}),
+        frozenset(own),
+        slips_of(own, own),
         tuple((ending, instead) for ending, instead in told.get("endings", ())),
     )
 
@@ -147,10 +153,10 @@ def _months(told: Mapping[str, list[list[str]]]) -> Iterable[tuple[list[str], in
     return ((names, number) for number, names in enumerate(told["months"], start=1))
 
 
-def _slips(known: set[str]) -> dict[str, str]:
-    """Return the words that a single slip makes of known ones, without those that are known or may be of several."""
+def slips_of(words: set[str], known: set[str]) -> dict[str, str]:
+    """Return what a single slip makes of words, with the word; without what is known or may be of several."""
     found: dict[str, set[str]] = {}
-    for word in known:
+    for word in words:
         if len(word) < _SHORTEST:
             continue
         for at in range(len(word)):
@@ -164,15 +170,3 @@ def _slips(known: set[str]) -> dict[str, str]:
         for slip, some in found.items()
         if len(some) == 1 and slip not in known
     }
-
-
-def language_of(texts: Iterable[str]) -> str:
-    """Return the language that knows the largest number of a goal's words; of several, English before the others."""
-    told = [*texts]
-    return max(languages(), key=lambda one: sum(text in _vocabulary_of(one) for text in told))
-
-
-@cache
-def _vocabulary_of(language: str) -> frozenset[str]:
-    words = words_of(language)
-    return words.common | {part for key in words.cues for part in key}

@@ -17,7 +17,8 @@ KINDS = ("edit", "find", "delete", "create", "count")
 
 
 def _tasks() -> list[Task]:
-    told = [drawn.task(family, kind, 5) for family in ("banking", "shop") for kind in KINDS]
+    seeds = {family: drawn.english(family) for family in ("banking", "shop")}
+    told = [drawn.task(family, kind, seed) for family, seed in seeds.items() for kind in KINDS]
     return [one for one in told if one is not None]
 
 

@@ -8,6 +8,7 @@ change of either nothing of it is found. A file is written whole or not at all, 
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import sys
@@ -90,6 +91,12 @@ def specification(family: str, seed: int) -> World:
             spoken = shipped_family(family, language_of(family, seed))
             return make_world(spoken, family, seed, again=again)
     raise AssertionError(f"{family} {seed} makes no valid world")
+
+
+def english(family: str, *, first: int = 3) -> int:
+    """Return a seed of a family, from one on, whose pages and goals are in English."""
+    seeds = itertools.count(first)
+    return next(seed for seed in seeds if language_of(family, seed) is Language.ENGLISH)
 
 
 @cache

@@ -9,7 +9,7 @@ from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.selection import Fielded
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row, Value
-from schemas.worlds.world import Entity
+from schemas.worlds.world import Entity, Transition, Workflow
 
 
 def set_values(
@@ -59,11 +59,7 @@ def take_steps(scene: Scene, entity: Entity, rows: Sequence[Row], used: Used) ->
     if flow is None or not steps:
         return
     state = flow.field
-    able = [
-        step
-        for step in steps
-        if all(row[state] in step.before and row[state] != step.after for row in rows)
-    ]
+    able = [step for step in steps if all(_leads(flow, row[state], step) for row in rows)]
     for step in able:
         changed = tuple(
             Change(entity=entity.name, row=id_of(row), values=((state, step.after),))
@@ -73,6 +69,21 @@ def take_steps(scene: Scene, entity: Entity, rows: Sequence[Row], used: Used) ->
         yield Attempt(used, Reading(entity=entity.name, rows=ids, changed=changed))
     if not able:
         yield refuse(used, Reason.NOTHING_TO_DO, f"{steps[0].label} is no step of it now")
+
+
+def _after(step: Transition) -> Value:
+    return step.after
+
+
+def _leads(flow: Workflow, state: Value, step: Transition) -> bool:
+    """Return whether steps lead from a state to one of which a step leads to another."""
+    reached: set[Value] = set()
+    found: set[Value] = {state}
+    while found:
+        reached |= found
+        steps = (one for one in flow.transitions if not found.isdisjoint(one.before))
+        found = {end for end in map(_after, steps) if end not in reached}
+    return state != step.after and not reached.isdisjoint(step.before)
 
 
 def remove(scene: Scene, entity: Entity, rows: Sequence[Row], used: Used) -> Attempt:

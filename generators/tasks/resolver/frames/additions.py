@@ -132,7 +132,8 @@ def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
         for one in scene.bare
         if views[0].day in {f.name for f in scene.fields(one, entity.name)}
     ]
-    free = _first_free(scene, views[0], start, twice)
+    inside = {one[1].name: one[2] for one in given if one[0].item.number in scene.clauses}
+    free = _first_free(scene, views[0], start, inside or twice)
     if entity.title.name not in group or free is None:
         return
     group = {**group, views[0].day or "": free}

@@ -33,7 +33,7 @@ def read_conditions(scene: Scene) -> Iterator[Attempt]:
             one
             for one in scene.items
             if one.is_value and one.number not in used and not one.has(Sort.LABEL)
-            if not one.weak or _is_meant(scene, entity, one)
+            if not one.weak or scene.is_labelled(one) or _is_meant(scene, entity, one)
         ]
         if len(values) == _VALUES:
             for when, then, other in _orders(scene, values):

@@ -29,7 +29,7 @@ def read_listed(scene: Scene) -> Iterator[Attempt]:
     """Yield the readings of a goal as a request on rows of one entity."""
     for entity in entities_of(scene):
         named = named_in(scene, entity)
-        is_choice = bool(scene.with_cues(Cue.ELSE)) and not scene.with_cues(Cue.ASK)
+        is_choice = _depends(scene) and not scene.with_cues(Cue.ASK)
         for split in splits(scene, entity, scene.firm if named else scene.pairs):
             told = (*split.conditions, *split.settings)
             names = {field.name for _, field in split.settings}
@@ -43,6 +43,12 @@ def read_listed(scene: Scene) -> Iterator[Attempt]:
                 yield from _on_named(scene, entity, named, split, used)
             else:
                 yield from _on_described(scene, entity, split, used)
+
+
+def _depends(scene: Scene) -> bool:
+    """Return whether `otherwise` or the like is said of values."""
+    told = {one.sentence for one in scene.items if one.is_value and not one.cues}
+    return any(one.sentence in told for one in scene.with_cues(Cue.ELSE))
 
 
 def _parts(pair: Pair) -> tuple[Item, ...]:
@@ -73,7 +79,8 @@ def _on_named(
     if split.settings:
         yield from _set_each(scene, entity, named, split, used)
         return
-    yield from take_steps(scene, entity, rows, used)
+    if not scene.with_cues(Cue.UNDO):
+        yield from take_steps(scene, entity, rows, used)
     if scene.with_cues(Cue.DELETE) and not scene.with_cues(Cue.UNDO):
         yield remove(scene, entity, rows, used)
 

@@ -94,12 +94,17 @@ def _take(scene: Scene, view: View) -> Iterator[Attempt]:
     steps = [one for one in flow.transitions if view.free in one.before]
     buttons = [one for one in scene.items if one.has(Sort.STEP)]
     told = {sense.name for one in buttons for sense in one.senses if sense.sort is Sort.STEP}
-    chosen = [one for one in steps if one.name in told] or steps
+    ends = {one.value for item in scene.items for one in item.senses if one.name == flow.field}
+    chosen = [one for one in steps if one.name in told or one.after in ends] or steps
     labels = [one for one in scene.bare if prices[0] in scene.fields(one, entity.name)]
     for split in splits(scene, entity, [pair._replace(role=Role.COND) for pair in scene.pairs]):
         used = used_by(bounds, buttons, labels) | titles_used(scene, entity)
         used |= used_by(*((pair.item, pair.label) for pair, _ in split.conditions))
-        conditions = [one for one in split.conditions if one[0].item is not bounds[0]]
+        conditions = [
+            (pair, field)
+            for pair, field in split.conditions
+            if pair.item is not bounds[0] and field.name != flow.field
+        ]
         if not conditions or len(chosen) != 1:
             continue
         rows = [
