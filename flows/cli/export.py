@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -24,6 +25,7 @@ from storage.export.format_factory import (
     make_format,
 )
 from storage.export.registry import FormatName, MessageShape, Pictures, Spelling, StepChoice
+from storage.export.thoughts import Thoughts
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.training.options import SystemPrompt
@@ -60,6 +62,7 @@ def run(args: Arguments) -> int:
         run_id=stored.run.run_id,
         rule=stored.config.accept,
         include_rejected=_include_rejected(args),
+        thoughts=None if args.thoughts is None else Thoughts(Path(args.thoughts)),
     )
     if args.json:
         print_result({"run": args.run, **report.model_dump(mode="json")})

@@ -179,6 +179,9 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="export episodes that are not accepted too; the run's own setting does not count here",
     )
+    parser.add_argument(
+        "--thoughts", metavar="FILE", help="thoughts of `stepmill tasks rephrase RUN` to put in"
+    )
     configuration_flags(parser)
     json_flag(parser)
 

@@ -89,7 +89,7 @@ class ThoughtSource(StrEnum):
     TEMPLATE = "template"
     """A skill of the teacher states it."""
     REWRITTEN = "rewritten"
-    """A model rewrote it afterwards. Reserved: no command rewrites thoughts yet."""
+    """A model rewrote it afterwards. Reserved: exports alone have such thoughts, as no stored episode is edited."""
 
 
 class Step(Record):

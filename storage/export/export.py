@@ -22,6 +22,7 @@ from storage.export.protocol import (
     GroupFormat,
     Piece,
 )
+from storage.export.thoughts import Thoughts
 from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.rows import Tables, table_errors
 from storage.publish.plan.selection import select
@@ -63,11 +64,12 @@ def export(
     run_id: str,
     rule: AcceptSection,
     include_rejected: bool = False,
+    thoughts: Thoughts | None = None,
 ) -> ExportReport:
-    """Write the episodes that a version publishes to the folder `to`.
+    """Write the episodes that a version publishes to the folder `to`; `thoughts` stand in place of their own.
 
     Raises:
-        BadConfig: the folder is a run's.
+        BadConfig: the folder is a run's, or a thought is of another step.
         NotFound: the version has no episodes.
         OtherRun: the folder holds another export.
         Unwritable: the folder holds something else, or cannot be written.
@@ -84,6 +86,7 @@ def export(
         "include_rejected": include_rejected,
         "layout": LAYOUT,
         **({"plugin": plugin.origin} if plugin else {}),
+        **({"thoughts": thoughts.sha256} if thoughts else {}),
     }
     folder = OutputFolder(to, made_of)
     manifest = folder.find_existing()
@@ -95,7 +98,9 @@ def export(
             reader = EpisodeReader(tables)
         with folder.lock():
             counts: Counter[str] = Counter()
-            for split, piece in _output(format_, reader.read(selection.published), counts):
+            sources = reader.read(selection.published)
+            sources = sources if thoughts is None else thoughts.within(sources)
+            for split, piece in _output(format_, sources, counts):
                 folder.add(split, piece)
             episodes = sum(1 for _ in selection.published)
             manifest = folder.finish(episodes=episodes, counts=dict(sorted(counts.items())))

@@ -39,7 +39,7 @@ def test_nothing_that_means_something_else_is_kept(address: str, tmp_path: Path)
 
     assert said.code == ExitCode.SHORT, said.err
     told = json.loads(said.out)
-    assert (told["tasks"], told["rephrased"]) == (len(tasks), 0)
+    assert (told["goals"], told["rephrased"]) == (len(tasks), 0)
     assert sum(told["refused"].values()) == len(tasks)
     assert not any("the engine gave no reply" in reason for reason in told["refused"])
     written = [json.loads(line) for line in target.read_text().splitlines()]

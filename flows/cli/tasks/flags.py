@@ -83,7 +83,9 @@ def _check(parser: argparse.ArgumentParser) -> None:
 
 
 def _rephrase(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="FILE", help="a task file of worlds")
+    parser.add_argument(
+        "what", metavar="FILE|RUN", help="a task file of worlds, or a run: its thoughts"
+    )
     parser.add_argument(
         "--engine",
         metavar="URL",

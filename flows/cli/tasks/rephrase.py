@@ -8,13 +8,16 @@ import argparse
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from flows import signals
 from flows.job.config_loader import Sources, load
 from flows.job.rephrased_goals import Rephrasing, rephrase_goals
+from flows.job.rewritten_thoughts import rewrite_thoughts
+from flows.job.stored_run import open_stored_run
 from flows.resources.engines import open_engine
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.engine.client.client import OpenAIEngine
@@ -26,6 +29,9 @@ from generators.tasks.task_plan import MAX_TASKS
 from schemas.base import JsonObject
 from schemas.errors import BadConfig
 from schemas.tasks.task import Task
+from storage.publish.plan.episode_reader import EpisodeReader
+from storage.publish.plan.rows import open_tables, table_errors
+from storage.publish.plan.selection import select
 
 _PATIENCE_SECONDS = 600.0
 _URLS = ("http://", "https://")
@@ -37,21 +43,59 @@ def run(args: argparse.Namespace) -> int:
     if target.exists():
         raise BadConfig(f"--to {target}: there is such a file; name another, or remove it")
     log_to_stderr()
+    is_file = Path(args.what).is_file()
+    done = signals.run(_goals(args) if is_file else _thoughts(args))
+    target.write_text("".join(f"{line}\n" for line in done.lines), encoding="utf-8")
+    if args.json:
+        print_result({"to": str(target), **done.counts(), "refused": dict(done.refused)})
+    else:
+        reasons = [f"{count:>6}  {reason}" for reason, count in done.refused.most_common()]
+        told = f"{target}: {done.kept} of {done.asked} {done.noun} are rephrased"
+        print_lines([*reasons, told])
+    return ExitCode.DONE if done.kept else ExitCode.SHORT
+
+
+class _Done(NamedTuple):
+    """What has come of it."""
+
+    noun: str
+    lines: list[str]
+    kept: int
+    refused: Counter[str]
+
+    @property
+    def asked(self) -> int:
+        """How many were asked for."""
+        return self.kept + self.refused.total()
+
+    def counts(self) -> JsonObject:
+        """Return how many there are and how many of them are rephrased."""
+        return {self.noun: self.asked, "rephrased": self.kept}
+
+
+async def _goals(args: argparse.Namespace) -> _Done:
     offers = site_offers(load(Sources(), os.environ).sites)
     tasks = read_task_file(Path(args.what), offers, max_tasks=MAX_TASKS).tasks
-    done = signals.run(_goals(args, tasks))
-    target.write_text("".join(f"{_row(one.task)}\n" for one in done), encoding="utf-8")
-    kept = sum(one.refused is None for one in done)
-    if args.json:
-        print_result(_as_json(done, str(target), kept))
-    else:
-        print_lines([*_lines(done), f"{target}: {kept} of {len(done)} goals are rephrased"])
-    return ExitCode.DONE if kept else ExitCode.SHORT
-
-
-async def _goals(args: argparse.Namespace, tasks: list[Task]) -> list[Rephrasing]:
     async with _engine(args) as engine:
-        return await rephrase_goals(engine, tasks, report=_note)
+        done = await rephrase_goals(engine, tasks, report=_note)
+    refused = Counter(one.refused.partition(":")[0] for one in done if one.refused is not None)
+    lines = [_row(one.task) for one in done]
+    return _Done("goals", lines, len(done) - refused.total(), refused)
+
+
+async def _thoughts(args: argparse.Namespace) -> _Done:
+    stored = await open_stored_run(args.what, Sources(), os.environ)
+    try:
+        tables = await open_tables(await stored.lake.snapshot())
+    finally:
+        await stored.lake.close()
+    with table_errors(f"version {tables.version} of the run"):
+        chosen = select(tables, stored.config.accept, include_rejected=False).published
+        sources = EpisodeReader(tables).read(chosen)
+        async with _engine(args) as engine:
+            done = await rewrite_thoughts(engine, sources)
+    lines = [one.model_dump_json() for one in done.kept]
+    return _Done("thoughts", lines, len(done.kept), +done.refused)
 
 
 @asynccontextmanager
@@ -83,21 +127,3 @@ def _row(task: Task) -> str:
         {name: value for name, value in told.items() if name not in empty and value != ""},
         ensure_ascii=False,
     )
-
-
-def _reasons(done: Iterable[Rephrasing]) -> list[tuple[str, int]]:
-    told = Counter(one.refused.partition(":")[0] for one in done if one.refused is not None)
-    return told.most_common()
-
-
-def _lines(done: Iterable[Rephrasing]) -> list[str]:
-    return [f"{count:>6}  {reason}" for reason, count in _reasons(done)]
-
-
-def _as_json(done: list[Rephrasing], to: str, kept: int) -> JsonObject:
-    return {
-        "to": to,
-        "tasks": len(done),
-        "rephrased": kept,
-        "refused": dict(_reasons(done)),
-    }

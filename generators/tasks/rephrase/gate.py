@@ -130,9 +130,15 @@ class GoalGate:
                 yield show(self.world, entity.name, name, value, titles)
 
 
+def says_more_of_answer(task: Task, own: str, other: str) -> bool:
+    """Return whether a text holds an expected answer of a task that another one does not."""
+    texts = () if task.expect is None else _answers(task.expect)
+    return any(_has(other, text) and not _has(own, text) for text in texts)
+
+
 def _answers(expect: Expectation) -> list[str]:
     values = () if expect.answer is None else expected_values(expect.answer)
-    return [one for one in values if isinstance(one, str)]
+    return [str(one) for one in values if isinstance(one, str | int) and not isinstance(one, bool)]
 
 
 def _has(goal: str, text: str) -> bool:

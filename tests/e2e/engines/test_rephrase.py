@@ -5,13 +5,19 @@ from pathlib import Path
 
 import httpx
 import pytest
+from conftest import CopyRun
+from deltalake import DeltaTable
 from support.runs.commands import called
 from support.servers.engine_servers import scripted_engine
 from support.worlds import drawn
 
 from flows.terminal import ExitCode
 from schemas.base import JsonObject
+from schemas.episodes.rewritten_thought import RewrittenThought
 from schemas.tasks.task import Task
+
+ACCEPT = {"STEPMILL_ACCEPT__PASSED": '["outcome"]'}
+"""What a run's episodes meet that no other verifier has looked at."""
 
 KINDS = ("edit", "find", "delete", "create", "count")
 
@@ -46,7 +52,7 @@ def test_a_file_is_rephrased_and_read_again(tmp_path: Path) -> None:
     assert said.code == ExitCode.DONE, said.err
     told, rows = json.loads(said.out), _rows(target)
     new = [row for row in rows if "rephrased_by" in row]
-    assert (told["tasks"], told["rephrased"]) == (len(tasks), len(new))
+    assert (told["goals"], told["rephrased"]) == (len(tasks), len(new))
     assert told["rephrased"] + sum(told["refused"].values()) == len(tasks)
     assert all(row["rephrased_by"] == "scripted" for row in new)
     goals = {one.instruction for one in tasks}
@@ -101,3 +107,42 @@ def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
     assert said.code == ExitCode.REFUSED
     assert "no engine answers" in said.err
     assert not target.exists()
+
+
+def test_thoughts_that_no_recorded_sight_can_bear_out_are_not_kept(
+    copy_run: CopyRun, tmp_path: Path
+) -> None:
+    run, thoughts = copy_run(tmp_path / "run").url, tmp_path / "thoughts.jsonl"
+    with scripted_engine() as (_, url):
+        said = called(
+            *("tasks", "rephrase", run, "--engine", url, "--to", str(thoughts)), env=ACCEPT
+        )
+    assert said.code == ExitCode.SHORT, said.err
+    assert "not all that it needs was in sight" in said.out
+    assert "0 of " in said.out
+    assert thoughts.read_text() == ""
+
+
+def test_rewritten_thoughts_are_exported(copy_run: CopyRun, tmp_path: Path) -> None:
+    made = copy_run(tmp_path / "run")
+    rows = DeltaTable(tmp_path / "run" / "tables" / "steps").to_pyarrow_table().to_pylist()
+    first = next(row for row in rows if row["thought_source"] == "template" and row["step"] == 0)
+    told = RewrittenThought(
+        episode_id=first["episode_id"],
+        step=0,
+        thought="There it is: I go for it.",
+        by="a model",
+        instead_of=first["thought"],
+    )
+    path = tmp_path / "thoughts.jsonl"
+    path.write_text(told.model_dump_json())
+    targets = (tmp_path / "plain", tmp_path / "rewritten")
+    for target, flags in zip(targets, ((), ("--thoughts", str(path))), strict=True):
+        argv = ("export", made.url, "--format", "chat", "--to", str(target), *flags)
+        said = called(*argv, env=ACCEPT)
+        assert said.code == ExitCode.DONE, said.err
+    plain, rewritten = (
+        "".join(one.read_text() for one in target.glob("*.jsonl")) for target in targets
+    )
+    assert told.thought in rewritten
+    assert told.thought not in plain
