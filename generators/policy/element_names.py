@@ -115,7 +115,7 @@ class Names:
         small = wanted.casefold()
         if small in map(str.casefold, names):
             return 1
-        if not self.are_exact and is_active(node) and any(small in one.casefold() for one in names):
+        if not self.are_exact and is_active(node) and any(has_words(one, small) for one in names):
             return 2
         is_direct = bool(small) and not is_field(node) and words(node.own_text).casefold() == small
         return _DIRECT if is_direct else None
@@ -178,6 +178,22 @@ class FieldNames(Names):
             return rank
         beside = self._beside.get(id(node), "").rstrip(" :*").casefold()
         return _BESIDE if wanted and beside == wanted.rstrip(" :*").casefold() else None
+
+
+def has_words(name: str, wanted: str) -> bool:
+    """Return whether a name has words in it, given in small letters, and not as the end or the beginning of a longer word.
+
+    Scripts without capital letters write words together, so that they may begin and end anywhere.
+    """
+    name = name.casefold()
+    starts = (found.start() for found in re.finditer(re.escape(wanted), name))
+    return any(not _is_inside(name, at) and not _is_inside(name, at + len(wanted)) for at in starts)
+
+
+def _is_inside(text: str, at: int) -> bool:
+    """Return whether a place in a text is between two letters of one word."""
+    beside = text[at - 1 : at + 1] if at else ""
+    return len(beside) > 1 and all(one.lower() != one.upper() for one in beside)
 
 
 def _text_outside_fields(node: Node) -> str:

@@ -8,6 +8,7 @@ from generators.browser.protocol import Node
 from generators.policy.element_names import (
     FieldNames,
     Names,
+    has_words,
     is_active,
     is_button_or_link,
     is_field,
@@ -229,7 +230,7 @@ def _scopes(root: Node, within: str | None) -> list[Node]:
 
 def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node]]:
     """Yield each element that contains the words in none of its children, with its ancestors."""
-    if wanted not in words(node.text).casefold():
+    if not has_words(words(node.text), wanted):
         return
     path = [node, *around]
     inner = [found for child in node.children for found in _smallest(child, wanted, path)]

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import Record
 from schemas.worlds.patterns import Label, Name
+from schemas.worlds.spoken import Spoken
 
 
 class Kind(StrEnum):
@@ -112,8 +112,8 @@ WIDGETS: dict[Kind, tuple[Widget, ...]] = {
 """The widgets allowed for each kind, the default first."""
 
 
-class DataField(Record):
-    """A field of an entity: a column of its table.
+class DataField(Spoken):
+    """A field of an entity: a column of its table, with its words in goals.
 
     Its JSON has other names for `min` and `max`, because a world's identity is the hash of this JSON.
     """
@@ -124,10 +124,6 @@ class DataField(Record):
     """The column's name."""
     label: Label
     """Its label on pages."""
-    said: tuple[Label, ...] = ()
-    """Nouns for it in goals, as people call it; empty: its label is one."""
-    that: tuple[Label, ...] = ()
-    """Phrases after a noun that say of a row what it has there, as `due on {value}`; those of a flag have no `{value}`."""
     kind: Kind
     """Its type."""
     content: str = ""

@@ -179,7 +179,12 @@ def select(
     if order is None:
         return rows
     held = [row for row in rows if row[order.field.name] is not None]
-    return sorted(held, key=lambda row: _key(row, order.field), reverse=order.largest)
+    return arrange(held, order)
+
+
+def arrange(rows: Sequence[Row], order: Order) -> list[Row]:
+    """Return rows that all have a value of an order's field, in the order."""
+    return sorted(rows, key=lambda row: _key(row, order.field), reverse=order.largest)
 
 
 def _key(row: Row, field: DataField) -> tuple[int, str]:

@@ -19,6 +19,7 @@ from schemas.worlds.field import Kind
 from schemas.worlds.language import Language
 from schemas.worlds.look import Words
 from schemas.worlds.patterns import Label, Name, Shape
+from schemas.worlds.spoken import Phrases, Spoken
 from schemas.worlds.world import CELLS, Picture
 
 
@@ -29,22 +30,15 @@ def _split(value: object) -> object:
 Alternatives = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(min_length=1)]
 """Alternative labels, of which a world uses one."""
 
-Phrases = Annotated[tuple[Label, ...], BeforeValidator(_split)]
-"""Ways to say something, parted by bars; there may be none."""
-
 Chance = Annotated[float, Field(gt=0, le=1)]
 """The probability that a world has something; 1: always."""
 
 
-class FamilyField(Record):
-    """A field that worlds may have; see `DataField` for more."""
+class FamilyField(Spoken):
+    """A field that worlds may have, with its words in goals; see `DataField` for more."""
 
     label: Alternatives
     """Its label on pages."""
-    said: Phrases = ()
-    """Nouns for it in goals, as people call it; empty: its label is one."""
-    that: Phrases = ()
-    """Phrases after a noun that say of a row what it has there, as `due on {value}`; those of a flag have no `{value}`."""
     kind: Kind = Kind.TEXT
     """Its type."""
     content: str = ""

@@ -173,8 +173,6 @@ def draw_field(name: str, field: FamilyField, rng: Random) -> DataField:
     return DataField(
         name=name,
         label=rng.choice(field.label),
-        said=field.said,
-        that=field.that,
         kind=field.kind,
         content=field.content,
         choices=choices,
@@ -183,7 +181,7 @@ def draw_field(name: str, field: FamilyField, rng: Random) -> DataField:
         max=field.max,
         required=field.required,
         editable=field.editable,
-    )
+    ).model_copy(update=field.spoken())
 
 
 def _workflow(

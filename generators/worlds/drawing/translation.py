@@ -22,7 +22,6 @@ from generators.worlds.drawing.family import (
     FamilyThread,
     FamilyView,
     FamilyWorkflow,
-    Phrases,
 )
 from generators.worlds.drawing.text_recipes import SOURCES
 from generators.worlds.words.catalogue import catalogue
@@ -31,6 +30,7 @@ from schemas.errors import BadTasks
 from schemas.worlds.field import Kind
 from schemas.worlds.language import Language
 from schemas.worlds.patterns import Name
+from schemas.worlds.spoken import Phrases, Spoken
 
 _SOURCE = re.compile("|".join(rf"\{{{source}\}}" for source in SOURCES))
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -48,17 +48,13 @@ class _Labelled(Record):
     """How goals ask for the step; empty: by the state that it leads to."""
 
 
-class _FieldWords(Record):
+class _FieldWords(Spoken):
     label: Alternatives
     """Its label on pages."""
     content: str | None = None
     """The recipe of its values; None: the English one, which has no words."""
     choices: tuple[Alternatives, ...] = ()
     """The words of its choices, in the order of the English file."""
-    said: Phrases = ()
-    """Nouns for it in goals; empty: its label is one."""
-    that: Phrases = ()
-    """Phrases of goals that say of a row what it has there."""
 
 
 class _EntityWords(Record):
@@ -215,7 +211,7 @@ def _entity(entity: FamilyEntity, said: _EntityWords) -> FamilyEntity:
 def _field(field: FamilyField, said: _FieldWords) -> FamilyField:
     content = field.content if said.content is None else said.content
     update = {"label": said.label, "content": content, "choices": said.choices}
-    return field.model_copy(update=update | {"said": said.said, "that": said.that})
+    return field.model_copy(update=update | said.spoken())
 
 
 def _states(entity: FamilyEntity, field: str, said: FamilyWords, name: str) -> Mapping[str, str]:

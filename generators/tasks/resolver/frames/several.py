@@ -9,7 +9,7 @@ from generators.tasks.resolver.place import id_of
 from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.roles import Pair
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.selection import entities_of, find_order, named_in
+from generators.tasks.resolver.selection import arrange, entities_of, find_order, named_in
 from generators.tasks.resolver.vocabulary import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
@@ -62,7 +62,7 @@ def _compare(scene: Scene, entity: Entity, named: Named) -> Iterator[Attempt]:
     if None in values or values[0] == values[1]:
         yield refuse(used, Reason.TWO_ROWS, f"both have the same {order.field.label}")
         return
-    best = (max if order.largest else min)(rows, key=lambda row: row[order.field.name] or "")
+    best = arrange(rows, order)[0]
     ids = tuple(sorted(id_of(row) for row in rows))
     answer = str(best[entity.title.name])
     yield Attempt(used, Reading(entity=entity.name, rows=ids, answer=answer))

@@ -258,7 +258,7 @@ def test_a_place_that_has_the_words_alone_goes_before_one_that_has_more() -> Non
     )
 
     exact = find(page, step(do="click", on="Yes", within="Paid"))
-    part = find(page, step(do="click", on="Yes", within="paid b"))
+    part = find(page, step(do="click", on="Yes", within="paid by"))
 
     assert exact is not None
     assert exact.point == (2.0, 2.0)

@@ -132,3 +132,22 @@ async def test_otherwise_a_click_takes_the_field_as_before(things: tuple[Node, N
     page = node("body", "", *things)
 
     assert (await acted(step(do="click", on="Search"), root=page))[0] == Click(x=1, y=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"), [("Your Weekly Digest", "Our Weekly Digest"), ("Orders", "Order")]
+)
+async def test_a_name_that_ends_or_goes_on_within_a_word_is_another_one(
+    other: str, wanted: str
+) -> None:
+    things = [node("a", other, at=(5.0, 5.0), href="/1"), node("p", wanted, at=(7.0, 7.0))]
+
+    found = (await acted(step(do="click", on=wanted), root=node("body", "", *things)))[0]
+
+    assert found == Click(x=7, y=7)
+
+
+async def test_a_name_may_stand_within_words_of_a_script_that_does_not_part_them() -> None:
+    page = node("body", "", node("button", "予約一覧を表示", at=(5.0, 5.0)))
+
+    assert (await acted(step(do="click", on="表示"), root=page))[0] == Click(x=5, y=5)
