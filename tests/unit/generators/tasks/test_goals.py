@@ -234,6 +234,36 @@ def test_fields_have_nouns_that_mean_no_other_field_of_theirs(family: str) -> No
             assert all(("{value}" in that) is (field.kind is not Kind.FLAG) for that in field.that)
 
 
+MEASURED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
+"""Kinds of fields by which rows have an order."""
+VOICED = [
+    family
+    for family in FAMILIES
+    if any(
+        field.asks
+        for entity in read_family(FOLDER / f"{family}.toml").entities.values()
+        for field in entity.fields.values()
+    )
+]
+"""Families whose fields have verbs; where one field has them, all have."""
+
+
+@pytest.mark.parametrize("family", VOICED)
+def test_what_fields_hold_is_said_in_verbs_that_mean_no_other_field_of_theirs(family: str) -> None:
+    for entity in read_family(FOLDER / f"{family}.toml").entities.values():
+        phrases = Counter[str]()
+        for name, field in entity.fields.items():
+            ranks = () if field.ranks is None else tuple(dict(field.ranks).values())
+            assert field.does, name
+            assert field.asks, name
+            assert bool(field.leads) is (field.kind is Kind.LINK), name
+            assert bool(ranks) is (field.kind in MEASURED), name
+            for does in field.does:
+                assert ("{value}" in does) is (field.kind is not Kind.FLAG), does
+            phrases.update((*field.that, *field.does, *field.asks, *field.leads, *ranks))
+        assert [phrase for phrase, count in phrases.items() if count > 1] == []
+
+
 def test_words_of_a_field_are_those_of_its_family() -> None:
     field = SHOP.entity("purchase").field("customer").model_copy(update={"said": ("buyer",)})
     words: dict[str, Said] = {**SETTING.names(SHOP.views[0], SHOP.entity("purchase"))}
