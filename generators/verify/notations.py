@@ -16,10 +16,12 @@ _MONTHS = (
 """The months in English, French, German, Spanish and Portuguese."""
 
 _ARABIC = "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر"
+_MAGHREB = "جانفي فيفري مارس أفريل ماي جوان جويلية أوت سبتمبر أكتوبر نوفمبر ديسمبر"
+"""The months in Arabic, as they are called in the east, and in the west."""
 
 _NUMBERS = {
     name: number
-    for number, names in enumerate(zip(_MONTHS, _ARABIC.split(), strict=True), 1)
+    for number, names in enumerate(zip(_MONTHS, _ARABIC.split(), _MAGHREB.split(), strict=True), 1)
     for name in (names[0][:3], *" ".join(names).split())
 }
 """The numbers of months by their names, and by the first three letters of the English ones."""

@@ -99,7 +99,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "9"
+    version = "10"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""

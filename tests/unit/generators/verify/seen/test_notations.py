@@ -15,11 +15,17 @@ def _shown(text: str) -> Shown:
     [
         *("Due on 4 March.", "March 4th", "the 4th of March", "Mar 4, 2026", "4. März 2026"),
         *("4 de marzo de 2026", "le 4 mars", "2026-03-04", "04.03.2026", "2026年3月4日"),
+        *("4 مارس", "يوم 4 مارس 2026"),
     ],
 )
 @pytest.mark.parametrize("typed", ["2026-03-04", "04.03.2026", "03/04/2026", "4 March 2026"])
 def test_a_day_that_was_said_is_typed_in_the_notation_of_a_page(said: str, typed: str) -> None:
     assert _shown(said).find(typed) is not None
+
+
+def test_months_of_the_arabic_west_are_known() -> None:
+    assert _shown("12 فيفري 2023").find("12/02/2023") is not None
+    assert _shown("12 جانفي 2023").find("12/02/2023") is None
 
 
 @pytest.mark.parametrize(
