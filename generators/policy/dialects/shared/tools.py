@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import override
 
+from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import InexpressibleAction, Rationale, UnreadableReply
 from generators.policy.dialects.settings import FunctionSettings, HoloSettings, Holotron3Settings
 from generators.policy.dialects.shared.arguments import (
@@ -35,6 +36,19 @@ Element = Annotated[str, Text(repairs=True)]
 
 NOTCH = 100
 """Px of the model's display by which one click of the wheel scrolls, for families that count clicks."""
+
+_ANYWHERE = Scale(
+    frame=Frame(
+        viewport_width=10**6,
+        viewport_height=10**6,
+        picture_width=10**6,
+        picture_height=10**6,
+        sent_width=10**6,
+        sent_height=10**6,
+    ),
+    convention=Convention.PX,
+)
+"""A picture that has every point: by it the tool of an action is known without its own picture."""
 
 _NOTES = frozenset({"element"})
 """Arguments that belong to no field of an action."""
@@ -319,9 +333,11 @@ def choose_tool(
 
 
 def tool_name(tools: tuple[Tool, ...], action: Action) -> str:
-    """Return the name under which the result of an action is reported to the model."""
-    fields = action.model_dump(mode="json")
-    for tool in tools:
-        if tool.action == action.type and all(fields[k] == v for k, v in tool.fixed.items()):
-            return tool.name
-    return action.type
+    """Return the name under which the result of an action is reported to the model: that of the tool by which it was called."""
+    try:
+        return choose_tool(tools, action, _ANYWHERE, element="")[0].name
+    except InexpressibleAction:
+        fields = action.model_dump(mode="json")
+        named = (tool for tool in tools if tool.action == action.type)
+        fits = (one for one in named if all(fields[k] == v for k, v in one.fixed.items()))
+        return next((tool.name for tool in fits), action.type)
