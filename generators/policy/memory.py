@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from generators.browser.protocol import Node
-from generators.policy.window import Window
+from generators.policy.window import ListEnd, Window
 from schemas.episodes.action import Direction, Scroll
 from schemas.episodes.observation import Box
 
@@ -202,22 +202,22 @@ class Memory:
 
 
 def unseen_part(
-    places: Sequence[Place], end: tuple[Node, Node | None] | None = None
+    places: Sequence[Place], end: ListEnd | None = None
 ) -> tuple[Place, Direction] | None:
     """Return the first sheet that has something that was not in sight, and where; None: all was.
 
-    `end` is what a list ends with, as the button to its next rows, and the part that scrolls it: once that was in sight,
-    nothing is looked for below it in its sheet. None: all sheets are looked through to their ends.
+    `end` is where a list ends: once that was in sight, nothing is looked for below it in its sheet. None: all sheets
+    are looked through to their ends.
     """
     ways = ((one, one.sheet.next_way(one.top, one.bottom, _end_in(one, end))) for one in places)
     return next(((one, way) for one, way in ways if way is not None), None)
 
 
-def _end_in(place: Place, end: tuple[Node, Node | None] | None) -> float | None:
-    """Return how far down in a sheet a list ends, px, above what it ends with; None: not in this sheet."""
-    if end is None or end[1] is not place.holder:
+def _end_in(place: Place, end: ListEnd | None) -> float | None:
+    """Return how far down in a sheet a list ends, px; None: not in this sheet."""
+    if end is None or end.holder is not place.holder:
         return None
-    return end[0].box[1] - place.view[1] + place.top
+    return end.at - place.view[1] + place.top
 
 
 def _stop(place: Place, direction: Direction) -> None:

@@ -15,7 +15,7 @@ from generators.policy.element_names import (
     is_tiny,
     words,
 )
-from generators.policy.window import Window
+from generators.policy.window import ListEnd, Window
 from schemas.tasks.reference import Do, ReferenceStep
 
 _LIST = "stepmill-list"
@@ -28,6 +28,9 @@ _MARKS = {"#": "id", ".": "class"}
 
 _PAGER = re.compile(r"(?<![\w-])(?:\w+-)?(?:pagination|paging|pager|pages)(?![\w-])")
 """A class by which the parts are drawn that lead through the pages of a list."""
+
+_EDGE = 2.0
+"""The lower edge of a thing counts as in sight so far above it, px."""
 
 
 class Page:
@@ -94,6 +97,18 @@ class Page:
         """Return what leads from one page of a list to the others, as it ends the list; None: the page shows none."""
         nodes = (node for node in self.front.walk() if node.shown)
         return next((one for one in nodes if _PAGER.search(one.attrs.get("class", ""))), None)
+
+    def end_of_list(self, button: Node | None) -> ListEnd | None:
+        """Return where a list ends: above the button to its next rows, or below all that leads to its other pages; None: unknown.
+
+        While the button is not in sight, it may be in the part of the pager that is not either.
+        """
+        pager = None if button is not None else self.pager()
+        if button is not None:
+            return ListEnd(button.box[1], self.window.holder(button))
+        if pager is None:
+            return None
+        return ListEnd(pager.box[1] + pager.box[3] - _EDGE, self.window.holder(pager))
 
     def is_in_navigation(self, thing: Node | None) -> bool:
         """Return whether an element is in the page's navigation; None is not."""

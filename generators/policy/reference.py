@@ -234,8 +234,8 @@ class ReferencePolicy:
         if back is not None:
             return back
         button = None if step.text is None else page.find_exactly(step.text)
-        last = None if step.text is None else button or page.pager()
-        on = unseen_part(places, None if last is None else (last, page.window.holder(last)))
+        end_of_list = None if step.text is None else page.end_of_list(button)
+        on = unseen_part(places, end_of_list)
         if on is not None:
             way = "up" if on[1] is Direction.UP else "on"
             return decide(self._memory.scroll(*on), step.why and self._looks(step, way))

@@ -6,6 +6,7 @@ is scrolled to a place without overlays, as far as the page can be scrolled.
 
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from generators.browser.protocol import Node
 from schemas.episodes.observation import Box
@@ -21,6 +22,15 @@ _LEAST_ROOM = 60
 
 _WHOLE = {"tr", "li"}
 """Tags of elements that are read as a whole: a row of a table, an entry of a list."""
+
+
+class ListEnd(NamedTuple):
+    """Where a list ends."""
+
+    at: float
+    """How far down in the window, px."""
+    holder: Node | None
+    """The part that scrolls it; None: the page."""
 
 
 class Window:

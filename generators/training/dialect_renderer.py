@@ -290,6 +290,8 @@ def _why_masked(
         return MaskReason.PERSON, "a person acted"
     if step.action_error is not None:
         return MaskReason.FAILED, "the action could not be carried out"
+    if step.injected_mistake is not None:
+        return MaskReason.MISTAKE, f"it is the mistake '{step.injected_mistake}' on purpose"
     if untrue is not None:
         return MaskReason.UNTRUE_NOTE, f"its prompt does not show {untrue}"
     missing = missing_basis(step, shown, expectation) if shown is not None and is_known else None

@@ -14,6 +14,8 @@ class MaskReason(StrEnum):
     """A person acted."""
     FAILED = "not_carried_out"
     """The action could not be carried out."""
+    MISTAKE = "on_purpose"
+    """It is a mistake that the policy made on purpose."""
     UNSEEN = "unseen"
     """Its prompt no longer shows what it needs."""
     UNTRUE_NOTE = "untrue_note"

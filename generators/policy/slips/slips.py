@@ -12,13 +12,16 @@ from generators.policy.slips.lists import EmptySearch, WrongFilter, WrongOption
 from generators.policy.slips.rows import LookAlike, OtherTab, WrongView
 from generators.policy.slips.slip import Slip
 from schemas.episodes.mistake import InjectedMistake
-from schemas.tasks.reference import ReferenceStep
+from schemas.tasks.reference import Purpose, ReferenceStep
 
 SHARE = 0.6
 """The share of episodes for which a slip is drawn; about half of them come to a place for one."""
 
 _LAST_CHANCE = 0.2
 """How often a slip is made at its last chance, while others that were drawn before it may still come."""
+
+_NARROWS = {Purpose.APPLY, Purpose.ORDER}
+"""The purposes of steps by which a list takes over what was entered."""
 
 _KINDS: dict[type[Slip], float] = {
     LookAlike: 2.0,
@@ -45,6 +48,7 @@ class Slips:
         self._possible = self._draw(steps) if has_one else []
         self._made: Slip | None = None
         self._unmarked: InjectedMistake | None = None
+        self._taken = 0
 
     def _draw(self, steps: Sequence[ReferenceStep]) -> list[Slip]:
         """Return the slips for which a plan has room, in the order in which they are tried."""
@@ -75,12 +79,21 @@ class Slips:
         return None
 
     def mark(self, course: Course, decision: Decision) -> Decision:
-        """Return a decision with the mistake that it completes: a form is sent from which something was left out."""
-        if self._unmarked is None or not course.taken or not course.taken[-1].sends:
+        """Return a decision with the mistake that it completes.
+
+        A form is sent from which something was left out or in which something is wrong, or a list is narrowed by it.
+        """
+        is_new, self._taken = len(course.taken) > self._taken, len(course.taken)
+        mistake = self._unmarked or (self._made and self._made.kind)
+        if mistake is None or not is_new or decision.injected_mistake is not None:
             return decision
-        mistake, self._unmarked = self._unmarked, None
-        why = decision.thought and sentence("slips.presses", on=course.taken[-1].step.on)
-        return decision.model_copy(update={"injected_mistake": mistake, "thought": why})
+        last = course.taken[-1]
+        if not (last.sends or last.step.purpose in _NARROWS):
+            return decision
+        self._unmarked = None
+        why = "slips.applies" if last.step.purpose in _NARROWS else "slips.presses"
+        told = decision.thought and sentence(why, on=last.step.on)
+        return decision.model_copy(update={"injected_mistake": mistake, "thought": told})
 
     def mend(self, course: Course, sight: Sight) -> Decision | None:
         """Return what is done about the mistake that was made; None: nothing is now, or the course says it."""

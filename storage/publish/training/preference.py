@@ -125,7 +125,7 @@ class PairMaker:
     def _row(self, parting: _Parting, rejected: _Attempt) -> Row | NoPair | NoRow:
         chosen, place = parting.chosen, parting.place
         good, bad = chosen.replies[place], rejected.replies[place]
-        if not good.turn.learnt or not (bad.turn.learnt or bad.failed):
+        if not good.turn.learnt or not (bad.turn.learnt or bad.is_bad):
             return NoPair.NOT_LEARNT
         step = good.step
         labels = (chosen.source.label(step), rejected.source.label(step))

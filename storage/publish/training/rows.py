@@ -19,8 +19,8 @@ from storage.publish.training.messages import NoRow, Spelt, spell
 from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import Reply, replies_of
 
-_LABELLED_ANYWAY = (MaskReason.FAILED, MaskReason.UNTRUE_NOTE)
-"""Replies that are not learnt but labelled: an action that could not be carried out, or a note that lies, is a bad example."""
+_LABELLED_ANYWAY = (MaskReason.FAILED, MaskReason.MISTAKE, MaskReason.UNTRUE_NOTE)
+"""Replies that are not learnt but labelled: an action that could not be carried out, a mistake on purpose and a note that lies are bad examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class RowMaker:
         ):
             return "masked" if reason is None else reason.value
         match self.kind:
-            case RowKind.KTO if reason is MaskReason.UNTRUE_NOTE:
+            case RowKind.KTO if reason in (MaskReason.MISTAKE, MaskReason.UNTRUE_NOTE):
                 return False
             case RowKind.KTO:
                 return _is_wanted(found, accepted=accepted)

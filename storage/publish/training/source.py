@@ -37,9 +37,9 @@ class Reply:
         )
 
     @property
-    def failed(self) -> bool:
-        """Whether it is masked because its action could not be carried out."""
-        return self.turn.mask_reason is MaskReason.FAILED
+    def is_bad(self) -> bool:
+        """Whether it is masked because its action could not be carried out, or was a mistake on purpose."""
+        return self.turn.mask_reason in {MaskReason.FAILED, MaskReason.MISTAKE}
 
 
 def replies_of(rendered: Rendered) -> Iterator[Reply]:

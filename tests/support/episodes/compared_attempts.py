@@ -24,6 +24,7 @@ class Pointing(Parrot):
             assert isinstance(step.action, Click)
             failed, person = step.action_error is not None, step.actor is not Actor.AGENT
             reason = MaskReason.FAILED if failed else MaskReason.PERSON if person else None
+            reason = reason or (MaskReason.MISTAKE if step.injected_mistake else None)
             told += [
                 ChatMessage("user", ("Look: ", MessagePicture(step.step, step.screenshot.bytes))),
                 ChatMessage(

@@ -176,6 +176,20 @@ async def test_a_last_page_ends_at_a_pager_that_leads_back_alone(look: str) -> N
     assert isinstance(await _decide(policy, root), Answer if look != "page-item" else Scroll)
 
 
+@pytest.mark.parametrize("top", [399.0, 380.0])
+async def test_a_pager_of_which_only_the_edge_is_in_sight_may_lead_on(top: float) -> None:
+    def pager(scroll: float, *links: Node) -> Node:
+        nodes = node("a", "Chair"), node("ul", "", *links, top=top, key=9, class_="pages")
+        nodes[1].box = (0.0, top - scroll, 200.0, 60.0)
+        return scrolled(node("body", "", *nodes), scroll, height=900.0)
+
+    policy = ReferencePolicy([step(do="find", on="Lamp", text="Next")])
+    more = node("a", "Next", at=(1.0, 330.0), top=320.0)
+
+    assert await _decide(policy, pager(0.0)) == Scroll(direction=Direction.DOWN, amount=300)
+    assert await _decide(policy, pager(100.0, more)) == Click(x=1.0, y=330.0)
+
+
 async def test_the_beginning_of_a_list_is_looked_at_before_its_pager_is_used() -> None:
     policy = ReferencePolicy([step(do="read", text="Next")])
     taken = [

@@ -21,6 +21,7 @@ from schemas.episodes.conversation import (
     MaskReason,
 )
 from schemas.episodes.episode import Actor, Episode, Step, ThoughtSource
+from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Screenshot, Sight
 from schemas.tasks.expectation import Expectation
 
@@ -36,6 +37,23 @@ def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() 
             "a person acted",
             "the action could not be carried out",
         }
+
+
+@pytest.mark.parametrize("kind", list(InjectedMistake))
+def test_a_mistake_on_purpose_is_shown_and_not_learnt_and_what_mends_it_is(
+    kind: InjectedMistake,
+) -> None:
+    episode = taught(Click(x=1, y=1), Click(x=2, y=2))
+    wrong, *others = episode.steps
+    steps = (wrong.model_copy(update={"injected_mistake": kind}), *others)
+    [segment] = (
+        make_renderer(RunConfig(), None)
+        .render(episode.model_copy(update={"steps": steps}))
+        .segments
+    )
+
+    masks = [(one.mask_reason, one.learnt) for one in segment.turns if one.step is not None]
+    assert masks == [(MaskReason.MISTAKE, False), (None, True)]
 
 
 def remembering(

@@ -13,6 +13,7 @@ from support.runs.exports import exported
 from support.runs.memory_run import MemoryRun
 
 from schemas.episodes.episode import Actor, Episode, StopReason
+from schemas.episodes.mistake import InjectedMistake
 from schemas.errors import BadConfig
 from schemas.verdicts.verdict import Status
 from storage.export.export import ExportReport
@@ -75,6 +76,7 @@ def test_each_rejected_attempt_gives_one_pair_with_the_nearest_accepted(tmp_path
 GOOD, BAD = attempt(0, [1, 2]), attempt(1, [1, 5])
 ERROR = {"action_error": "covered"}
 PERSON = {"actor": Actor.USER}
+SLIP = {"injected_mistake": InjectedMistake.WRONG_VIEW}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,9 @@ PERSON = {"actor": Actor.USER}
         ([GOOD], [attempt(1, [1, 2], changes={1: {"thought": "Hm."}})], {"same_action": 1}),
         ([attempt(0, [1, 2], changes={1: ERROR})], [BAD], {"chosen_not_learnt": 1}),
         ([GOOD], [attempt(1, [1, 5], changes={1: PERSON})], {"chosen_not_learnt": 1}),
+        ([attempt(0, [1, 2], changes={1: SLIP})], [BAD], {"chosen_not_learnt": 1}),
         ([GOOD], [attempt(1, [1, 5], changes={1: ERROR})], {"rows": 1}),
+        ([GOOD], [attempt(1, [1, 5], changes={1: SLIP})], {"rows": 1}),
         (
             [GOOD],
             [attempt(1, [1, 5], stop_reason=StopReason.FAILED, failure_kind="browser")],

@@ -251,6 +251,17 @@ def test_a_reply_is_wanted_by_its_own_step_and_not_by_its_attempt_alone(tmp_path
     assert report.counts == {"good_step_of_rejected": 2, "rows": 6, "without_label": 2}
 
 
+def test_a_mistake_on_purpose_is_unwanted_though_it_has_a_good_label(tmp_path: Path) -> None:
+    def change(turn: ChatMessage) -> ChatMessage:
+        is_slip = turn.step == 1
+        return replace(turn, learnt=False, mask_reason=MaskReason.MISTAKE) if is_slip else turn
+
+    snapshot = one_episode(3, ["on_path", "on_path", "recovery"])
+    exported(snapshot, rows_of(RowKind.KTO, Changed(change)), tmp_path, include_rejected=True)
+
+    assert [row["label"] for row in read(tmp_path)] == [True, False, True]
+
+
 def test_pictures_stand_in_the_lines_as_each_trainer_reads_them(tmp_path: Path) -> None:
     for spelling in (Spelling.IMAGE_URL, Spelling.IMAGE, Spelling.BASE64):
         exported(one_episode(2), rows_of(spelling=spelling), tmp_path / spelling)

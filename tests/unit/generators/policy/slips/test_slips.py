@@ -145,18 +145,21 @@ async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found(
     said: str, role: str
 ) -> None:
     searched = step(do="type", on="Search", text="Lamp small", why="I search for 'Lamp small'.")
-    policy = _policy(EmptySearch, searched, step(do="click", on="Apply"), *ROW)
+    policy = _policy(EmptySearch, searched, step(do="click", on="Apply", purpose="apply"), *ROW)
     wrong = await _act(policy, _search(""))
     assert isinstance(wrong.action, TypeText)
     assert wrong.action.text != "Lamp small"
     assert says(wrong.thought, "slips.searches", text=wrong.action.text)
-    assert (await _act(policy, _search(wrong.action.text))).action == Click(x=7, y=8)
+    applied = await _act(policy, _search(wrong.action.text))
+    assert (applied.action, applied.injected_mistake) == (Click(x=7, y=8), EmptySearch.kind)
+    assert says(applied.thought, "slips.applies", on="Apply")
     empty = _search(wrong.action.text)
     empty.children.append(node("p", said, role=role))
     again = await _act(policy, empty)
     assert again.action == TypeText(x=5, y=6, text="Lamp small", overwrite=True)
     assert says(again.thought, "slips.found_nothing", told=said, text="Lamp small")
-    assert (await _act(policy, _search("Lamp small"))).action == Click(x=7, y=8)
+    right = await _act(policy, _search("Lamp small"))
+    assert (right.action, right.injected_mistake) == (Click(x=7, y=8), None)
     assert (await _act(policy, _search("Lamp small", "Lamp small"))).action == Click(x=9, y=9)
 
 
@@ -202,11 +205,14 @@ async def test_a_value_that_the_form_refuses_is_typed_again_and_the_form_sent_ag
     policy = _policy(RefusedEntry, step(do="type", on="price", text="10"), SAVE)
     wrong = await _act(policy, _numbers(""))
     assert wrong.action == TypeText(x=10, y=1, text="1o", overwrite=True)
-    assert (await _act(policy, _numbers("1o"))).action == Click(x=3, y=4)
+    sent = await _act(policy, _numbers("1o"))
+    assert (sent.action, sent.injected_mistake) == (Click(x=3, y=4), RefusedEntry.kind)
+    assert says(sent.thought, "slips.presses", on="Save")
     right = await _act(policy, _numbers("1o", "Enter an amount."))
     assert right.action == TypeText(x=10, y=1, text="10", overwrite=True)
     assert '"Enter an amount."' in (right.thought or "")
-    assert (await _act(policy, _numbers("10", "Enter an amount."))).action == Click(x=3, y=4)
+    again = await _act(policy, _numbers("10", "Enter an amount."))
+    assert (again.action, again.injected_mistake) == (Click(x=3, y=4), None)
     assert isinstance((await _act(policy, node("body", "", node("h1", "Lamp")))).action, Answer)
 
 
