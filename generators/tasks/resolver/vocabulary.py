@@ -152,7 +152,7 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
         yield entity.one, Sense(Sort.ONE, entity.name)
         yield entity.many, Sense(Sort.MANY, entity.name)
         for field in entity.fields:
-            yield from _field_phrases(entity, field, rows.get(entity.name, []), words)
+            yield from _field_phrases(entity, field, rows.get(entity.name, []))
     for view in world.views:
         yield view.label, Sense(Sort.VIEW, view.entity, view.name)
     for flow in world.workflows:
@@ -177,9 +177,9 @@ def _frames(world: World) -> Iterator[tuple[Key, Key, Sense]]:
 
 
 def _field_phrases(
-    entity: Entity, field: DataField, rows: list[Row], words: Words
+    entity: Entity, field: DataField, rows: list[Row]
 ) -> Iterator[tuple[str, Sense]]:
-    for name in (field.label, *field.said, *words.labels.get(field.label, ())):
+    for name in (field.label, *field.said):
         yield name, Sense(Sort.LABEL, entity.name, field.name)
     for choice in field.choices:
         yield choice, Sense(Sort.CHOICE, entity.name, field.name, choice)

@@ -100,8 +100,6 @@ class Words(NamedTuple):
     """The articles of one certain thing."""
     flags: Mapping[str, int]
     """What is said of what is yes or no, beside the world's own words."""
-    labels: Mapping[str, tuple[str, ...]]
-    """What people call fields that many websites have, by the labels of pages."""
     known: frozenset[str]
     """All words of the file."""
     slips: Mapping[str, str]
@@ -142,7 +140,6 @@ def words_of(language: str) -> Words:
         frozenset(key_of(" ".join(told["common"]))),
         frozenset(told["articles"]),
         told["flags"],
-        {label: tuple(names) for label, names in told.get("labels", {}).items()},
         frozenset(own),
         slips_of(own, own),
         tuple((ending, instead) for ending, instead in told.get("endings", ())),

@@ -1,10 +1,12 @@
 """A world under construction: each stage of drawing adds to it, and `finish` validates it once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from pydantic import ConfigDict
 
+from generators.worlds.words.spoken_fields import spoken
+from schemas.worlds.spoken import Spoken
 from schemas.worlds.world import Entity, View, World
 
 
@@ -55,9 +57,22 @@ class WorldDraft(World):
         return random.choice(free) if free else None
 
     def finish(self) -> World:
-        """Return the world.
+        """Return the world, with words for fields whose family has none.
 
         Raises:
             ValidationError: the specification is invalid.
         """
+        known = spoken(self.language)
+        self.entities = tuple(_with_words(one, known) for one in self.entities)
         return World.model_validate_json(self.model_dump_json())
+
+
+def _with_words(entity: Entity, known: Mapping[str, Spoken]) -> Entity:
+    """Return an entity whose fields have the words that people know for their labels, where they have none."""
+    fields = (
+        field
+        if field.said or field.label not in known
+        else field.model_copy(update=known[field.label].spoken())
+        for field in entity.fields
+    )
+    return entity.model_copy(update={"fields": tuple(fields)})

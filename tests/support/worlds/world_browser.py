@@ -209,7 +209,7 @@ class WorldBrowser:
         if step.do is Do.LOOK:
             self._find(step)
             return
-        while step.do is Do.READ or find(self.root, step) is None:
+        while step.do is Do.READ or find(self.root, step, exactly=True) is None:
             if not await self._turn(step):
                 assert step.do is Do.READ, f"{self.url}: the list ends without '{step.on}'"
                 return

@@ -51,8 +51,6 @@ class Grammar(NamedTuple):
     days: Mapping[Literal["months", "this_year", "other_year"], list[str]]
     terms: Mapping[str, str]
     names: Mapping[str, list[str]]
-    said: Mapping[str, list[str]]
-    """Nouns for fields that all families have, by their labels on pages."""
     doubtful: Mapping[str, list[str]]
     """Patterns that no sentence of a kind of task has, because it would have two readings."""
 

@@ -215,7 +215,7 @@ class Speaker:
 
     def field(self, field: DataField) -> str:
         """Return what a field is called."""
-        said = field.said or self._rules.said.get(field.label, ())
+        said = field.said
         if self._is_precise:
             is_noun = not said or field.label.casefold() in map(str.casefold, said)
             if is_noun:
