@@ -59,8 +59,11 @@ class Speaker:
     ) -> None:
         self._setting, self._rules, self._random = setting, rules, random
         self._is_precise = is_precise
-        self._lowers = bool(rules.phrases.get("nouns_in_small_letters"))
+        small = rules.phrases.get("nouns_in_small_letters", ())
+        self._lowers = bool(small)
         """Whether the language writes nouns inside a sentence in small letters."""
+        self._lowers_nouns = "always" in small or (self._lowers and not is_precise)
+        """Whether it says what pages call rows and fields so in this form."""
         self._spoken_of = set[str]()
         self.manners = {"precise" if is_precise else "plain"}
         """How it has said things: `precise`, `plain`, `described`, `short`, `spoken`."""
@@ -68,6 +71,8 @@ class Speaker:
         """The texts of pages that it has said in full or in other words, as pages show them."""
         self.names = dict[str, str]()
         """What it has called rows, by title: the title or a part of it; empty: it has described the row."""
+        self._called = dict[tuple[str, ...], str]()
+        """What it has called fields, by name and nouns: a goal has one noun for a field."""
         self.facts = set[tuple[str, str, str]]()
         """What it has said of rows that it describes: title, field and value as pages show it."""
 
@@ -219,12 +224,22 @@ class Speaker:
         if self._is_precise:
             is_noun = not said or field.label.casefold() in map(str.casefold, said)
             if is_noun:
-                return f"{SAID}{field.label}{END}"
-            return self._phrase("label", label=self._quote(field.label))
+                return f"{SAID}{self._noun(field.label)}{END}"
+            return self._labelled(field.label, self._random.choice(said))
         name = self._random.choice(said or (self._plain_label(field.label),))
+        name = self._called.setdefault((field.name, *said), name)
         if name.casefold() != field.label.casefold():
             self.manners.add("spoken")
         return f"{SAID}{name}{END}"
+
+    def _labelled(self, label: str, noun: str) -> str:
+        """Return what a label that is no noun stands for, with the label as pages show it."""
+        template = self._random.choice(self._rules.phrases["label"])
+        if "{said}" not in template:
+            return template.format(label=self._quote(label))
+        is_said = label.casefold() in noun.casefold()
+        told = noun if is_said else template.format(said=noun, label=f'"{label}"')
+        return f"{SAID}{told}{END}"
 
     def value(self, said: ValueSaid) -> str:
         """Return a value, after its term if it is a bound."""
@@ -346,8 +361,7 @@ class Speaker:
     def _noun(self, label: str) -> str:
         """Return what pages call rows, in small letters where a sentence would have them so."""
         is_word = label[1:].islower() or " " in label or "-" in label
-        lowers = self._lowers and is_word and not self._is_precise
-        return label[0].lower() + label[1:] if lowers else label
+        return label[0].lower() + label[1:] if self._lowers_nouns and is_word else label
 
     def _plain_label(self, label: str) -> str:
         """Return a label as a noun in a sentence: without what stands in brackets, and as nouns are written there."""
