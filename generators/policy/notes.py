@@ -5,7 +5,6 @@ later ones need (`ReferenceStep.keep`), and this looks whether the picture shows
 one row of a list, or on the row's own page, each wholly in sight.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from random import Random
@@ -13,14 +12,11 @@ from random import Random
 from generators.browser.protocol import Node
 from generators.policy.course import Course
 from generators.policy.element_names import words
+from generators.policy.listed_rows import is_label_written, is_whole, row_of, says
 from generators.policy.protocol import Decision
 from generators.policy.sight import Sight
-from generators.policy.window import is_within
 from schemas.episodes.action import Answer
 from schemas.tasks.reference import Fact
-
-_HOLDERS = {"ul", "ol", "tbody", "table", "main", "section", "form", "dialog", "body", "html"}
-"""Tags of elements that hold several rows."""
 
 _ONE = (
     '"{label}" of "{of}": "{value}"',
@@ -56,7 +52,7 @@ class Notes:
         """
         missing = [one for one in self._course.facts if one not in self.written]
         labels = {one.label for one in missing if one.label} - self._labels
-        self._labels |= {label for label in labels if _is_written(label, sight)}
+        self._labels |= {label for label in labels if is_label_written(label, sight)}
         self._new = [one for one in missing if _is_in_sight(one, sight)]
 
     def add(self, decision: Decision) -> Decision:
@@ -87,25 +83,19 @@ class Notes:
                 yield self._random.choice(_VALUES).format(label=label, values=values)
 
 
-def _is_written(label: str, sight: Sight) -> bool:
-    """Return whether a picture shows a label, by itself or before its value."""
-    shown = (words(one.own_text) for one in sight.page.front.walk() if one.point is not None)
-    return any(label in text for text in shown)
-
-
 def _is_in_sight(fact: Fact, sight: Sight) -> bool:
     """Return whether a picture shows a fact, wholly: in a row of a list, or on the page of the row."""
     if words(sight.screen.heading) == fact.of and fact.value is not None:
-        return any(_says(part, fact) for part in _parts_of(fact, sight))
-    rows = (_row_of(one, sight) for one in _nodes_of(fact.of, sight))
-    return any(_says(row, fact) for row in rows if _is_whole(row, sight))
+        return any(says(part, fact) for part in _parts_of(fact, sight))
+    rows = (row_of(one, sight) for one in _nodes_of(fact.of, sight))
+    return any(says(row, fact) for row in rows if is_whole(row, sight))
 
 
 def _parts_of(fact: Fact, sight: Sight) -> Iterator[Node]:
     """Yield the elements, wholly in sight, in which a value stands under the fact's label."""
     for node in _nodes_of(fact.label or "", sight):
         path = sight.page.window.path_to(node)
-        if len(path) > 1 and _is_whole(path[-2], sight):
+        if len(path) > 1 and is_whole(path[-2], sight):
             yield path[-2]
 
 
@@ -114,28 +104,3 @@ def _nodes_of(name: str, sight: Sight) -> list[Node]:
     return [
         one for one in sight.page.front.walk() if one.point is not None and words(one.text) == name
     ]
-
-
-def _row_of(node: Node, sight: Sight) -> Node:
-    """Return the row, entry or card that an element is in."""
-    path = sight.page.window.path_to(node)
-    row = node
-    for one in reversed(path[:-1]):
-        if one.tag in _HOLDERS:
-            break
-        row = one
-        if one.tag in {"tr", "li", "article"}:
-            break
-    return row
-
-
-def _is_whole(node: Node, sight: Sight) -> bool:
-    return is_within(node, sight.page.window.view(node))
-
-
-def _says(node: Node, fact: Fact) -> bool:
-    """Return whether an element's text has the fact's value as words of its own."""
-    if fact.value is None:
-        return True
-    said = re.escape(words(fact.value))
-    return re.search(rf"(?<!\w){said}(?!\w)", words(node.text)) is not None

@@ -247,6 +247,11 @@ class ReferenceStep(Record):
     )
     """What the step brings into sight and a later one needs: it is written down when it is in sight. Empty: nothing."""
 
+    by: SkipJsonSchema[tuple[Fact, ...]] = Field(
+        default=(), max_length=MAX_KEPT, exclude_if=lambda by: not by, repr=False
+    )
+    """What tells in a list that the row to be opened is the one that is meant, as the task's generator says it; empty:
+    its name does."""
     purpose: SkipJsonSchema[Purpose | None] = Field(
         default=None, exclude_if=lambda purpose: purpose is None, repr=False
     )

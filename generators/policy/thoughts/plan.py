@@ -94,6 +94,11 @@ def plan(
 
 def _short(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return phases without what follows by itself from others, if they are many, and without what is done once more."""
+    phases = [
+        one
+        for one, then in pairwise((*phases, ("", "")))
+        if (one[0], then[0]) != ("fill", "send")  # the message is written then
+    ]
     kept = _once([one for at, one in enumerate(phases) if one[0] != "go" or one not in phases[:at]])
     found = [at for at, (name, _) in enumerate(kept) if name == "find"]
     for one, other in pairwise(found):

@@ -1,14 +1,17 @@
 """Remarks: what a picture shows beside the reason for an action, as its heading, a message, rows, or what a field holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
+from generators.browser.protocol import Node
 from generators.policy.element_names import words
 from generators.policy.sentences.vary import sentence, vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
-from schemas.episodes.action import Action, Answer, Click, Drag, Hover, TypeText
+from schemas.episodes.action import Action, Answer, Click, Drag, Hover, Scroll, TypeText
 from schemas.tasks.reference import Fact
 
 _FEWEST = 3
@@ -17,9 +20,25 @@ _FEWEST = 3
 _PLACE = 0.2
 """How often where something stands is said, where something else could be."""
 
+_PLACE_ALONE = 0.5
+"""How often it is said where nothing else could be."""
+
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_BEHIND = {"place", "between", "beside", "entries", "entry"}
+_BEHIND = {"place", "between", "entries", "entry"}
 """Remarks on what is pointed at, which stand behind the reason."""
+
+
+class Use(StrEnum):
+    """What a list in sight is used for."""
+
+    READ = "read"
+    """It is looked through."""
+    NARROW = "narrow"
+    """It is about to take over what was entered above it."""
+    OPEN = "open"
+    """A row of it is opened."""
+    NONE = "none"
+    """It is not."""
 
 
 class Scene(NamedTuple):
@@ -31,8 +50,12 @@ class Scene(NamedTuple):
     """The picture."""
     is_new_page: bool
     """Whether the page was not in the picture before."""
+    use: Use
+    """What a list in the picture is used for."""
     first_row: str | None
     """The first row of the list in the picture before; None: there was none, or another page."""
+    is_new_list: bool
+    """Whether the page has another address than in the picture before."""
     label: str
     """The words by which the step names the field that it fills; empty: it fills none."""
     entered: Mapping[str, str]
@@ -41,6 +64,10 @@ class Scene(NamedTuple):
     """How many fields of the form are still to be filled, this one among them; 0: nobody can tell how many are."""
     noted: Fact | None
     """What was noted, and is typed now; None: it is nothing of that."""
+    to_change: AbstractSet[str]
+    """The labels of the fields that are to get other values next."""
+    known_messages: Collection[str] | None
+    """The messages that earlier pictures had; None: there was no earlier one."""
 
 
 class Remark(NamedTuple):
@@ -68,7 +95,7 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     places = [one for one in found if one.key == "place"]
     told = [one for one in found if one.key != "place"]
     told = [one for one in told if not _is_in_goal(one, goal)] or told
-    if places and (not told or random.random() < _PLACE):
+    if (not told and random.random() < _PLACE_ALONE) or (places and random.random() < _PLACE):
         told = places
     if not told:
         return thought
@@ -101,7 +128,9 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     heading = visible.heading_of(sight)
     if scene.is_new_page and heading is not None:
         yield Remark("arrived", heading)
-    yield from (Remark("told", one) for one in visible.messages(sight))
+    if scene.known_messages is not None:
+        new = (one for one in visible.messages(sight) if one not in scene.known_messages)
+        yield from (Remark("told", one) for one in new)
     if isinstance(action, Answer):
         return  # what else is in sight proves nothing of what was to be done
     yield from _entries(scene)
@@ -109,8 +138,17 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     if others:
         yield Remark("entries", *others[:2]) if others[1:] else Remark("entry", others[0])
         return
-    yield from (Remark("fact", *one) for one in visible.facts(sight))
+    yield from _facts(scene, target)
     yield from _rows(scene)
+
+
+def _facts(scene: Scene, target: Node | None) -> Iterator[Remark]:
+    """Yield what a page says that is to be changed, or of which it is what is clicked."""
+    for label, value in visible.facts(scene.sight):
+        if label in scene.to_change:
+            yield Remark("to_change", label, value)
+        elif target is not None and value == words(target.text):
+            yield Remark("fact", label, value)
 
 
 def _on_field(scene: Scene) -> Iterator[Remark]:
@@ -121,7 +159,7 @@ def _on_field(scene: Scene) -> Iterator[Remark]:
     now = visible.content(target)
     if now == "":
         yield Remark("empty", scene.label)
-    elif now:
+    elif now and not visible.may_be_cut(now, target):
         yield Remark("holds", scene.label, now)
     if not isinstance(scene.action, TypeText):
         return
@@ -145,7 +183,7 @@ def _all_show(scene: Scene) -> bool:
 
 
 def _rows(scene: Scene) -> Iterator[Remark]:
-    """Yield what can be said of the rows, or the fields, in sight."""
+    """Yield what can be said of the rows in sight, as far as it has to do with what is done, or of the fields."""
     sight, listed = scene.sight, visible.rows(scene.sight)
     names = listed.names
     target = visible.target_of(scene.action, sight)
@@ -153,7 +191,19 @@ def _rows(scene: Scene) -> Iterator[Remark]:
         near = visible.neighbours(target, listed.links)
         if near is not None:
             yield Remark("between", *near)
-        yield from (Remark("beside", one) for one in visible.beside(target, sight))
+    if scene.use is Use.NARROW and names and names[0] == scene.first_row:
+        yield Remark("unchanged", names[0])
+    if scene.use is Use.NONE and isinstance(scene.action, Scroll):
+        fields = visible.labels(sight)
+        if len(fields) >= _FEWEST:
+            yield Remark("fields", fields[0], fields[-1])
+    if scene.use is Use.READ:
+        yield from _list(scene, listed)
+
+
+def _list(scene: Scene, listed: visible.Rows) -> Iterator[Remark]:
+    """Yield what can be said of the rows of a list that is looked through."""
+    names = listed.names
     is_list = len(names) >= _FEWEST and listed.is_alone
     if is_list and not listed.are_below:
         yield Remark("cards", names[0], names[-1])
@@ -161,10 +211,7 @@ def _rows(scene: Scene) -> Iterator[Remark]:
         yield Remark("rows", names[0], names[-1])
         if len(names) < len(_NUMBERS):
             yield Remark("counted", names[0], names[-1], _NUMBERS[len(names)])
-        if scene.first_row not in {None, names[0]}:
+        if scene.is_new_list and scene.first_row not in {None, names[0]}:
             yield Remark("renewed", names[0])
     elif is_list:
         yield Remark("whole", names[0], names[-1])
-    fields = visible.labels(sight)
-    if len(fields) >= _FEWEST:
-        yield Remark("fields", fields[0], fields[-1])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from generators.browser.protocol import Node
 from generators.policy.element_names import is_field, words
+from generators.policy.listed_rows import is_whole
 from generators.policy.sight import Sight
 from schemas.episodes.action import Action, Click, Drag, Hover, Select, TypeText, target_point
 from schemas.tasks.reference import Do, ReferenceStep
@@ -25,14 +26,13 @@ _LISTS = {"tbody", "ul", "ol", "div"}
 _ROWS = {"tr", "li"}
 _ENTRIES = {*_ROWS, "article"}
 _BOXES = {"radio", "checkbox"}
-_TELLS = 4
-"""A cell with fewer letters, as `No`, says nothing without its column."""
-
 _LETTER = re.compile(r"[^\W\d_]")
 _TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
 _LINKS = {"a", "summary"}
-_CELLS = {"td", "dd", "th"}
+
+_NARROW, _WIDE, _FIRST_WIDE = 9.0, 18.0, 0x2E80
+"""The width of a letter at most, px, and of those of East Asia, which have code points from here on."""
 
 _PLACES = (
     ("at the top left", "at the top", "at the top right"),
@@ -65,7 +65,10 @@ def may_name_others(action: Action, thought: str, sight: Sight) -> bool:
         return False
     target = target_of(action, sight)
     points = isinstance(action, Click | Hover | Drag)
-    return not points or (target is not None and f'"{words(target.text)}"' in thought)
+    if not points:
+        return True
+    name = "" if target is None else words(target.text)
+    return any(map(str.isalnum, name)) and f'"{name}"' in thought
 
 
 def place_of(action: Action, sight: Sight) -> str:
@@ -94,7 +97,7 @@ class Rows(NamedTuple):
     """The rows of the longest list in front."""
 
     links: list[Node]
-    """The link of each that is wholly in sight, each of another name."""
+    """The link of each row that is wholly in sight, each of another name."""
     are_all: bool
     """Whether no other row of it is in sight in part."""
     is_alone: bool
@@ -112,13 +115,13 @@ def rows(sight: Sight) -> Rows:
     """Return the rows of the longest list in front."""
     pager = sight.page.pager()
     lists = [
-        [link for entry in entries_alike for link in _link(entry)]
+        [(link, entry) for entry in entries_alike for link in _link(entry)]
         for one in sight.page.front.walk()
         if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
         for entries_alike in _alike(one)
     ]
     longest = max(lists, key=len, default=[])
-    whole = [one for one in longest if sight.holds(one)]
+    whole = [one for one, row in longest if sight.holds(one) and is_whole(row, sight)]
     others = (one for one in lists if len(one) > 1 and not any(each in longest for each in one))
     named = {words(one.text): one for one in reversed(whole) if _is_name(one.text)}
     links = list(reversed(named.values()))
@@ -154,17 +157,6 @@ def neighbours(target: Node, listed: list[Node]) -> tuple[str, str] | None:
         if is_one and one.box[1] < middle.box[1] < other.box[1]:
             return words(one.text), words(other.text)
     return None
-
-
-def beside(target: Node, sight: Sight) -> Iterator[str]:
-    """Yield what else the row of a link says."""
-    path = sight.page.window.path_to(target)
-    row = next((one for one in reversed(path[:-1]) if one.tag in _ROWS), None)
-    for one in () if row is None else row.walk():
-        is_other = one.tag in _CELLS and one not in path and sight.holds(one)
-        said = words(one.text)
-        if is_other and _is_name(said) and len(said) >= _TELLS and said not in words(target.text):
-            yield said
 
 
 def entries(target: Node | None, sight: Sight) -> list[str]:
@@ -220,6 +212,12 @@ def content(target: Node) -> str | None:
     if target.tag == "select":
         return _short(value)
     return (_short(value) if value else "") if is_text and is_field(target) else None
+
+
+def may_be_cut(text: str, field: Node) -> bool:
+    """Return whether a field may be too narrow for all of what it holds, so that the picture shows its beginning alone."""
+    width = sum(_WIDE if ord(one) >= _FIRST_WIDE else _NARROW for one in text)
+    return field.tag != "textarea" and width > field.box[2]
 
 
 def holds_text(label: str, text: str, sight: Sight) -> bool:

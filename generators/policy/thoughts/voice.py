@@ -12,8 +12,9 @@ from generators.policy.sentences.vary import vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
 from generators.policy.thoughts.plan import phase_of, plan
-from generators.policy.thoughts.remarks import Scene, remark
-from schemas.tasks.reference import Fact, ReferenceStep
+from generators.policy.thoughts.reasons import reason
+from generators.policy.thoughts.remarks import Scene, Use, remark
+from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
 
 _REMARKS = 0.7
 """The share of thoughts with a remark on the picture, where there is something to say."""
@@ -22,14 +23,18 @@ _REMARKS = 0.7
 class Voice:
     """The words of one episode."""
 
-    def __init__(self, course: Course, noted: Sequence[Fact], seed: str) -> None:
-        """`noted` is what the episode has written down so far; the seed draws the words."""
-        self._course, self._noted = course, noted
+    def __init__(
+        self, course: Course, noted: Sequence[Fact], written: Sequence[Fact], seed: str
+    ) -> None:
+        """`written` is what the episode has written down so far, `noted` that with its label; the seed draws the words."""
+        self._course, self._noted, self._written = course, noted, written
         self._random = Random(f"voice {seed}")
         self._steps = course.to_come
         self._goal = ""
         self._page = ("", "")
         self._first_row: str | None = None
+        self._messages = list[str]()
+        self._has_looked = False
         self._has_planned = False
         self._setbacks = 0
 
@@ -43,10 +48,19 @@ class Voice:
             return decision
         thought = vary(decision.thought, self._random)
         if sight is not None:
-            told = self._with_plan(decision, thought, sight)
-            thought = told or self._with_remark(decision, thought, sight)
+            because = self._reason(decision, sight)
+            told = self._with_plan(decision, because or thought, sight)
+            thought = told or because or self._with_remark(decision, thought, sight)
             self._look_back(sight)
         return decision.model_copy(update={"thought": thought})
+
+    def _reason(self, decision: Decision, sight: Sight) -> str | None:
+        """Return why a row is opened; None: it is none, or its thought says it."""
+        step, _ = self._current(decision)
+        if step is None or names(self._goal, words(step.on or "")):
+            return None
+        noted = [one for one in self._written if f'"{one.of}"' not in (decision.note or "")]
+        return reason(step, sight, self._goal, noted, self._random)
 
     def _with_plan(self, decision: Decision, thought: str, sight: Sight) -> str | None:
         """Return a thought with a plan: the first one before it, what is left behind it; None: neither is due."""
@@ -79,13 +93,34 @@ class Voice:
             decision.action,
             sight,
             is_new_page=is_other_page,
-            first_row=self._first_row if is_other_list and not is_other_page else None,
+            use=self._use(step),
+            first_row=self._first_row if not is_other_page else None,
+            is_new_list=is_other_list,
             label=(step.on or "") if step is not None and fills else "",
             entered=dict(_entries(form)),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
+            to_change=frozenset(self._to_change()),
+            known_messages=self._messages if self._has_looked else None,
         )
         return remark(scene, thought, self._goal, self._random)
+
+    def _use(self, step: ReferenceStep | None) -> Use:
+        """Return what a list in sight is used for; `step` is the one that is carried out, None: none is."""
+        then = self._course.next
+        if step is None:
+            return Use.READ if then is not None and then.do in (Do.FIND, Do.READ) else Use.NONE
+        if step.purpose in {Purpose.APPLY, Purpose.ORDER}:
+            return Use.NARROW
+        return Use.OPEN if step.purpose in {Purpose.ROW, Purpose.TWICE} else Use.NONE
+
+    def _to_change(self) -> Iterator[str]:
+        """Yield the labels of the fields that the next form is to get other values in."""
+        for one in self._course.to_come:
+            if one.purpose is Purpose.SAVE or one.do is Do.FIND:
+                return
+            if _fills(one) and one.do is not Do.PRESS:
+                yield from (label for label in (one.on, one.within) if label)
 
     def _current(self, decision: Decision) -> tuple[ReferenceStep | None, list[Taken]]:
         """Return the step that an action carries out, None: it leads to one or is a mistake, and what was done before."""
@@ -109,6 +144,8 @@ class Voice:
         """Remember what the next picture is compared with."""
         self._page = (sight.screen.url, sight.screen.heading)
         self._first_row = next(iter(visible.rows(sight).names), None)
+        self._messages += visible.messages(sight)
+        self._has_looked = True
 
 
 def _form(done: Sequence[Taken], sight: Sight) -> Iterator[Taken]:

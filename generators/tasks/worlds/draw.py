@@ -27,6 +27,7 @@ from generators.tasks.worlds.ground.world_rows import MIN_SIBLINGS, Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.kinds.permissions import oversteps
 from generators.tasks.worlds.leaks import constraint_in_answer, shortcut_that_pays
+from generators.tasks.worlds.references.grounds import with_grounds
 from generators.tasks.worlds.references.manners import in_manner
 from generators.tasks.worlds.references.sheets import from_home, with_ways_out
 from generators.tasks.worlds.references.steps import Steps, around_noise, open_untold_lists
@@ -171,6 +172,7 @@ def _word_task(
     draft = _with_reply(draft, goal, rules, random) if draft.expect.answer == IMPOSSIBLE else draft
     plan = around_noise(setting, _way(setting, draft.reference))
     steps = in_manner(setting, draft.reference, goal=goal, words=draft.words, random=style)
+    steps = with_grounds(setting, steps, goal=goal, words=draft.words)
     way = around_noise(setting, _way(setting, steps))
     if len(way) > MAX_STEPS:
         return None

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from support.episodes.factories import make_screenshot
 
 from generators.browser.protocol import Node
+from generators.policy.course import screen_of
+from generators.policy.memory import Memory
+from generators.policy.named_elements import Page
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import ReferencePolicy
+from generators.policy.sight import Sight
 from schemas.episodes.action import (
     Action,
 )
@@ -96,3 +100,11 @@ async def acted(*steps: ReferenceStep, root: Node = PAGE) -> list[Action]:
     policy = ReferencePolicy(steps)
     turn = PolicyInput("Do it.", (), SEEN, Reader(root))
     return [(await policy.act(turn)).action for _ in range(len(steps) + 1)]
+
+
+def sight_of(root: Node) -> Sight:
+    """Return what a policy has before it where this is all of a page."""
+    page = Page(scrolled(root, height=400.0))
+    memory = Memory()
+    places = memory.look("http://shop.localhost/", page.root, page.front, page.window)
+    return Sight(page, places, memory, screen_of(page, SEEN.page))

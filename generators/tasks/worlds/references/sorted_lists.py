@@ -22,6 +22,7 @@ from generators.tasks.worlds.ground.world_rows import (
 )
 from generators.tasks.worlds.references.facts import facts_of_rows, keep
 from generators.tasks.worlds.references.steps import (
+    OPENS_ROW,
     Steps,
     because,
     find_listed,
@@ -149,12 +150,18 @@ def to_first(setting: Setting, ordered: Ordered) -> Steps:
                 (open_row(setting, part.view, setting.title(part.entity, row)),),
             ),
         )
-    return (*seen, *to_row(setting, part.view, part.entity, row, reads=()))
+    way = to_row(setting, part.view, part.entity, row, reads=())
+    opens = next(at for at, step in enumerate(way) if step.purpose in OPENS_ROW)
+    return (*seen, *way[:opens], *because(why_first(setting, ordered), way[opens:]))
 
 
 def why_first(setting: Setting, ordered: Ordered) -> str:
-    """Return the reason why the first row is the one in question."""
+    """Return the reason why the first row is the one in question: its value, or its place where the list shows none."""
     told = ordered.in_words(setting, 0)
+    if _is_sorted(ordered) and ordered.field.name not in ordered.part.view.columns:
+        return sentence(
+            "kinds.first_in_order", word=ordered.word, field=ordered.field.label, told=told
+        )
     return sentence("kinds.first_of", word=ordered.word, field=ordered.field.label, told=told)
 
 

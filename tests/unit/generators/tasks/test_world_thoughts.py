@@ -18,7 +18,14 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
 from generators.tasks.worlds.references.forms import put
 from generators.tasks.worlds.references.pattern_steps import to_month
-from generators.tasks.worlds.references.steps import answer, choose, click, fill, to_list
+from generators.tasks.worlds.references.steps import (
+    OPENS_ROW,
+    answer,
+    choose,
+    click,
+    fill,
+    to_list,
+)
 from generators.tasks.worlds.references.thoughts import think
 from schemas.tasks.reference import Purpose, ReferenceStep
 from schemas.tasks.task import Task
@@ -245,3 +252,24 @@ def test_an_end_says_nothing_of_what_the_page_shows() -> None:
         said = thoughts(*steps)
         assert any("all that" in one.casefold() for one in said)
         assert not any("shows the change" in one for one in said)
+
+
+def test_a_row_that_the_goal_does_not_name_is_opened_for_the_conditions_that_it_meets() -> None:
+    opened = list[ReferenceStep]()
+    for family in families_of("delete-several")[:4]:
+        for task in tasks_of(family, "delete-several"):
+            steps = task.reference or ()
+            chosen = {one.text for one in steps if one.purpose is Purpose.FILTER}
+            rows = [one for one in steps if one.purpose in OPENS_ROW and one.by]
+            assert all(chosen <= {fact.value for fact in one.by} for one in rows)
+            opened += rows
+
+    assert opened
+    assert all(fact.of == one.on for one in opened for fact in one.by)
+
+
+def test_a_row_that_the_goal_names_is_opened_for_its_name() -> None:
+    for family in families_of("edit"):
+        for task in tasks_of(family, "edit"):
+            rows = [one for one in task.reference or () if one.purpose in OPENS_ROW]
+            assert not any(one.by for one in rows if f'"{one.on}"' in task.instruction)
