@@ -2,14 +2,17 @@
 
 For each kind of task, in the languages that the resolver reads: how many goals have the one reading that comes to the task's expectation, how many are read
 otherwise, and how many are refused. Goals are drawn as `tasks.source = "worlds"` draws them: a goal that the resolver
-reads otherwise than its task was drawn anew (`.venv/bin/python -m bench.resolver --seeds 4`). The CPU time is of a goal,
+reads otherwise than its task was drawn anew. Beside them are messages that people wrote who had been told what is to be done
+and no goal (`measuring/messages.jsonl`) (`.venv/bin/python -m bench.resolver --seeds 4`). The CPU time is of a goal,
 without that of a world's vocabulary, which its first goal needs.
 """
 
 import argparse
+import json
 import time
 from collections import Counter
 from functools import cache
+from pathlib import Path
 from statistics import median, quantiles
 
 from bench.measuring.result import report
@@ -20,9 +23,13 @@ from generators.tasks.resolver.words import languages as languages_read
 from generators.tasks.worlds.draw import draw_task, kinds_of
 from generators.worlds.drawing.draw import FOLDER, draw_whole
 from schemas.errors import BadTasks
+from schemas.tasks.expectation import Expectation
 from schemas.tasks.task import Task
 
 _MILLIS = 1000
+
+MESSAGES = Path(__file__).with_name("measuring") / "messages.jsonl"
+"""Messages that people wrote, each with the world that it is about and what it asks for."""
 
 MIN_RIGHT = 0.97
 """The least share of goals, in languages that the resolver reads, that have the one reading of their task."""
@@ -39,16 +46,34 @@ def _resolver(family: str, seed: int) -> tuple[Resolver, float]:
     return resolver, _MILLIS * (time.process_time() - start)
 
 
-def _judge(task: Task) -> tuple[str, float]:
-    """Return how a task's goal is read, and in how many milliseconds."""
-    family, seed = str(task.parameters["family"]), int(str(task.parameters["world"]))
+def judge(family: str, seed: int, goal: str, expect: Expectation) -> tuple[str, float]:
+    """Return how a goal is read in a world, and in how many milliseconds."""
     resolver, _ = _resolver(family, seed)
     start = time.process_time()
-    read = resolver.read(task.instruction)
+    read = resolver.read(goal)
     millis = _MILLIS * (time.process_time() - start)
-    if task.expect is not None and agrees(read, task.expect, draw_whole(family, seed)[0]):
+    if agrees(read, expect, draw_whole(family, seed)[0]):
         return "right", millis
     return ("wrong" if isinstance(read, Reading) else "refused"), millis
+
+
+def _judge(task: Task) -> tuple[str, float]:
+    family, seed = str(task.parameters["family"]), int(str(task.parameters["world"]))
+    return judge(family, seed, task.instruction, task.expect or Expectation())
+
+
+def messages() -> Counter[str]:
+    """Return how the messages of people are read."""
+    told = (json.loads(line) for line in MESSAGES.read_text(encoding="utf-8").splitlines())
+    return Counter(
+        judge(
+            one["family"],
+            one["seed"],
+            one["message"],
+            Expectation.model_validate_json(json.dumps(one["expect"])),
+        )[0]
+        for one in told
+    )
 
 
 def _language(task: Task) -> str:
@@ -99,6 +124,7 @@ def main() -> None:
             "min_right_share": MIN_RIGHT,
             "max_goal_ms": MAX_MILLIS,
             "held": right >= MIN_RIGHT and not total["wrong"] and median(times) <= MAX_MILLIS,
+            "messages": dict(sorted(messages().items())),
             "languages": _counts(languages),
             "kinds": _counts(kinds),
         }

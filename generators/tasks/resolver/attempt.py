@@ -47,12 +47,14 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     Every mention that counts must be used; of the others, a reading that uses more values goes before one that uses
     fewer, and so does a refusal.
     """
-    needed = {one.number for one in scene.items if one.counts}
+    needed = {one.number for one in scene.items if one.counts or one.day is not None}
     values = {one.number for one in scene.items if one.is_value}
     told = [*attempts]
-    whole = [one for one in told if needed <= one.used and not _forgets(scene, one)]
+    whole = [one for one in told if not _left(scene, needed, one) and not _forgets(scene, one)]
     is_done = any(isinstance(one.result, Reading) and not _answers(one) for one in whole)
-    if is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
+    if not scene.may_act():
+        whole = [one for one in whole if not _changes(one)]
+    elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
         whole = [one for one in whole if not _answers(one)]
     most = max((len(one.used & values) for one in whole), default=0)
     best = [one for one in whole if len(one.used & values) == most]
@@ -101,20 +103,34 @@ def _forgets(scene: Scene, attempt: Attempt) -> bool:
     )
 
 
+def _left(scene: Scene, needed: set[int], attempt: Attempt) -> set[int]:
+    """Return what an attempt leaves of the mentions that a reading must use; a day that is said twice is used with the other."""
+    left = needed - attempt.used
+    if not left:
+        return left
+    days = {scene.items[number].day for number in attempt.used} - {None}
+    return {one for one in left if scene.items[one].day not in days or scene.items[one].senses}
+
+
+def _changes(attempt: Attempt) -> bool:
+    read = attempt.result
+    return isinstance(read, Reading) and read.answer is None
+
+
 def _answers(attempt: Attempt) -> bool:
     return isinstance(attempt.result, Reading) and attempt.result.answer is not None
 
 
 def _why(scene: Scene, needed: set[int], told: Sequence[Attempt]) -> Refusal:
     """Return why the attempts that use the most of a goal fail."""
-    told = sorted(told, key=lambda one: (len(needed - one.used), -len(one.used)))
-    left = sorted(needed - told[0].used) if told else [one.number for one in scene.literals]
+    told = sorted(told, key=lambda one: (len(_left(scene, needed, one)), -len(one.used)))
+    left = sorted(_left(scene, needed, told[0])) if told else [one.number for one in scene.literals]
     unknown = [scene.items[number] for number in left]
     if unknown and all(one.is_literal for one in unknown):
         return _unknown(unknown)
     least = len(left)
     for attempt in told:
-        if isinstance(attempt.result, Refusal) and len(needed - attempt.used) == least:
+        if isinstance(attempt.result, Refusal) and len(_left(scene, needed, attempt)) == least:
             return attempt.result
     if any(one.is_literal for one in unknown):
         return _unknown([one for one in unknown if one.is_literal])

@@ -6,7 +6,7 @@ from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.place import id_of
 from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.vocabulary import Sense, Sort
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.words import Cue
 
 _JOINTS = frozenset({Cue.AND, Cue.COND, Cue.OF, Cue.TO, Cue.STAY, Cue.UNDER, Cue.AS})

@@ -6,11 +6,12 @@ from itertools import count
 
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.strangers import Strangers
 from generators.tasks.resolver.texts import TextReader
 from generators.tasks.resolver.tokens import STOPS
 from generators.tasks.resolver.values import Quantity, find_quantities
-from generators.tasks.resolver.vocabulary import Sense, Sort, Vocabulary
+from generators.tasks.resolver.vocabulary import Vocabulary
 from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import Kind
 from schemas.worlds.world import World

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import NamedTuple
 
-from generators.tasks.resolver.vocabulary import Sense, Sort
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.words import Cue
 
 _NO_CUES: frozenset[Cue] = frozenset()
@@ -46,6 +46,8 @@ class Item(NamedTuple):
     """The mark that it is; empty: it is none."""
     exact: bool = False
     """Whether it is written as the world writes names: with a capital letter within a sentence."""
+    is_alone: bool = False
+    """Whether it is the name of a field that is said around a row, and so has no value."""
     weak: bool = False
     """Whether a reading may leave it out: a single word that need not mean anything of the world."""
 
@@ -83,7 +85,7 @@ class Item(NamedTuple):
     @property
     def counts(self) -> bool:
         """Whether a reading must use it."""
-        if not self.is_value and not self.has(Sort.LABEL):
+        if not self.is_value and not self.has(Sort.LABEL, Sort.RANK):
             return False
         return not self.weak and not (
             self.senses and all(one.sort in _NAMED for one in self.senses)

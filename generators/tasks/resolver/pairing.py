@@ -6,9 +6,10 @@ from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.passage import Passage
 from generators.tasks.resolver.place import TEXTS, Place
 from generators.tasks.resolver.roles import Role
+from generators.tasks.resolver.senses import Sense, Sort
+from generators.tasks.resolver.spoken import Frame
 from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.vocabulary import Key, Sense, Sort
-from generators.tasks.resolver.words import Cue
+from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField
 from schemas.worlds.world import Entity
 
@@ -18,28 +19,34 @@ _NEAR, _FAR = 4, 9
 _BARS = STOPS | {",", "(", ")", ">", "/"}
 """Marks that part a field from what stands behind them."""
 
-Frame = tuple[Key, Key, Sense]
-"""What is said of rows around a value: the words before it, those behind it, and the field."""
-
 
 class Pairing:
     """The fields of a goal's values."""
 
     def __init__(
-        self, passage: Passage, place: Place, frames: Sequence[Frame], *, names_first: bool
+        self,
+        passage: Passage,
+        place: Place,
+        frames: Sequence[Frame],
+        words: Words,
+        *,
+        names_first: bool,
     ) -> None:
         """Pair values with fields.
 
         `names_first`: whether the name of an entity and of a field is the entity's, right before the name of a row.
         """
         self._passage, self._place, self._names_first = passage, place, names_first
+        self._words = words
         self.labels: dict[int, Item] = {}
         """The name of its field, by the value's number."""
         self.framed: dict[int, tuple[Sense, ...]] = {}
         """The fields of values by what is said around them, as `due on …`."""
+        self.predicates: dict[int, int] = {}
+        """Where what is said around a value begins, by the value's number, if it is a predicate."""
         self.swallowed = set[int]()
         """What is part of what is said around a value."""
-        self._frame([one for one in frames if len(one[0]) + len(one[1]) > 1])
+        self._frame([one for one in frames if one.length > 1])
         self._pair()
         self._frame(frames)
 
@@ -50,7 +57,37 @@ class Pairing:
             if one.has(Sort.LABEL) and one.number not in used:
                 yield one
 
+    def starts(self, item: Item) -> Iterator[tuple[int, bool]]:
+        """Yield where the words of a value may begin: with its noun, a bound or an article; and whether a bound is there."""
+        items, words = self._passage.items, self._passage.words
+        at, is_bound, number = item.place, False, item.number
+        yield at, is_bound
+        while True:
+            before = items[number - 1] if number else None
+            if before is not None and before.end == at and self._is_before_value(before, item):
+                is_bound = is_bound or not before.cues.isdisjoint({Cue.ABOVE, Cue.BELOW})
+                at, number = before.place, number - 1
+            elif at > 0 and words[at - 1] in self._words.articles:
+                at -= 1
+            else:
+                return
+            yield at, is_bound
+
+    @staticmethod
+    def _is_before_value(before: Item, value: Item) -> bool:
+        """Return whether a mention right before a value belongs to it: a bound, `a day`, or the noun of its row."""
+        if before.quoted:
+            return False
+        if before.cues & {Cue.ABOVE, Cue.BELOW} and value.is_measure:
+            return True
+        if Cue.ANY in before.cues and value.day is not None:
+            return True
+        nouns = {one.entity for one in before.senses if one.sort is Sort.ONE}
+        return any(one.entity in nouns for one in value.senses if one.sort in TITLES)
+
     def _is_free(self, item: Item) -> bool:
+        if item.is_alone:
+            return False
         held = item.number in self.labels or item.number in self.framed
         return item.is_value and not held and item.number not in self.swallowed
 
@@ -68,6 +105,8 @@ class Pairing:
     def _pair_behind(self, value: Item) -> None:
         """Pair a value with the field behind it: `"Open" as its Status`."""
         for behind in self._passage.items[value.number + 1 : value.number + 4]:
+            if behind.has(Sort.LABEL) and behind.is_alone:
+                return
             if behind.has(Sort.LABEL):
                 is_row = value.has(*TITLES) and not self._is_link(behind, value)
                 near = behind.place - value.end <= _NEAR and not is_row
@@ -94,7 +133,7 @@ class Pairing:
     def _pair_before(self, label: Item) -> None:
         """Pair a field with the value behind it: `Status is "Open"`."""
         is_used = any(one is label for one in self.labels.values())
-        if is_used or label.number in {*self.labels, *self.swallowed}:
+        if is_used or label.is_alone or label.number in {*self.labels, *self.swallowed}:
             return
         for behind in self._passage.items[label.number + 1 :]:
             if behind.mark in _BARS or behind.place - label.end > _FAR:
@@ -116,7 +155,11 @@ class Pairing:
         is_listed = joint is not None and joint.mark == ":"
         if not is_aim and (value.has(*TITLES) or (value.is_literal and not is_listed)):
             return
-        free = [one for one in self.bare() if self._is_of(one, value) and self._speaks(one)]
+        free = [
+            one
+            for one in self.bare()
+            if not one.is_alone and self._is_of(one, value) and self._speaks(one)
+        ]
         if value.has(*TITLES):
             free = [one for one in free if self._is_link(one, value)]
         here = [one for one in free if one.sentence == value.sentence]
@@ -183,44 +226,65 @@ class Pairing:
         return any(field.target in rows for _, field in self._fields(label))
 
     def _frame(self, frames: Sequence[Frame]) -> None:
-        """Find the fields of values by what is said around them; of several such phrases the longest counts."""
+        """Find the fields of values by what is said around them; of several such phrases of an entity the longest counts."""
         for item in self._passage.items:
             if not item.is_value or item.number in self.labels or item.number in self.framed:
                 continue
             found = [
-                one for one in frames if self._stands(item, *one[:2]) and self._is_fit(one[2], item)
+                (one, start)
+                for one in frames
+                if (start := self._start(item, one)) is not None and self._is_fit(one.sense, item)
             ]
             if not found:
                 continue
-            before, behind, _ = max(found, key=lambda one: len(one[0]) + len(one[1]))
-            length = len(before) + len(behind)
-            self.framed[item.number] = tuple(
-                one[2] for one in found if len(one[0]) + len(one[1]) == length
-            )
-            inside = range(item.place - len(before), item.end + len(behind))
+            longest, start = max(found, key=lambda one: one[0].length)
+            lengths = dict[str, int]()
+            for one, _ in found:
+                entity = one.sense.entity
+                lengths[entity] = max(one.length, lengths.get(entity, 0))
+            told = (one.sense for one, _ in found if one.length == lengths[one.sense.entity])
+            self.framed[item.number] = tuple(dict.fromkeys(told))
+            if longest.is_predicate:
+                self.predicates[item.number] = start
+            inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
 
-    def _stands(self, item: Item, before: Key, behind: Key) -> bool:
-        words = self._passage.words
-        article = self._passage.is_definite(item)
-        places = (item.place, item.place - 1) if article else (item.place,)
-        is_behind = words[item.end : item.end + len(behind)] == behind
-        return is_behind and any(
-            words[max(0, place - len(before)) : place] == before
-            and (len(before) + len(behind) > 1 or self._follows_noun(item, place - len(before)))
-            for place in places
+    def _start(self, item: Item, frame: Frame) -> int | None:
+        """Return where the words of a frame around a value begin; None: they are not there."""
+        words, before = self._passage.words, frame.before
+        if words[item.end : item.end + len(frame.behind)] != frame.behind:
+            return None
+        for place, is_bound in self.starts(item):
+            start = place - len(before)
+            if start >= 0 and words[start:place] == before and self._is_there(item, frame, start):
+                return start
+            if is_bound and before[:-1] and before[-1] in self._words.joints:
+                start = place - len(before) + 1
+                is_so = start >= 0 and words[start:place] == before[:-1]
+                if is_so and self._is_there(item, frame, start, less=1):
+                    return start
+        return None
+
+    def _is_there(self, item: Item, frame: Frame, start: int, *, less: int = 0) -> bool:
+        return frame.length - less > 1 or self._follows_noun(
+            item, start, is_predicate=frame.is_predicate
         )
 
-    def _follows_noun(self, item: Item, start: int) -> bool:
+    def _follows_noun(self, item: Item, start: int, *, is_predicate: bool) -> bool:
         """Return whether a single word before a value stands behind a noun of rows, or behind what describes them."""
         items = self._passage.items
+        if is_predicate and start > 0:
+            word = self._passage.words[start - 1]
+            if word in self._words.pronouns or word in self._words.relatives:
+                return True
         before = next((one for one in reversed(items[: item.number]) if one.end <= start), None)
         if before is None or before.end < start - 1:
             return False
         if Cue.AND in before.cues and before.number:
             before = items[before.number - 1]
         is_told = before.is_value and self._passage.roles[before.number] is Role.COND
-        return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told
+        is_row = is_predicate and before.has(*TITLES)
+        return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told or is_row
 
     def _is_fit(self, sense: Sense, item: Item) -> bool:
         entity = self._place.world.entity(sense.entity)

@@ -4,12 +4,18 @@ from collections.abc import Sequence
 
 from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.roles import clauses_of, roles_of
+from generators.tasks.resolver.senses import Key, Sort
 from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.vocabulary import Key, Sort
 from generators.tasks.resolver.words import Cue
 
 _LISTED = frozenset({Cue.AND, Cue.IT, Cue.COND})
 _ASKED = frozenset({Cue.TELL, Cue.SET, Cue.DELETE, Cue.SWAP})
+_ACTS = (
+    *(Cue.SET, Cue.DELETE, Cue.NEW, Cue.SWAP, Cue.SAME, Cue.UNDO, Cue.WRITE, Cue.IF, Cue.ELSE),
+    *(Cue.NOW, Cue.ASK),
+)
+"""Words for an act."""
+
 _QUESTIONS = frozenset("?？؟")  # noqa: RUF001 - the marks of several scripts
 
 
@@ -86,6 +92,17 @@ class Passage:
         """Return whether a sentence is a question."""
         some = [one for one in self.items if one.sentence == sentence]
         return any(one.mark in _QUESTIONS or Cue.TELL in one.cues for one in some)
+
+    def is_plain_question(self, sentence: int) -> bool:
+        """Return whether a sentence asks, and has no word for an act."""
+        acts = (one for one in self.with_cues(*_ACTS) if one.sentence == sentence)
+        deeds = (one for one in self.items if one.has(Sort.DEED) and one.sentence == sentence)
+        return self.asks(sentence) and not any(True for _ in (*acts, *deeds))
+
+    def may_act(self) -> bool:
+        """Return whether a goal may ask for more than an answer: it has no plain questions alone."""
+        some = {one.sentence for one in self.items if one.is_value or one.has(Sort.LABEL)}
+        return not some or not all(self.is_plain_question(one) for one in some)
 
     def is_question(self) -> bool:
         """Return whether a goal may ask for an answer."""

@@ -4,8 +4,9 @@ from datetime import date
 
 from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.roles import Pair
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.tokens import key_of
-from generators.tasks.resolver.vocabulary import Sort, has_tag, show_fact, tags_in
+from generators.tasks.resolver.vocabulary import has_tag, show_fact, tags_in
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import Titles

@@ -1,5 +1,6 @@
 """The resolver: reads goals of one world."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -17,8 +18,10 @@ from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.permits import permit
 from generators.tasks.resolver.place import Place
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
+from generators.tasks.resolver.row_phrases import with_row_phrases
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.vocabulary import Sort, Vocabulary, titles_of
+from generators.tasks.resolver.senses import Sort
+from generators.tasks.resolver.vocabulary import Vocabulary, titles_of
 from generators.tasks.resolver.words import ENGLISH, Cue, languages, words_of
 from generators.worlds.state.database import Rows
 from schemas.worlds.world import World
@@ -33,6 +36,14 @@ _FRAMES = (
     read_records,
     read_shop,
 )
+
+
+_LINES = re.compile(r"([.,:;?!]?)[ \t]*\n\s*")
+
+
+def _part_lines(found: re.Match[str]) -> str:
+    """Return the mark at the end of a line, which parts what it says from the next."""
+    return f"{found[1] or ';'} "
 
 
 class Resolver:
@@ -54,6 +65,7 @@ class Resolver:
         if not self._is_known:
             about = f"goals in '{self._world.language.value}' are not read"
             return Refusal(reason=Reason.NOT_READ, about=about, candidates=())
+        goal = _LINES.sub(_part_lines, goal.strip())
         first = self._read(self.scene(goal))
         if isinstance(first, Reading):
             return first
@@ -77,12 +89,15 @@ class Resolver:
                 items,
                 finder.key,
                 vocabulary.frames,
-                articles=words.articles,
+                words,
                 strangers=finder.strangers(items),
                 names_first=names_first,
             )
 
-        return scene_of(with_descriptions(scene_of(finder.items())))
+        def spoken(items: Sequence[Item]) -> list[Item]:
+            return with_row_phrases(items, finder.key, vocabulary.row_phrases, words)
+
+        return scene_of(spoken(with_descriptions(scene_of(spoken(finder.items())))))
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

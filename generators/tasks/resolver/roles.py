@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from generators.tasks.resolver.mentions import Item
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.vocabulary import Sort
 from generators.tasks.resolver.words import Cue
 
 

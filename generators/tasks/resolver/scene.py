@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from generators.tasks.resolver.mentions import TITLES, Item
-from generators.tasks.resolver.pairing import Frame, Pairing
+from generators.tasks.resolver.pairing import Pairing
 from generators.tasks.resolver.passage import Passage
 from generators.tasks.resolver.place import TEXTS, Place
 from generators.tasks.resolver.roles import Pair, Role
+from generators.tasks.resolver.senses import Key, Sort
+from generators.tasks.resolver.spoken import Frame
 from generators.tasks.resolver.tokens import key_of
-from generators.tasks.resolver.vocabulary import Key, Sort
-from generators.tasks.resolver.words import Cue
+from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField
 
 _REST, _NEAR = 24, 4
@@ -26,15 +27,16 @@ class Scene(Passage):
         items: Sequence[Item],
         words: Key,
         frames: Sequence[Frame],
+        language: Words,
         *,
-        articles: frozenset[str],
         strangers: Sequence[str],
         names_first: bool,
     ) -> None:
-        super().__init__(items, words, articles)
+        super().__init__(items, words, language.articles)
         self.place, self.strangers = place, strangers
         """Where the goal is read, and the names in it that are not the world's."""
-        self._pairing = Pairing(self, place, frames, names_first=names_first)
+        self._language = language
+        self._pairing = Pairing(self, place, frames, language, names_first=names_first)
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -131,11 +133,30 @@ class Scene(Passage):
 
     def _make(self, item: Item) -> Pair:
         if item.number in self._pairing.framed:
-            return Pair(item, None, Role.COND)
+            over, negated = self._bound_before(item, None)
+            role = Role.COND if over is not None else self._framed_role(item)
+            return Pair(item, None, role, over, negated)
         label = self._pairing.labels.get(item.number)
         over, negated = self._bound_before(item, label)
         role = Role.COND if over is not None else self._role(item, label)
         return Pair(item, label, role, over, negated)
+
+    def _framed_role(self, item: Item) -> Role:
+        """Return what a value is for by what is said around it: a predicate describes rows, or says how they are to be."""
+        start = self._pairing.predicates.get(item.number)
+        if start is None or item.number in self.clauses:
+            return Role.COND
+        if self.is_now(item):
+            return Role.SET
+        word = self.words[start - 1] if start > 0 else ""
+        if word in self._language.relatives:
+            return Role.COND
+        before = next(
+            (one for one in reversed(self.items[: item.number]) if one.end <= start), None
+        )
+        if before is not None and before.end == start and before.has(Sort.ONE, Sort.MANY):
+            return Role.COND
+        return self.roles[item.number]
 
     def _role(self, item: Item, label: Item | None) -> Role:
         first = item if label is None or item.number < label.number else label
@@ -144,7 +165,7 @@ class Scene(Passage):
         between = () if label is None or first is item else self.between(label, item)
         is_new = any(Cue.SET in one.cues for one in between) or self.is_now(item)
         if self.is_aim(item) or self.is_aim(first) or is_new:
-            return Role.SET
+            return Role.COND if self.is_plain_question(item.sentence) else Role.SET
         if label is None and item.weak:
             return Role.COND
         role = self.roles[first.number]

@@ -9,7 +9,7 @@ from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.place import NUMBERS
 from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
 from schemas.worlds.field import DataField, Kind
@@ -113,13 +113,27 @@ def _roles(pair: Pair, *, is_only: bool) -> tuple[Role, ...]:
 
 def find_order(scene: Scene, entity: Entity) -> Order | None:
     """Return the order that a goal speaks of; None: of none, or of one that fits several fields."""
+    told = [one for one in scene.items if one.has(Sort.RANK)]
+    ranks = {(one.name, one.value) for item in told for one in _ranks(item, entity)}
+    if len(ranks) == 1:
+        name, largest = ranks.pop()
+        field = entity.field(name)
+        used = used_by(told, scene.again(entity.name, [field]))
+        return Order(field, bool(largest), used)
+    if ranks:
+        return None
     for item in _words_beside(scene):
         for cue in sorted(item.cues & _ENDS.keys()):
             largest, kinds = _ENDS[cue]
             found = _ordered_by(scene, entity, item, kinds)
             if found is not None:
-                return Order(found[0], largest, used_by(found[1]))
+                again = scene.again(entity.name, [found[0]])
+                return Order(found[0], largest, used_by(found[1], again))
     return None
+
+
+def _ranks(item: Item, entity: Entity) -> list[Sense]:
+    return [one for one in item.senses if one.sort is Sort.RANK and one.entity == entity.name]
 
 
 def _words_beside(scene: Scene) -> Iterator[Item]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Words
 
 _NEAR = 3

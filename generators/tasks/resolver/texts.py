@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.vocabulary import Sense, Sort
 from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import Kind
 from schemas.worlds.world import World

@@ -2,18 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import NamedTuple
 
+from generators.tasks.resolver.senses import Key, Sense, Sort
+from generators.tasks.resolver.spoken import flag_phrases, frames_of, ranks_of, row_phrases_of
 from generators.tasks.resolver.tokens import key_of, stem
 from generators.tasks.resolver.words import Words, slips_of
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import Titles, show
 from schemas.worlds.field import DataField, Kind, tags_of
 from schemas.worlds.world import Entity, World
-
-Key = tuple[str, ...]
-"""The words of a text, as they are compared."""
 
 _NAMES, _WORDS, _DIGITS = 2, 3, 3
 """A part is said of a title of so many words, or a number of so many digits."""
@@ -22,52 +19,8 @@ _LONGEST = 16
 """Texts of more words are no names of anything."""
 
 
-class Sort(StrEnum):
-    """What a phrase of the world is."""
-
-    TITLE = "title"
-    """A row's title; the value is the row's id."""
-    LABEL = "label"
-    """A field."""
-    ONE = "one"
-    """An entity's singular."""
-    MANY = "many"
-    """An entity's plural."""
-    VIEW = "view"
-    """A view, of the entity whose rows it shows."""
-    CHOICE = "choice"
-    """A value of a choice, a tag or a flag."""
-    FLAG = "flag"
-    """Yes or no, of any flag."""
-    PART = "part"
-    """A part of a row's title by which people call it; the value is the row's id."""
-    DEED = "deed"
-    """The words for a step of a workflow, up to the row; the value are the words behind it."""
-    TEXT = "text"
-    """A text in a row of a field of one line."""
-    STEP = "step"
-    """A step of a workflow: its button."""
-    REPLY = "reply"
-    """The button that sends a message about a row of the entity."""
-    PLACE = "place"
-    """A name that concerns no row: the website, the signed-in user, a role, a button of the cart."""
-
-
 _VERBATIM = frozenset({Sort.TITLE, Sort.TEXT, Sort.PLACE, Sort.PART})
 """What is not inflected."""
-
-
-class Sense(NamedTuple):
-    """One meaning of a phrase."""
-
-    sort: Sort
-    """What it is."""
-    entity: str = ""
-    """The entity; empty: none."""
-    name: str = ""
-    """The field, view or step; empty: none."""
-    value: Value = None
-    """The value of a choice or a text, the id of a titled row; None: there is none."""
 
 
 class Vocabulary:
@@ -86,8 +39,10 @@ class Vocabulary:
             self._add(self.exact, lengths, key, sense)
             if sense.sort not in _VERBATIM:
                 self._add(self.stemmed, lengths, self.stems(key), sense)
-        self.frames = tuple(_frames(world))
-        """What is said of rows around a value: the words before it, those behind it, and the field."""
+        self.frames = tuple(dict.fromkeys(frames_of(world, words)))
+        """What is said of rows around a value."""
+        self.row_phrases = tuple(dict.fromkeys(row_phrases_of(world, words)))
+        """What is said around a row for a field of it."""
         self.words = {word for key in self.exact for word in key}
         """All words of the phrases."""
         self.slips = slips_of(self._spoken(), self.words)
@@ -102,7 +57,8 @@ class Vocabulary:
             if some[0].sort not in _VERBATIM
             for word in key
         }
-        return told | {word for before, behind, _ in self.frames for word in (*before, *behind)}
+        around = (*self.frames, *self.row_phrases)
+        return told | {word for one in around for word in (*one.before, *one.behind)}
 
     def stems(self, key: Key) -> Key:
         """Return words without their endings."""
@@ -166,25 +122,16 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
     yield from ((text, Sense(Sort.PLACE)) for text in _places(world))
 
 
-def _frames(world: World) -> Iterator[tuple[Key, Key, Sense]]:
-    for entity in world.entities:
-        for field in entity.fields:
-            for phrase in field.that:
-                before, value, behind = phrase.partition("{value}")
-                if value:
-                    sense = Sense(Sort.LABEL, entity.name, field.name)
-                    yield key_of(before), key_of(behind), sense
-
-
 def _field_phrases(
     entity: Entity, field: DataField, rows: list[Row]
 ) -> Iterator[tuple[str, Sense]]:
     for name in (field.label, *field.said):
         yield name, Sense(Sort.LABEL, entity.name, field.name)
+    yield from ranks_of(entity, field, words)
     for choice in field.choices:
         yield choice, Sense(Sort.CHOICE, entity.name, field.name, choice)
     if field.kind is Kind.FLAG:
-        for phrase in field.that:
+        for phrase in flag_phrases(field, words):
             yield phrase, Sense(Sort.CHOICE, entity.name, field.name, 1)
     elif field is entity.title:
         yield from _title_phrases(entity, rows)

@@ -11,6 +11,8 @@ from generators.tasks.resolver.tokens import key_of
 
 _FILES = Path(__file__).with_name("words")
 
+_VERBS = ("be", "have", "do", "pronouns", "relatives", "joints")
+
 _SHORTEST = 4
 """Shorter words are not looked for behind a slip."""
 
@@ -71,6 +73,7 @@ class Cue(StrEnum):
     FIELD = "field"
     LINK = "link"
     NOW = "now"
+    ANY = "any"
     STAY = "stay"
     IN = "in"
     SAY = "say"
@@ -104,6 +107,18 @@ class Words(NamedTuple):
     """All words of the file."""
     slips: Mapping[str, str]
     """Words with a letter missing or two exchanged, with the word that is meant."""
+    be: frozenset[str]
+    """The forms of `be`, behind which a predicate may do without."""
+    have: frozenset[str]
+    """The forms of `have`, and what is said for it."""
+    do: frozenset[str]
+    """The forms of `do` in questions."""
+    pronouns: frozenset[str]
+    """Words for a row that was named before."""
+    relatives: frozenset[str]
+    """Words behind which a predicate describes."""
+    joints: frozenset[str]
+    """Words before a value that a bound stands for, as `after` for `on`."""
     endings: tuple[tuple[str, str], ...]
     """Endings that inflect words, the longest first, each with what stands in its place."""
 
@@ -142,6 +157,7 @@ def words_of(language: str) -> Words:
         told["flags"],
         frozenset(own),
         slips_of(own, own),
+        *(frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS),
         tuple((ending, instead) for ending, instead in told.get("endings", ())),
     )
 

@@ -10,7 +10,7 @@ from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.roles import Pair
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.selection import entities_of
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row, Value
 from generators.worlds.state.form_fields import asked_fields

@@ -8,7 +8,7 @@ from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.place import id_of
 from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.scene import Scene
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row, Value
 from schemas.worlds.patterns import Thread

@@ -10,7 +10,7 @@ from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.roles import Pair
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.selection import arrange, entities_of, find_order, named_in
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
 from schemas.worlds.field import DataField

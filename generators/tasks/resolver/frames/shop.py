@@ -11,7 +11,7 @@ from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.roles import Role
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.selection import splits
-from generators.tasks.resolver.vocabulary import Sort
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
 from schemas.worlds.cart import Cart

@@ -1,0 +1,135 @@
+"""What is said of rows in verbs: predicates around a value, questions and nouns around a row, and verbs of order."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from generators.tasks.resolver.senses import Key, Sense, Sort
+from generators.tasks.resolver.tokens import key_of, stem
+from generators.tasks.resolver.words import Words
+from schemas.worlds.field import DataField
+from schemas.worlds.world import Entity, World
+
+_VALUE, _ROW = "{value}", "{row}"
+
+
+class Frame(NamedTuple):
+    """What is said of rows around a value."""
+
+    before: Key
+    """The words before it."""
+    behind: Key
+    """The words behind it."""
+    sense: Sense
+    """The field."""
+    is_predicate: bool = False
+    """Whether it says that a row is so, or is to be so; otherwise it describes a row."""
+
+    @property
+    def length(self) -> int:
+        """The number of its words."""
+        return len(self.before) + len(self.behind)
+
+
+class RowPhrase(NamedTuple):
+    """What is said around a row for a field of it, in the stems of its words."""
+
+    before: Key
+    """The words before it."""
+    behind: Key
+    """The words behind it."""
+    sense: Sense
+    """The field."""
+    target: str
+    """The entity of the row that a noun leads to; empty: it is a question."""
+
+    @property
+    def length(self) -> int:
+        """The number of its words."""
+        return len(self.before) + len(self.behind)
+
+
+def frames_of(world: World, words: Words) -> Iterator[Frame]:
+    """Yield what a world says around values."""
+    for entity, field, sense in _fields(world):
+        for phrase in field.that:
+            before, value, behind = phrase.partition(_VALUE)
+            if value:
+                yield Frame(key_of(before), key_of(behind), sense)
+        for phrase in field.does:
+            before, value, behind = phrase.partition(_VALUE)
+            if value:
+                for form in _forms(key_of(before), words):
+                    if form or key_of(behind):
+                        yield Frame(form, key_of(behind), sense, is_predicate=True)
+        del entity
+
+
+def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
+    """Yield what a world says around rows: questions, and nouns for the rows that links lead to."""
+    for _, field, sense in _fields(world):
+        for phrase in field.asks:
+            for before, behind in _asked(phrase, words):
+                yield _around(before, behind, sense, "", words)
+        for phrase in field.leads:
+            before, _, behind = phrase.partition(_ROW)
+            yield _around(key_of(before), key_of(behind), sense, field.target or "", words)
+
+
+def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[str, Sense]]:
+    """Yield the verbs by which rows compare by a field; the value of a sense is 1 where the most comes first."""
+    told = field.ranks
+    if told is None:
+        return
+    for phrase, largest in ((told.more, 1), (told.most, 1), (told.less, 0), (told.least, 0)):
+        for form in _forms(key_of(phrase), words):
+            if len(form) > 1 or form == key_of(phrase):
+                yield " ".join(form), Sense(Sort.RANK, entity.name, field.name, largest)
+
+
+def flag_phrases(field: DataField, words: Words) -> Iterator[str]:
+    """Yield what is said of a row for which a flag is on."""
+    yield from field.that
+    for phrase in field.does:
+        for form in _forms(key_of(phrase), words):
+            if len(form) > 1 or form == key_of(phrase):
+                yield " ".join(form)
+
+
+def _fields(world: World) -> Iterator[tuple[Entity, DataField, Sense]]:
+    for entity in world.entities:
+        for field in entity.fields:
+            yield entity, field, Sense(Sort.LABEL, entity.name, field.name)
+
+
+def _forms(key: Key, words: Words) -> set[Key]:
+    """Return the forms of a predicate: `is due`, `are due`, `be due` and `due`, `works for` and `work for`."""
+    if not key:
+        return {key}
+    first, *rest = key
+    if first in words.have and rest[:1] and rest[0] in words.be:
+        first, *rest = rest
+    if first in words.be:
+        return {key, tuple(rest), *((one, *rest) for one in words.be)}
+    if first in words.have:
+        return {key, *((one, *rest) for one in words.have)}
+    return {key, (stem(first, words.endings), *rest)}
+
+
+def _asked(phrase: str, words: Words) -> Iterator[tuple[Key, Key]]:
+    """Yield the words before and behind the row of a question, as it is and as a part of another: `when {row} is due`."""
+    before, behind = (key_of(part) for part in phrase.split(_ROW, 1))
+    yield before, behind
+    if len(before) > 1 and before[-1] in words.be:
+        yield before[:-1], (before[-1], *behind)
+    elif len(before) > 1 and before[-1] in words.do and behind:
+        yield before[:-1], behind
+
+
+def _around(before: Key, behind: Key, sense: Sense, target: str, words: Words) -> RowPhrase:
+    while before and before[0] in words.articles:
+        before = before[1:]
+
+    def stems(key: Key) -> Key:
+        return tuple(stem(word, words.endings) for word in key)
+
+    return RowPhrase(stems(before), stems(behind), sense, target)
