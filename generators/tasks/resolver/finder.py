@@ -18,6 +18,9 @@ from schemas.worlds.world import World
 
 _NO_CUES: frozenset[Cue] = frozenset()
 _LONGEST, _NEAR = 16, 3
+_ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
+"""What names rows."""
+
 _CODE = re.compile(r"(?<![\w-])[A-Z]{1,3}-?\d{3,}(?![\w-])")
 """Codes as records have them: letters and a number."""
 
@@ -28,15 +31,19 @@ class Finder:
     def __init__(self, world: World, vocabulary: Vocabulary, words: Words, goal: str) -> None:
         self._world, self._vocabulary, self._words = world, vocabulary, words
         self._text = GoalText(vocabulary, words, goal)
+        self._ranked = set[str]()
         self.key = self._text.key
         """The words, as they are compared."""
-        self._texts = TextReader(world, words, self._text, self._literal)
+        self._texts = TextReader(world, words, self._text, self._literal, vocabulary.predicates)
         self._strangers = Strangers(words, self._text)
         self._quantities = {one.start: one for one in find_quantities(world, words, goal)}
 
     def items(self) -> list[Item]:
         """Return the mentions, numbered in their order."""
-        found = self._merge_tags(self._texts.read(list(self._find())))
+        first = list(self._find())
+        self._ranked = {one.entity for item in first for one in item.senses if one.sort in _ROWS}
+        whole = list(self._find()) if self._ranked else first
+        found = self._merge_tags(self._texts.read(list(_once(whole))))
         found = list(self._strangers.added_to(found))
         return [item._replace(number=number) for number, item in zip(count(), found, strict=False)]
 
@@ -92,7 +99,7 @@ class Finder:
 
     def _phrase(self, at: int, before: Item | None) -> Item | None:
         """Return the longest mention at a word: a quantity, a phrase of the world, or a cue."""
-        length, senses = self._vocabulary.longest(self._plain_words(at))
+        length, senses = self._vocabulary.longest(self._plain_words(at), self._ranked)
         said = self._quantities.get(self._text.tokens[at].start)
         measured = 0 if said is None else self._words_until(at, said.end)
         cued, cues = self._cue(at)
@@ -223,6 +230,19 @@ class Finder:
         if sense.sort is not Sort.CHOICE:
             return False
         return self._world.entity(sense.entity).field(sense.name).kind is Kind.TAGS
+
+
+def _once(items: list[Item]) -> Iterator[Item]:
+    """Yield the mentions without a day in brackets that repeats the one before them."""
+    skipped = -1
+    for number, item in enumerate(items):
+        if number <= skipped:
+            continue
+        behind = items[number + 1 : number + 4]
+        marks = [one.mark for one in behind]
+        if item.day is not None and marks == ["(", "", ")"] and behind[1].day == item.day:
+            skipped = number + len(behind)
+        yield item
 
 
 def _with(item: Item, said: Quantity) -> Item:

@@ -10,7 +10,7 @@ from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.spoken import Frame
 from generators.tasks.resolver.tokens import STOPS
 from generators.tasks.resolver.words import Cue, Words
-from schemas.worlds.field import DataField
+from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
 _NEAR, _FAR = 4, 9
@@ -110,12 +110,22 @@ class Pairing:
             if behind.has(Sort.LABEL):
                 is_row = value.has(*TITLES) and not self._is_link(behind, value)
                 near = behind.place - value.end <= _NEAR and not is_row
+                if self._is_unit(behind, value):
+                    self.labels[value.number] = behind
+                    return
                 joints = self._passage.between(value, behind)
                 if near and self._is_joint(value, joints) and self._is_of(behind, value):
                     self.labels[value.number] = behind
                 return
             if (behind.mark and behind.mark != "(") or not (behind.cues or behind.mark):
                 return
+
+    def _is_unit(self, label: Item, value: Item) -> bool:
+        """Return whether the name of a field of whole numbers stands right behind a number: `16 days`."""
+        if label.place != value.end or value.whole is None or value.senses:
+            return False
+        numbers = [field for _, field in self._fields(label) if field.kind is Kind.INTEGER]
+        return bool(numbers) and self._is_of(label, value)
 
     def _is_joint(self, value: Item, joints: Sequence[Item]) -> bool:
         """Return whether words between a value and a field say that it is its value: `as`, or `for` behind `it says`."""

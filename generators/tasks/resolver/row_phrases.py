@@ -43,7 +43,7 @@ def with_row_phrases(
         at: _Unit | None = unit
         for _ in range(_DEEPEST):
             match = None if at is None else _match(told, words, stems, at, (phrases, language))
-            if at is None or match is None:
+            if at is None or match is None or _is_known(told, at, match):
                 break
             told = _replace(told, at, match)
             targets = frozenset(one.target for one in match.found if one.target)
@@ -110,6 +110,12 @@ def _match(
             elif best is not None and one.length == length and one not in best.found:
                 best = best._replace(found=(*best.found, one))
     return best
+
+
+def _is_known(items: Sequence[Item], unit: _Unit, match: _Match) -> bool:
+    """Return whether the name of a field stands already in place of a phrase."""
+    places = {*range(match.start, match.row), *range(unit.end, match.end)}
+    return any(one.is_alone and one.place in places for one in items)
 
 
 def _replace(items: Sequence[Item], unit: _Unit, match: _Match) -> list[Item]:

@@ -119,6 +119,10 @@ class Scene(Passage):
         """Return whether a value has a field that the goal names."""
         return item.number in self._pairing.labels
 
+    def is_framed(self, item: Item) -> bool:
+        """Return whether a value has a field by what is said around it."""
+        return item.number in self._pairing.framed
+
     def _is_paired(self, item: Item) -> bool:
         if item.number in self._pairing.labels or item.number in self._pairing.framed:
             return True

@@ -11,7 +11,7 @@ from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.words import Cue
-from generators.worlds.state.database import Row
+from generators.worlds.state.database import Row, Value
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
@@ -86,16 +86,33 @@ def splits(scene: Scene, entity: Entity, pairs: Sequence[Pair]) -> Iterator[Spli
     ]
     is_only = len(scene.place.rows_of(entity.name)) == 1
     choices = [
-        [(pair, field, role) for field in fields for role in _roles(pair, is_only=is_only)]
+        [
+            (pair, field, role)
+            for field in fields
+            for role in _roles(pair, is_only=is_only, is_framed=scene.is_framed(pair.item))
+        ]
         for pair, fields in told
     ]
     for number, each in enumerate(product(*choices)):
         if number >= _MOST_SPLITS:
             return
-        yield Split(
-            tuple((pair, field) for pair, field, role in each if role is Role.COND),
-            tuple((pair, field) for pair, field, role in each if role is Role.SET),
-        )
+        conditions = tuple((pair, field) for pair, field, role in each if role is Role.COND)
+        if not _contradict(scene, entity, conditions):
+            settings = tuple((pair, field) for pair, field, role in each if role is Role.SET)
+            yield Split(conditions, settings)
+
+
+def _contradict(scene: Scene, entity: Entity, conditions: Sequence[Fielded]) -> bool:
+    """Return whether a field is said to have two values, as in `open or closed`."""
+    told = dict[str, list[Value]]()
+    for pair, field in conditions:
+        if pair.over is not None or pair.negated or field.kind is Kind.TAGS:
+            continue
+        values = scene.place.values(entity, field, pair.item)
+        known = told.setdefault(field.name, values)
+        if not any(one in known for one in values):
+            return True
+    return False
 
 
 def _is_loose(pair: Pair) -> bool:
@@ -103,10 +120,10 @@ def _is_loose(pair: Pair) -> bool:
     return pair.label is None and pair.item.weak and pair.role is not Role.SET
 
 
-def _roles(pair: Pair, *, is_only: bool) -> tuple[Role, ...]:
+def _roles(pair: Pair, *, is_only: bool, is_framed: bool) -> tuple[Role, ...]:
     if is_only:
         return (Role.SET,)  # the only row needs no description
-    if pair.label is None and not pair.item.senses:
+    if pair.label is None and not pair.item.senses and not is_framed:
         return (Role.COND,)  # a number or a day without a field is no new value
     return (Role.COND, Role.SET) if pair.role is Role.EITHER else (pair.role,)
 

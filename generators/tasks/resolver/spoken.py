@@ -50,7 +50,7 @@ class RowPhrase(NamedTuple):
 
 def frames_of(world: World, words: Words) -> Iterator[Frame]:
     """Yield what a world says around values."""
-    for entity, field, sense in _fields(world):
+    for _, field, sense in _fields(world):
         for phrase in field.that:
             before, value, behind = phrase.partition(_VALUE)
             if value:
@@ -61,7 +61,6 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
                 for form in _forms(key_of(before), words):
                     if form or key_of(behind):
                         yield Frame(form, key_of(behind), sense, is_predicate=True)
-        del entity
 
 
 def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
@@ -71,8 +70,8 @@ def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
             for before, behind in _asked(phrase, words):
                 yield _around(before, behind, sense, "", words)
         for phrase in field.leads:
-            before, _, behind = phrase.partition(_ROW)
-            yield _around(key_of(before), key_of(behind), sense, field.target or "", words)
+            first, _, last = phrase.partition(_ROW)
+            yield _around(key_of(first), key_of(last), sense, field.target or "", words)
 
 
 def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[str, Sense]]:

@@ -1,10 +1,10 @@
 """Finds the texts that fields are to have or have, where they stand without quotation marks beside the name of a field."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
-from generators.tasks.resolver.senses import Sense, Sort
+from generators.tasks.resolver.senses import Key, Sense, Sort
 from generators.tasks.resolver.tokens import STOPS
 from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import Kind
@@ -25,8 +25,17 @@ Literal = Callable[[str, int, int], Item]
 class TextReader:
     """Reads the texts of one goal."""
 
-    def __init__(self, world: World, words: Words, text: GoalText, literal: Literal) -> None:
+    def __init__(
+        self,
+        world: World,
+        words: Words,
+        text: GoalText,
+        literal: Literal,
+        predicates: Collection[Key],
+    ) -> None:
+        """Read texts behind names of fields, and behind `predicates`: what is said of rows before a value."""
         self._world, self._words, self._text, self._literal = world, words, text, literal
+        self._predicates, self._lengths = predicates, {len(one) for one in predicates}
 
     def read(self, items: list[Item]) -> list[Item]:
         """Return the mentions with the texts that stand behind names of fields without quotation marks."""
@@ -37,7 +46,11 @@ class TextReader:
                 continue
             out.append(item)
             self._read_before(out, starts)
-            start = self._text_after(item, starts) or self._text_behind_to(item, starts)
+            start = (
+                self._text_after(item, starts)
+                or self._text_behind_to(item, starts)
+                or self._text_behind_predicate(item, starts)
+            )
             end = None if start is None else self._end_of_text(start, starts)
             if start is None or end is None:
                 continue
@@ -148,6 +161,15 @@ class TextReader:
             self._text.is_code(at) or self._text.is_upper(at)
         )
         return at if is_text and self._text.tokens[at].text not in self._words.common else None
+
+    def _text_behind_predicate(self, item: Item, starts: dict[int, Item]) -> int | None:
+        """Return where a text of no known words begins behind what is said of rows before a value; None: there is none."""
+        for at in (item.end, item.end + 1):
+            if at in starts or at >= len(self._text.tokens) or not self._text.is_strange(at):
+                continue
+            if any(self._text.key[at - one : at] in self._predicates for one in self._lengths):
+                return at
+        return None
 
     def _is_colon(self, at: int) -> bool:
         return at < len(self._text.tokens) and self._text.tokens[at].text == ":"

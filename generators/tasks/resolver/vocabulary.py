@@ -1,7 +1,7 @@
 """A world's own words: what its pages call things, by the words that goals may say for them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from generators.tasks.resolver.senses import Key, Sense, Sort
 from generators.tasks.resolver.spoken import flag_phrases, frames_of, ranks_of, row_phrases_of
@@ -41,6 +41,10 @@ class Vocabulary:
                 self._add(self.stemmed, lengths, self.stems(key), sense)
         self.frames = tuple(dict.fromkeys(frames_of(world, words)))
         """What is said of rows around a value."""
+        self.predicates = frozenset(
+            one.before for one in self.frames if one.is_predicate and _is_telling(one.before, words)
+        )
+        """What is said of rows before a value, in words that mean something by themselves."""
         self.row_phrases = tuple(dict.fromkeys(row_phrases_of(world, words)))
         """What is said around a row for a field of it."""
         self.words = {word for key in self.exact for word in key}
@@ -57,8 +61,9 @@ class Vocabulary:
             if some[0].sort not in _VERBATIM
             for word in key
         }
-        around = (*self.frames, *self.row_phrases)
-        return told | {word for one in around for word in (*one.before, *one.behind)}
+        framed = {word for one in self.frames for word in (*one.before, *one.behind)}
+        around = {word for one in self.row_phrases for word in (*one.before, *one.behind)}
+        return told | framed | around
 
     def stems(self, key: Key) -> Key:
         """Return words without their endings."""
@@ -70,12 +75,17 @@ class Vocabulary:
         whole = tuple(one for one in found if one.sort is not Sort.PART)
         return whole or tuple(found)
 
-    def longest(self, words: Key) -> tuple[int, tuple[Sense, ...]]:
-        """Return the number of the first words that make a phrase, and its meanings; 0: none do."""
+    def longest(self, words: Key, ranked: Collection[str] = ()) -> tuple[int, tuple[Sense, ...]]:
+        """Return the number of the first words that make a phrase, and its meanings; 0: none do.
+
+        Rows of the entities `ranked` may be compared by verbs.
+        """
         some = {*self.lengths.get(words[0], ()), *self.lengths.get(self._stem(words[0]), ())}
         for length in sorted(some, reverse=True):
-            if length <= len(words) and (found := self.find(words[:length])):
-                return length, found
+            found = self.find(words[:length]) if length <= len(words) else ()
+            told = tuple(one for one in found if one.sort is not Sort.RANK or one.entity in ranked)
+            if told:
+                return length, told
         return 0, ()
 
     def _stem(self, word: str) -> str:
@@ -91,6 +101,11 @@ class Vocabulary:
         if sense not in known:
             known.append(sense)
         lengths.setdefault(key[0], set()).add(len(key))
+
+
+def _is_telling(before: Key, words: Words) -> bool:
+    """Return whether what is said before a value says something by itself: of two words one is no small one."""
+    return len(before) > _NAMES or (len(before) == _NAMES and not {*before} <= words.common)
 
 
 def titles_of(world: World, rows: Rows) -> Titles:

@@ -157,8 +157,8 @@ def words_of(language: str) -> Words:
         told["flags"],
         frozenset(own),
         slips_of(own, own),
-        *(frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS),
-        tuple((ending, instead) for ending, instead in told.get("endings", ())),
+        **{name: frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS},
+        endings=tuple((ending, instead) for ending, instead in told.get("endings", ())),
     )
 
 

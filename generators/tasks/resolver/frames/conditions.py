@@ -33,7 +33,10 @@ def read_conditions(scene: Scene) -> Iterator[Attempt]:
             one
             for one in scene.items
             if one.is_value and one.number not in used and not one.has(Sort.LABEL)
-            if not one.weak or scene.is_labelled(one) or _is_meant(scene, entity, one)
+            if not one.weak
+            or scene.is_labelled(one)
+            or scene.is_framed(one)
+            or _is_meant(scene, entity, one)
         ]
         if len(values) == _VALUES:
             for when, then, other in _orders(scene, values):
@@ -97,7 +100,7 @@ def _choose(
 def _named_fields(scene: Scene, entity: Entity, value: Item) -> list[DataField]:
     """Return the fields that a goal names and a value may belong to: the value's own, if it has one."""
     pair = next((one for one in scene.pairs if one.item is value), None)
-    if pair is not None and pair.label is not None:
+    if pair is not None and (pair.label is not None or scene.is_framed(value)):
         return scene.fields_of(pair, entity.name)
     return [
         field
