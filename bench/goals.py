@@ -31,6 +31,9 @@ from generators.worlds.drawing.draw import FAMILIES, draw_whole
 WORLDS, EACH, TWINS = 32, 28, 16
 MIN_QUOTES_NOTHING, MIN_DISTINCT_4, MAX_ANNOUNCED, MAX_PERSON = 0.6, 0.75, 0.25, 0.25
 
+QUOTES = re.compile(r"""(?<!\w)(["'«„])(?!impossible)[^"']""")
+"""A quotation mark, but that of the one word that says that nothing can be done."""
+
 
 def drawn(worlds: int, each: int, first: int) -> list[tuple[str, WorldTask]]:
     """Return tasks of worlds with their families."""
@@ -70,7 +73,7 @@ def measure(tasks: list[WorldTask], twins: list[tuple[str, ...]]) -> dict[str, o
             ("possible", [task.manners for task in tasks if task.kind != "impossible"]),
         )
     }
-    quotes_nothing = sum('"' not in task.instruction.replace('"impossible"', "") for task in tasks)
+    quotes_nothing = sum(not QUOTES.search(task.instruction) for task in tasks)
     return {
         "goals": len(tasks),
         "kinds": len({task.kind for task in tasks}),

@@ -1,6 +1,6 @@
 """Other ways to mean one row than by its title: by what it has in its list, or by a part of its title.
 
-Either has one reading: no other row of the entity fits. A description has two or three conditions, and other rows miss it
+Either has one reading: no other row of the entity fits. A description has one or two conditions, and other rows miss it
 by one of them, so that it has to be read.
 """
 
@@ -17,11 +17,10 @@ from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
 from schemas.worlds.world import Entity, View
 
-_KINDS = {
-    *(Kind.TEXT, Kind.INTEGER, Kind.MONEY, Kind.DATE, Kind.CHOICE, Kind.FLAG, Kind.LINK),
-}
-_NEEDS_PHRASE = {Kind.FLAG, Kind.TEXT}
-_SIZES = (2, 3)
+_KINDS = {Kind.DATE, Kind.CHOICE, Kind.FLAG, Kind.LINK}
+"""The kinds of fields by which people mean a row."""
+
+_SIZES = (1, 2)
 _NEAR = 2
 """Number of rows that miss a description by one of its conditions, at least."""
 _MOST_WORDS, _FEW_DIGITS, _NAMES = 6, 3, 2
@@ -56,9 +55,7 @@ def describe(
 
 def _can_say(setting: Setting, entity: Entity, field: DataField, row: Row) -> bool:
     value = row[field.name]
-    if field.kind not in _KINDS or value in {None, ""}:
-        return False
-    if field.kind in _NEEDS_PHRASE and not field.that:
+    if field.kind not in _KINDS or value in {None, ""} or not field.that:
         return False
     if field.kind is Kind.FLAG:
         return bool(value)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from schemas.worlds.language import Language
+from schemas.worlds.spoken import Spoken
 
 _FILES = Path(__file__).with_name("goals")
 _DRAWN = {"person", "person2", "team", "day", "weekday"}
@@ -34,7 +35,8 @@ class Grammar(NamedTuple):
     frames: Mapping[Literal["act", "ask", "wonder"], list[str]]
     opening: list[str]
     closing: list[str]
-    reasons: Mapping[Literal["change", "question"], list[str]]
+    reasons: Mapping[str, list[str]]
+    """Why somebody wants it, by kind of task; `change` and `question` are those of kinds without their own."""
     aside: Mapping[Literal["one", "several"], list[str]]
     impossible: list[str]
     """Sentences that say how to answer if the task cannot be done."""
@@ -53,6 +55,13 @@ class Grammar(NamedTuple):
     names: Mapping[str, list[str]]
     doubtful: Mapping[str, list[str]]
     """Patterns that no sentence of a kind of task has, because it would have two readings."""
+    given: Mapping[str, list[str]] = {}
+    """What fills placeholders of a kind of task that none of its English sentences has."""
+    verbs: Mapping[str, list[str]] = {}
+    """The forms of mentions that speak in verbs, each with the phrases where a field has no words for it; a language that
+    lacks one has no sentence with it."""
+    spoken: Mapping[str, Spoken] = {}
+    """The other words for such fields, by their labels."""
 
     def tables(self) -> tuple[Mapping[str, list[str]], ...]:
         """Return the tables of sentences by kind of task."""
@@ -94,7 +103,12 @@ def read_grammar(text: str) -> Grammar:
     told = tomllib.loads(text)
     if unknown := told.keys() - {*Grammar._fields}:
         raise ValueError(f"unknown tables of goals: {', '.join(sorted(unknown))}")
-    return TypeAdapter(Grammar).validate_python(told)
+    spoken = {
+        label.strip(): words
+        for labels, words in told.get("spoken", {}).items()
+        for label in labels.split("|")
+    }
+    return TypeAdapter(Grammar).validate_python({**told, "spoken": spoken})
 
 
 def find_faults(told: Grammar, english: Grammar) -> Iterator[str]:
@@ -102,17 +116,25 @@ def find_faults(told: Grammar, english: Grammar) -> Iterator[str]:
     for name in ("terms", "phrases", "frames", "names", "days"):
         if missing := getattr(english, name).keys() - getattr(told, name).keys():
             yield f"[{name}] lacks {', '.join(sorted(missing))}"
-    for kind in sorted({kind for table in told.tables() for kind in table}):
+    for kind in _kinds(told):
         sentences = _sentences(told, kind)
-        known = _placeholders(_sentences(english, kind))
+        known = _placeholders(_sentences(english, kind)) | {*english.given.get(kind, ())}
         if not known:
             yield f"no kind of task is called '{kind}'"
         elif unknown := _placeholders(sentences) - known - _DRAWN:
             yield f"'{kind}' has unknown placeholders {', '.join(sorted(unknown))}"
+        if lacking := _forms(sentences) & english.verbs.keys() - told.verbs.keys():
+            yield f"'{kind}' has forms without phrases: {', '.join(sorted(lacking))}"
         yield from _doubts(kind, sentences, told.doubtful.get(kind, ()))
+    if strange := told.reasons.keys() - {"change", "question"} - {*_kinds(english)}:
+        yield f"[reasons] has no kinds of tasks: {', '.join(sorted(strange))}"
     for sentence in _all_sentences(told):
         if sentence.count("[") != sentence.count("]"):
             yield f"brackets do not match in '{sentence}'"
+
+
+def _kinds(told: Grammar) -> list[str]:
+    return sorted({kind for table in told.tables() for kind in table})
 
 
 def _doubts(kind: str, sentences: Sequence[str], doubtful: Sequence[str]) -> Iterator[str]:
@@ -137,6 +159,10 @@ def _placeholders(sentences: Sequence[str]) -> set[str]:
     return {
         name for text in sentences for _, name, _, _ in Formatter().parse(text) if name is not None
     }
+
+
+def _forms(sentences: Sequence[str]) -> set[str]:
+    return {form for text in sentences for _, _, form, _ in Formatter().parse(text) if form}
 
 
 def spread(text: str, random: Random) -> str:

@@ -26,12 +26,20 @@ class NounSaid(NamedTuple):
     """What pages call rows, as `Order`."""
 
     label: str
+    is_person: bool = False
+    """Whether the rows are persons."""
 
 
 class FieldSaid(NamedTuple):
-    """One or several fields, by their names."""
+    """One or several fields, by their names, or by what one of them asks or says of rows."""
 
     fields: tuple[DataField, ...]
+    of: RowSaid | None = None
+    """The row whose field it is; None: no question is asked with it."""
+    via: tuple[DataField, ...] = ()
+    """The links that lead from that row to the one whose field it is."""
+    word: str = ""
+    """How rows compare by it, as `larger` or `latest`; empty: they do not."""
 
 
 class ValueSaid(NamedTuple):
@@ -42,6 +50,8 @@ class ValueSaid(NamedTuple):
     value: Value
     over: str = ""
     """The term before a bound, as `above`; empty: it is a value."""
+    via: DataField | None = None
+    """The link that leads to the row that has the value; None: it is the row itself."""
 
 
 class ValuesSaid(NamedTuple):
@@ -69,6 +79,8 @@ class PathSaid(NamedTuple):
     """What links lead to from a row, the first link first."""
 
     links: tuple[DataField, ...]
+    of: RowSaid | None = None
+    """The row; None: the sentence has spoken of it."""
 
 
 class CellsSaid(NamedTuple):
@@ -159,6 +171,12 @@ def rows_in(words: Sequence[Said]) -> list[RowSaid]:
     return found
 
 
+def row_of(words: Mapping[str, Said]) -> RowSaid | None:
+    """Return the one row that a goal speaks of."""
+    row = words.get("row")
+    return row if isinstance(row, RowSaid) else None
+
+
 def fields_in(said: Said) -> tuple[str, ...]:
     """Return the names of the fields that a mention asks for or changes."""
     match said:
@@ -179,6 +197,8 @@ def instead_of(words: Mapping[str, Said], row: RowSaid) -> dict[str, Said]:
         match said:
             case RowSaid():
                 out[name] = row
+            case FieldSaid(of=RowSaid()) | PathSaid(of=RowSaid()):
+                out[name] = said._replace(of=row)
             case StepSaid() | DeletionSaid() | ChangeSaid():
                 out[name] = said._replace(row=row)
             case _:

@@ -7,30 +7,31 @@ wrong letter in a word of ours.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from string import Formatter
 from typing import NamedTuple
 
+from generators.tasks.worlds.ground.field_words import END, KEPT, NAMED, SAID
 from generators.tasks.worlds.ground.grammar import Grammar, spread
 from generators.tasks.worlds.ground.mentions import Said
-from generators.tasks.worlds.ground.speech import END, KEPT, SAID, Speaker, Voice
+from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
 
-_PRECISE = 0.22
+_PRECISE = 0.15
 """The share of goals in the precise form."""
 
-_OPENED, _REASON, _ASIDE, _CLOSED = 0.16, 0.2, 0.07, 0.14
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.13, 0.2, 0.03, 0.11
 """The shares of goals with each sentence around their request."""
 
-_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.15, 0.25, 0.1, 0.05, 0.15
+_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.06, 0.25, 0.08, 0.03, 0.2
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 
 _TRIES = 20
 _PERSON = re.compile(r"\{person2?\}")
-_MARKED = re.compile(f"([{KEPT}{SAID}])([^{KEPT}{SAID}{END}]*){END}")
+_MARKED = re.compile(f"([{KEPT}{SAID}{NAMED}])([^{KEPT}{SAID}{NAMED}{END}]*){END}")
 _WORD = re.compile(r"\b[a-z]{5,}\b")
 _BEGINS = re.compile(rf"(?:^|[.?!] ){SAID}?[^\W\d_]")
 """The first letter of a sentence."""
@@ -82,7 +83,7 @@ def word(
     return Goal(
         text,
         f"{text}\n{quoted}",
-        _MARKED.sub(lambda found: MASK if found[1] == KEPT else found[2], marked),
+        _MARKED.sub(lambda found: found[2] if found[1] == SAID else MASK, marked),
         tuple(sorted(manners)),
         speaker.names,
         frozenset(speaker.facts),
@@ -124,16 +125,15 @@ def _around(
 
     parts, manners = [core], set[str]()
     if random.random() < _REASON:
-        reason = draw(
-            rules.reasons["question" if kind.name in {*rules.asks, *rules.wonders} else "change"]
-        )
+        reason = draw(_reasons(kind, rules))
         parts.insert(random.choice((0, 1)) if not reason.startswith("~") else 1, reason.lstrip("~"))
         manners.add("reason")
     if kind.aside is not None and random.random() < _ASIDE:
         parts.append(draw(rules.aside[kind.aside]))
         manners.add("aside")
     if random.random() < _OPENED:
-        parts.insert(0, draw(rules.opening))
+        opening = draw(rules.opening)
+        parts[:1] = [f"{opening} {parts[0]}"] if opening.endswith(",") else [opening, parts[0]]
     if random.random() < _REFUSAL:
         parts.append(draw(rules.impossible))
         manners.add("refusal")
@@ -142,6 +142,12 @@ def _around(
     if any(_PERSON.search(part) for part in parts):
         manners.add("person")
     return [part for part in parts if part], manners
+
+
+def _reasons(kind: TaskKind, rules: Grammar) -> list[str]:
+    """Return why somebody wants a task of a kind."""
+    is_question = kind.name in {*rules.asks, *rules.wonders}
+    return rules.reasons.get(kind.name) or rules.reasons["question" if is_question else "change"]
 
 
 def _draw_names(rules: Grammar, random: Random) -> dict[str, Voice | str]:
@@ -157,7 +163,7 @@ def _draw_names(rules: Grammar, random: Random) -> dict[str, Voice | str]:
 def _fill(part: str, given: Mapping[str, Voice | str]) -> str:
     """Return sentences with their placeholders filled, which begin with a capital letter unless a value begins them."""
     text = part.format_map(given)
-    kept = [found.span() for found in _MARKED.finditer(text) if found[1] == KEPT]
+    kept = [found.span() for found in _MARKED.finditer(text) if found[1] != SAID]
     for found in _BEGINS.finditer(text):
         at = found.end() - 1
         if not any(start <= at < end for start, end in kept):
@@ -167,9 +173,9 @@ def _fill(part: str, given: Mapping[str, Voice | str]) -> str:
 
 def _roughen(marked: str, random: Random, manners: set[str]) -> str:
     """Return a goal as it may be typed in a hurry."""
-    if "plain" in manners and random.random() < _LOWER:
-        marked = _outside(marked, str.lower, also=SAID)
+    if "plain" in manners and random.random() < _LOWER and not _has_capitals(marked):
         manners.add("lower")
+        marked = marked.lower()
     if random.random() < _TYPO:
         wrong = _misspell(marked, random)
         if wrong != marked:
@@ -178,14 +184,10 @@ def _roughen(marked: str, random: Random, manners: set[str]) -> str:
     return marked[:-1] if marked.endswith(".") and random.random() < _UNENDED else marked
 
 
-def _outside(marked: str, change: Callable[[str], str], *, also: str = "") -> str:
-    """Return a goal whose own words are changed; `also` is the mark of others that are."""
-    out, at = "", 0
-    for found in _MARKED.finditer(marked):
-        inner = found[1] + (change(found[2]) if found[1] == also else found[2]) + END
-        out += change(marked[at : found.start()]) + inner
-        at = found.end()
-    return out + change(marked[at:])
+def _has_capitals(marked: str) -> bool:
+    """Return whether a goal has capital letters that have to stay, as those of a text that is to be written."""
+    kept = (found[2] for found in _MARKED.finditer(marked) if found[1] == KEPT)
+    return any(text != text.lower() for text in kept)
 
 
 def _misspell(marked: str, random: Random) -> str:

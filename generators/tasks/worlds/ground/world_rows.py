@@ -15,7 +15,7 @@ from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import show
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.patterns import Shape
-from schemas.worlds.world import Entity, View, World
+from schemas.worlds.world import Entity, Picture, View, World
 
 MAX_TURNS = 5
 """Maximum number of page turns of a reference in one list."""
@@ -99,7 +99,7 @@ class Setting:
         names: dict[str, Said] = {
             "site": self.world.title,
             "view": view.label,
-            "one": NounSaid(entity.one),
+            "one": NounSaid(entity.one, is_person=entity.picture is Picture.PERSON),
             "many": NounSaid(entity.many),
             "name": FieldSaid((entity.title,)),
         }

@@ -15,7 +15,7 @@ from generators.tasks.worlds.ground.list_filters import (
     filtered_rows,
     rows_with,
 )
-from generators.tasks.worlds.ground.mentions import FieldSaid, NounSaid, RowSaid, TermSaid
+from generators.tasks.worlds.ground.mentions import FieldSaid, NounSaid, RowSaid, TermSaid, row_of
 from generators.tasks.worlds.ground.row_conditions import whole_list
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
@@ -67,7 +67,10 @@ def find(setting: Setting, random: Random) -> Draft | None:
         if reply is None:
             continue
         return Draft(
-            {**setting.names(view, entity, row), "field": FieldSaid((field,))},
+            {
+                **(names := setting.names(view, entity, row)),
+                "field": FieldSaid((field,), row_of(names)),
+            },
             Expectation(answer=_matcher(setting.world, field, row, reply)),
             (*read_row(setting, view, entity, row, (field,)), answer(reply)),
             "verbatim",
@@ -94,10 +97,10 @@ def join(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {
-                **setting.names(view, entity, row),
+                **(names := setting.names(view, entity, row)),
                 "target": NounSaid(target.one),
-                "link": FieldSaid((link,)),
-                "field": FieldSaid((field,)),
+                "link": FieldSaid((link,), row_of(names)),
+                "field": FieldSaid((field,), row_of(names), (link,)),
             },
             Expectation(answer=_matcher(setting.world, field, there, reply)),
             (
@@ -150,7 +153,7 @@ def compare(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity),
                 "word": TermSaid(word),
-                "field": FieldSaid((field,)),
+                "field": FieldSaid((field,), word=word),
                 "first": two[0],
                 "second": two[1],
             },
@@ -206,7 +209,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
                 **setting.names(view, entity),
                 "among": rows_with(entity, filters),
                 "word": TermSaid(word),
-                "field": FieldSaid((field,)),
+                "field": FieldSaid((field,), word=word),
             },
             Expectation(answer=reply, read=None if can_sort else whole_list(setting, view, entity)),
             (

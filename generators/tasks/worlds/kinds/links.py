@@ -19,6 +19,7 @@ from generators.tasks.worlds.ground.mentions import (
     ValueSaid,
     ValuesSaid,
     instead_of,
+    row_of,
 )
 from generators.tasks.worlds.ground.new_values import is_near_title, new_value
 from generators.tasks.worlds.ground.row_conditions import whole_list
@@ -75,8 +76,8 @@ def chain(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {
-                **setting.names(view, entity, row),
-                "path": PathSaid(links),
+                **(names := setting.names(view, entity, row)),
+                "path": PathSaid(links, row_of(names)),
                 "target": NounSaid(at.one),
                 "stated": ValuesSaid(at, values),
             },
@@ -139,7 +140,7 @@ def repair(setting: Setting, random: Random) -> Draft | None:
                 "link": FieldSaid((link,)),
                 "target": NounSaid(target.one),
                 "ground": FieldSaid((ground,)),
-                "when": ValueSaid(target, ground, when),
+                "when": ValueSaid(target, ground, when, via=link),
                 "field": FieldSaid((field,)),
                 "value": ValueSaid(entity, field, value),
                 "first": RowSaid(entity, setting.title(entity, checked[0]), checked[0], view),
@@ -259,10 +260,10 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {
-                **setting.names(view, entity, row),
+                **(names := setting.names(view, entity, row)),
                 "target": NounSaid(target.one),
-                "link": FieldSaid((link,)),
-                "field": FieldSaid((random.choice(facts),)),
+                "link": FieldSaid((link,), row_of(names)),
+                "field": FieldSaid((random.choice(facts),), row_of(names), (link,)),
             },
             Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
             (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),

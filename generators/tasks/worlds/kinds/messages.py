@@ -63,11 +63,12 @@ def write_fact(setting: Setting, random: Random) -> Draft | None:
             continue
         field, other = random.choice(told)
         text = setting.fact(entity, field, other)
+        said = RowSaid(entity, setting.title(entity, other), other, view)
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "field": FieldSaid((field,)),
-                "other": RowSaid(entity, setting.title(entity, other), other, view),
+                "field": FieldSaid((field,), said),
+                "other": said,
                 "button": TextSaid(thread.reply),
             },
             Expectation(added=(reply_rule(setting, thread, row, text),)),

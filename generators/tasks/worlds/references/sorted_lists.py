@@ -181,7 +181,11 @@ def words_of_part(setting: Setting, part: Part, ordered: Ordered | None = None) 
     words: dict[str, Said] = {**setting.names(part.view, part.entity), "among": part.among}
     if ordered is None:
         return words
-    return {**words, "field": FieldSaid((ordered.field,)), "word": TermSaid(ordered.word)}
+    return {
+        **words,
+        "field": FieldSaid((ordered.field,), word=ordered.word),
+        "word": TermSaid(ordered.word),
+    }
 
 
 def with_value(setting: Setting, entity: Entity, field: DataField) -> Sequence[Row]:

@@ -61,7 +61,7 @@ def test_the_kind_of_the_page_draws_worded_tasks(registry: dict[str, kinds.TaskK
         row = draft.words["row"]
         assert isinstance(row, RowSaid)
         assert row.title in goal.names
-        assert not re.search(r"[{}\[\]|\ue000-\ue002]", goal.text)
+        assert not re.search(r"[{}\[\]|\ue000-\ue003]", goal.text)
         *steps, last = draft.reference
         assert (last.do, last.text) == (Do.ANSWER, draft.expect.answer)
         assert {step.purpose for step in steps} >= {Purpose.VIEW, Purpose.ROW, Purpose.LOOK}

@@ -1,0 +1,167 @@
+"""How a goal calls rows: by their titles, by a part of one, by what they have, or by the conditions that they meet."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from generators.tasks.worlds.ground.describing import describe, is_clear, short_title
+from generators.tasks.worlds.ground.field_words import END, KEPT, SAID, Called, FieldWords
+from generators.tasks.worlds.ground.grammar import spread
+from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
+
+_DESCRIBED, _SHORT, _QUOTED = 0.25, 0.05, 0.15
+"""The shares of plain rows that are described or called by a part of their title, and of plain goals with titles in
+quotation marks."""
+
+_NOUN_OF_CODE, _NOUN = 0.55, 0.12
+"""The shares of plain goals with the entity's noun before titles of one word, and before others."""
+
+_BY_NAME = {"name", "bare"}
+"""The forms of a row that does without a description; a bare one lacks its noun, too."""
+
+
+class RowWords:
+    """Says rows in one form, and keeps what it has said of them."""
+
+    def __init__(self, words: FieldWords) -> None:
+        self._words, self._setting = words, words.setting
+        self._rules, self._random = words.rules, words.random
+        self._is_precise, self._manners = words.is_precise, words.manners
+        self._noun_draw, self._has_quotes = self._random.random(), self._random.random() < _QUOTED
+        self.spoken_of: Collection[str] = ()
+        """The fields by which no row is described."""
+        self.names = dict[str, str]()
+        """What it has called rows, by title: the title or a part of it; empty: it has described the row."""
+        self.facts = set[tuple[str, str, str]]()
+        """What it has said of rows that it describes: title, field and value as pages show it."""
+
+    def row(self, said: RowSaid, form: str = "") -> str:
+        """Return the words for a row: its title, a part of it, or a description."""
+        draw, title = self._random.random(), said.title
+        if not self._is_precise and said.row is not None and title not in self.names:
+            if form not in _BY_NAME and draw < _DESCRIBED and "described" not in self._manners:
+                described = self._describe(said)
+                if described:
+                    return described
+            if _DESCRIBED <= draw < _DESCRIBED + _SHORT and said.view is not None:
+                short = short_title(self._setting, self._random, said.entity, title)
+                if short is not None:
+                    self._manners.add("short")
+                    self.names[title] = short
+                    return self._with_noun(said, self._words.named(short), form)
+        return self._with_noun(said, self.title(said), form)
+
+    def _with_noun(self, said: RowSaid, title: str, form: str) -> str:
+        bare, one = (re.sub(r"\W", "", text).casefold() for text in (title, said.entity.one))
+        is_code = bare.isdigit()
+        if bare.startswith(one) or (not is_code and self._is_without_noun(said, form)):
+            return title
+        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        name = "row" if " " in title else "row_of_one_word"
+        return self._words.phrase(name, one=one, title=title)
+
+    def _is_without_noun(self, said: RowSaid, form: str) -> bool:
+        """Return whether a title needs no noun before it, in a language that can do without."""
+        share = _NOUN if " " in said.title else _NOUN_OF_CODE
+        can = "bare" in self._rules.verbs
+        return form == "bare" or (can and self._noun_draw >= share)
+
+    def _describe(self, said: RowSaid) -> str:
+        """Return a description of a row, or an empty text."""
+        if said.view is None or said.row is None:
+            return ""
+        tests = describe(
+            *(self._setting, self._random, said.view, said.entity, said.row), unlike=self.spoken_of
+        )
+        if not tests:
+            return ""
+        self._manners.add("described")
+        self.names[said.title] = ""
+        for test in tests:
+            shown = self._setting.show(said.entity, test.field, test.value)
+            self.facts.add((said.title, test.field.name, shown))
+        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        return self._words.phrase("described", one=one, which=self._which(tests))
+
+    def _which(self, tests: Sequence[ValueSaid]) -> str:
+        """Return what rows have, as it stands after their noun; clauses come after phrases."""
+        told = [self._condition(test, is_of_one=True) for test in tests]
+        clauses = tuple(self._rules.phrases["clauses"])
+        phrases = [one for one in told if not one.startswith(clauses)]
+        rest = [one for one in told if one.startswith(clauses)]
+        return " ".join((*phrases, *((self._words.join(rest),) if rest else ())))
+
+    def rows(self, said: RowsSaid, form: str) -> str:
+        """Return rows with their conditions, or as `form` says the conditions alone: `tests` or `which`."""
+        if form == "tests":
+            return self._tests(said)
+        if form == "which":
+            return self._which(said.tests)
+        if form == "each":
+            return self._each(said)
+        many = f"{SAID}{self.noun(said.entity.many)}{END}"
+        if not said.tests:
+            return many
+        if self._is_precise:
+            return self._words.phrase("rows_exactly", many=many, tests=self._tests(said))
+        told = [self._condition(test) for test in said.tests]
+        clauses = tuple(self._rules.phrases["clauses"])
+        told.sort(key=lambda one: one.startswith(clauses))
+        mixed = told[1:] and told[0].startswith(clauses) is not told[1].startswith(clauses)
+        which = " ".join(told) if mixed else self._words.join(told)
+        return self._words.phrase("rows", many=many, which=which)
+
+    def _each(self, said: RowsSaid) -> str:
+        """Return the noun of one of the rows, with what each of them does."""
+        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        if not said.tests:
+            return one
+        does = [self._words.predicate(test) for test in said.tests]
+        if all(does):
+            return self._words.verb("each", one=one, does=self._words.join(does))
+        if self._is_precise:
+            return self._words.phrase("rows_exactly", many=one, tests=self._tests(said))
+        return f"{one} {self._which(said.tests)}"
+
+    def _condition(self, test: ValueSaid, *, is_of_one: bool = False) -> str:
+        """Return a condition as it stands after the noun of rows, `is_of_one`: of one row."""
+        clauses = tuple(self._rules.phrases["clauses"])  # their verbs are those of one row
+        phrases = self._words.phrases_of(test)
+        known = [one for one in phrases if is_of_one or not one.startswith(clauses)]
+        if known and (is_of_one or self._random.random() < 2 / 3):
+            phrase = self._random.choice(known)
+            return self._words.filled(phrase, value=self._words.value(test))
+        return self._compare("which", test)
+
+    def _tests(self, said: RowsSaid) -> str:
+        """Return conditions as they stand after `where`."""
+        name = "test_exactly" if self._is_precise else "test"
+        return self._words.join([self._compare(name, test) for test in said.tests])
+
+    def _compare(self, name: str, test: ValueSaid) -> str:
+        """Return a condition in a phrase, with the verb that its field has."""
+        phrases, field = self._rules.phrases, self._words.noun(test.field)
+        bare = field.strip(KEPT + SAID + END)
+        is_plural = any(re.search(one, bare) for one in phrases["plurals"])
+        parts = {"value": self._words.value(test), "be": phrases["be"][is_plural]}
+        told = self._random.choice(phrases[f"{name}_bound" if test.over else name])
+        return spread(told, self._random).format(
+            field=Called(self._words, test.field, field), **parts
+        )
+
+    def title(self, said: RowSaid) -> str:
+        """Return a row by its title alone."""
+        self.names[said.title] = said.title
+        self._words.told.append(said.title)
+        is_bare = not self._is_precise and is_clear(self._setting, said.entity, said.title)
+        has_quotes = self._has_quotes and " " in said.title and not said.title.istitle()
+        return (
+            self._words.named(said.title)
+            if is_bare and not has_quotes
+            else self._words.quote(said.title)
+        )
+
+    def noun(self, label: str) -> str:
+        """Return what pages call rows, in small letters where a sentence would have them so."""
+        is_word = label[1:].islower() or " " in label or "-" in label
+        lowers = self._words.lowers and (not self._is_precise or self._words.lowers_always)
+        return label[0].lower() + label[1:] if lowers and is_word else label
