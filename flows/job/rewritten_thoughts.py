@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from generators.engine.protocol import Engine, Picture, Reply
@@ -29,25 +29,57 @@ MIN_WORDS = 3
 """Minimum length of a thought in words and marks."""
 
 
+_AHEAD = 2
+"""Episodes begun at once: while thoughts of one are judged, those of the next are asked for."""
+
+
 class Rewriting(NamedTuple):
-    """What became of the thoughts of episodes."""
+    """What became of the thoughts of episodes, or of one."""
 
     kept: list[RewrittenThought]
     """The new thoughts."""
     refused: Counter[str]
     """Why others were not kept, with their number."""
+    is_answered: bool = True
+    """Whether the engine gave a reply for each."""
 
 
-async def rewrite_thoughts(engine: Engine, sources: Iterable[FullEpisode]) -> Rewriting:
-    """Return new thoughts for those of episodes that this program wrote."""
-    done = Rewriting([], Counter())
-    for source in sources:
-        await _rewrite_episode(engine, source, done)
-    return done
+async def rewrite_thoughts(
+    engine: Engine,
+    sources: Iterable[FullEpisode],
+    *,
+    report: Callable[[str, Rewriting], None] = lambda _episode, _done: None,
+) -> Rewriting:
+    """Return new thoughts for those of episodes that this program wrote, in the episodes' order.
+
+    `report` gets what became of each episode, by its id, as soon as it is known.
+    """
+    turns, begun = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(_AHEAD)
+
+    async def one(source: FullEpisode) -> Rewriting:
+        try:
+            done = await _rewrite_episode(engine, source, turns)
+        finally:
+            begun.release()
+        report(source.episode.episode_id, done)
+        return done
+
+    asked = list[asyncio.Task[Rewriting]]()
+    async with asyncio.TaskGroup() as group:
+        for source in sources:
+            await begun.acquire()
+            asked.append(group.create_task(one(source)))
+    whole = Rewriting([], Counter())
+    for each in asked:
+        whole.kept.extend(each.result().kept)
+        whole.refused.update(each.result().refused)
+    return whole
 
 
-async def _rewrite_episode(engine: Engine, source: FullEpisode, done: Rewriting) -> None:
-    turns, episode = asyncio.Semaphore(AT_ONCE), source.episode
+async def _rewrite_episode(
+    engine: Engine, source: FullEpisode, turns: asyncio.Semaphore
+) -> Rewriting:
+    done, episode = Rewriting([], Counter()), source.episode
     steps = [step for step in episode.steps if step.thought_source is ThoughtSource.TEMPLATE]
 
     async def ask(step: Step) -> Reply | None:
@@ -56,8 +88,8 @@ async def _rewrite_episode(engine: Engine, source: FullEpisode, done: Rewriting)
 
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(ask(step)) for step in steps]
-    told = dict[int, RewrittenThought]()
-    for step, reply in zip(steps, (one.result() for one in asked), strict=True):
+    told, replies = dict[int, RewrittenThought](), [one.result() for one in asked]
+    for step, reply in zip(steps, replies, strict=True):
         thought = "" if reply is None else read_reply(reply.text)
         why = "the engine gave no reply" if reply is None else _why_not(source.task, step, thought)
         if reply is None or why is not None:
@@ -70,10 +102,11 @@ async def _rewrite_episode(engine: Engine, source: FullEpisode, done: Rewriting)
             by=reply.model or engine.card.model,
             instead_of=step.thought or "",
         )
-    kept = await _in_sight(source, told)
+    kept = await asyncio.to_thread(lambda: asyncio.run(_in_sight(source, told)))
     done.kept.extend(kept.values())
     if unseen := len(told) - len(kept):
         done.refused["not all that it needs was in sight"] += unseen
+    return done._replace(is_answered=None not in replies)
 
 
 async def _ask(engine: Engine, episode: Episode, step: Step) -> Reply | None:

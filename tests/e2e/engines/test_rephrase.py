@@ -7,7 +7,7 @@ import httpx
 import pytest
 from conftest import CopyRun
 from deltalake import DeltaTable
-from support.runs.commands import called
+from support.runs.commands import called, end, start, until
 from support.servers.engine_servers import scripted_engine
 from support.worlds import drawn
 
@@ -18,6 +18,9 @@ from schemas.tasks.task import Task
 
 ACCEPT = {"STEPMILL_ACCEPT__PASSED": '["outcome"]'}
 """What a run's episodes meet that no other verifier has looked at."""
+
+PAID = 3
+"""So many lines the file of a killed call has at least."""
 
 KINDS = ("edit", "find", "delete", "create", "count")
 
@@ -87,6 +90,41 @@ def test_what_a_writer_does_wrong_is_not_kept(tmp_path: Path, reply: str, why: s
     assert "original_instruction" not in row
 
 
+def test_a_killed_call_is_gone_on_from(tmp_path: Path) -> None:
+    tasks = _tasks()
+    source, target = _file(tmp_path / "tasks.jsonl", tasks), tmp_path / "other.jsonl"
+    part = tmp_path / "other.jsonl.part"
+    with scripted_engine("--model", "first", "--at-once", "1", "--delay-ms", "300") as (_, url):
+        argv = ("tasks", "rephrase", str(source), "--engine", url, "--to", str(target))
+        call = start(*argv)
+        until(lambda: part.exists() and part.read_bytes().count(b"\n") > PAID)
+        call.kill()
+        end(call)
+    assert not target.exists()
+    paid = part.read_bytes().rpartition(b"\n")[0].count(b"\n")
+    with part.open("ab") as file:
+        file.write(b'{"key": "torn')
+    with scripted_engine("--model", "second") as (_, url):
+        said = called("tasks", "rephrase", str(source), "--engine", url, "--to", str(target))
+    assert said.code == ExitCode.DONE, said.err
+    assert f"{part}: goes on behind {paid} that an earlier call has done" in said.err
+    rows = _rows(target)
+    assert [one["seed"] for one in rows] == [one.seed for one in tasks]
+    assert {one.get("rephrased_by") for one in rows} >= {"first", "second"}
+    assert not part.exists()
+
+
+def test_replies_about_another_file_are_left_alone(tmp_path: Path) -> None:
+    source, target = _file(tmp_path / "tasks.jsonl", _tasks()[:1]), tmp_path / "other.jsonl"
+    part = tmp_path / "other.jsonl.part"
+    part.write_text('{"about": "/somewhere/else.jsonl"}\n')
+    argv = ("tasks", "rephrase", str(source), "--engine", "http://x/", "--to", str(target))
+    said = called(*argv)
+    assert said.code == ExitCode.REFUSED
+    assert "it holds replies about /somewhere/else.jsonl" in said.err
+    assert part.exists()
+
+
 def _queue(url: str, session: str, text: str) -> None:
     httpx.put(f"{url}/puppet/{session}", json={"text": text}).raise_for_status()
 
@@ -107,6 +145,7 @@ def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
     assert said.code == ExitCode.REFUSED
     assert "no engine answers" in said.err
     assert not target.exists()
+    assert not (tmp_path / "other.jsonl.part").exists()
 
 
 def test_thoughts_that_no_recorded_sight_can_bear_out_are_not_kept(
@@ -121,6 +160,25 @@ def test_thoughts_that_no_recorded_sight_can_bear_out_are_not_kept(
     assert "not all that it needs was in sight" in said.out
     assert "0 of " in said.out
     assert thoughts.read_text() == ""
+
+
+def test_a_killed_call_about_thoughts_is_gone_on_from(copy_run: CopyRun, tmp_path: Path) -> None:
+    run, target = copy_run(tmp_path / "run").url, tmp_path / "thoughts.jsonl"
+    part = tmp_path / "thoughts.jsonl.part"
+    with scripted_engine("--at-once", "1", "--delay-ms", "300") as (_, url):
+        argv = ("tasks", "rephrase", run, "--engine", url, "--to", str(target))
+        call = start(*argv, env=ACCEPT)
+        until(lambda: part.exists() and part.read_bytes().count(b"\n") > 1)
+        call.kill()
+        end(call)
+    paid = part.read_bytes().rpartition(b"\n")[0].count(b"\n")
+    with scripted_engine() as (_, url):
+        whole = called(*argv[:3], "--engine", url, "--to", str(tmp_path / "whole"), env=ACCEPT)
+        said = called(*argv[:3], "--engine", url, "--to", str(target), env=ACCEPT)
+    assert f"{part}: goes on behind {paid} that an earlier call has done" in said.err
+    assert said.out.replace(str(target), "") == whole.out.replace(str(tmp_path / "whole"), "")
+    assert target.exists()
+    assert not part.exists()
 
 
 def test_rewritten_thoughts_are_exported(copy_run: CopyRun, tmp_path: Path) -> None:
