@@ -51,11 +51,11 @@ class RowPhrase(NamedTuple):
 def frames_of(world: World, words: Words) -> Iterator[Frame]:
     """Yield what a world says around values."""
     for _, field, sense in _fields(world):
-        for phrase in field.that:
+        for phrase in _said(field, "that", world, words):
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 yield Frame(key_of(before), key_of(behind), sense)
-        for phrase in field.does:
+        for phrase in _said(field, "does", world, words):
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 for form in _forms(key_of(before), words):
@@ -66,20 +66,22 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
 def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
     """Yield what a world says around rows: questions, and nouns for the rows that links lead to."""
     for _, field, sense in _fields(world):
-        for phrase in field.asks:
+        for phrase in _said(field, "asks", world, words):
             for before, behind in _asked(phrase, words):
                 yield _around(before, behind, sense, "", words)
-        for phrase in field.leads:
+        for phrase in _said(field, "leads", world, words):
             first, _, last = phrase.partition(_ROW)
             yield _around(key_of(first), key_of(last), sense, field.target or "", words)
 
 
 def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[str, Sense]]:
     """Yield the verbs by which rows compare by a field; the value of a sense is 1 where the most comes first."""
-    told = field.ranks
-    if told is None:
-        return
-    for phrase, largest in ((told.more, 1), (told.most, 1), (told.less, 0), (told.least, 0)):
+    own = field.ranks
+    told = [] if own is None else [(own.more, 1), (own.most, 1), (own.less, 0), (own.least, 0)]
+    usual = words.spoken.get(field.label, {})
+    told += [(one, 1) for one in usual.get("most", ())]
+    told += [(one, 0) for one in usual.get("least", ())]
+    for phrase, largest in told:
         for form in _forms(key_of(phrase), words):
             if len(form) > 1 or form == key_of(phrase):
                 yield " ".join(form), Sense(Sort.RANK, entity.name, field.name, largest)
@@ -92,6 +94,14 @@ def flag_phrases(field: DataField, words: Words) -> Iterator[str]:
         for form in _forms(key_of(phrase), words):
             if len(form) > 1 or form == key_of(phrase):
                 yield " ".join(form)
+
+
+def _said(field: DataField, name: str, world: World, words: Words) -> Iterator[str]:
+    """Yield what is said of a field: by the world, and of fields that many websites have."""
+    own: tuple[str, ...] = getattr(field, name)
+    target = world.entity(field.target).one if field.target else ""
+    for phrase in (*own, *words.spoken.get(field.label, {}).get(name, ())):
+        yield phrase.replace("{target}", target)
 
 
 def _fields(world: World) -> Iterator[tuple[Entity, DataField, Sense]]:
