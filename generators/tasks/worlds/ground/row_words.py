@@ -8,7 +8,7 @@ from generators.tasks.worlds.ground.field_words import END, KEPT, SAID, Called, 
 from generators.tasks.worlds.ground.grammar import spread
 from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
 
-_DESCRIBED, _SHORT, _QUOTED = 0.25, 0.05, 0.15
+_DESCRIBED, _SHORT, _QUOTED = 0.25, 0.05, 0.12
 """The shares of plain rows that are described or called by a part of their title, and of plain goals with titles in
 quotation marks."""
 
@@ -106,9 +106,17 @@ class RowWords:
         told = [self._condition(test) for test in said.tests]
         clauses = tuple(self._rules.phrases["clauses"])
         told.sort(key=lambda one: one.startswith(clauses))
-        mixed = told[1:] and told[0].startswith(clauses) is not told[1].startswith(clauses)
-        which = " ".join(told) if mixed else self._words.join(told)
+        which = " ".join(told) if self._are_unlike(told) else self._words.join(told)
         return self._words.phrase("rows", many=many, which=which)
+
+    def _are_unlike(self, told: Sequence[str]) -> bool:
+        """Return whether phrases of rows stand beside one another without `and`: a clause does, and some that begin alike."""
+        clauses = tuple(self._rules.phrases["clauses"])
+        loose = self._rules.verbs.get("loose", [])
+        first = [one.split()[0] for one in told]
+        is_mixed = len({one.startswith(clauses) for one in told}) > 1
+        is_loose = len({*first}) == len(told) and {*first} <= {*loose}
+        return is_mixed or (is_loose and not self._is_precise)
 
     def _each(self, said: RowsSaid) -> str:
         """Return the noun of one of the rows, with what each of them does."""

@@ -6,6 +6,7 @@ labels, and days, amounts and choices are said in everyday words. A text that wo
 marks.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
@@ -36,7 +37,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
 
-_IN_BRACKETS, _IN_VERBS = 0.2, 0.15
+_IN_BRACKETS, _IN_VERBS = 0.25, 0.15
 """The shares of comparisons with the field's label after them, in brackets, and of new rows whose values are said in verbs."""
 
 _RANKS = {
@@ -119,8 +120,8 @@ class Speaker:
     def _field(self, said: FieldSaid, form: str) -> str:
         field = said.fields[0]
         match form:
-            case "asks":
-                return self._question(said)
+            case "asks" | "there" | "its":
+                return self._question(said, form)
             case "leads":
                 return self._leads(said.fields, said.of)
             case "ranks" | "most":
@@ -128,11 +129,18 @@ class Speaker:
             case _:
                 return self._words.join([self._words.called(one, form) for one in said.fields])
 
-    def _question(self, said: FieldSaid) -> str:
-        """Return the question for a field of a row, without its mark."""
+    def _question(self, said: FieldSaid, form: str) -> str:
+        """Return the question for a field of a row, of `that` one that links lead to, or of `it`, without its mark."""
         (field,) = said.fields
-        row = self._leads(said.via, said.of)
-        asks = () if self._is_precise else self._words.words_of(field).asks
+        is_person = said.of is not None and said.of.entity.picture is Picture.PERSON
+        asks = [*self._words.words_of(field).asks] if not self._is_precise else []
+        if form == "its" and (is_person or not asks):
+            return self._filled(self._words.verb_of("its"), field)
+        if form == "there":
+            row = self._words.verb("there", target=self._target(said.via[-1]))
+        else:
+            row = self._words.phrase("it") if form == "its" else self._leads(said.via, said.of)
+        asks = [one for one in asks if form != "its" or _is_fit_for_it(one)]
         if not asks:
             return self._filled(self._words.verb_of("asks"), field, row=row)
         self.manners.add("spoken")
@@ -147,14 +155,24 @@ class Speaker:
     def _leads(self, links: Sequence[DataField], row: RowSaid | None) -> str:
         """Return the row that links lead to, in nouns."""
         told = self._words.phrase("it") if row is None else self._rows.row(row, "name")
-        for link in links:
-            leads = () if self._is_precise else self._words.words_of(link).leads
-            told = (
-                self._words.filled(self._random.choice(leads), row=told, target=self._target(link))
-                if leads
-                else self._filled(self._words.verb_of("leads"), link, row=told)
-            )
+        for depth, link in enumerate(links):
+            told = self._lead(link, told, is_it=row is None, is_inner=depth > 0)
         return told
+
+    def _lead(
+        self, link: DataField, row: str, *, is_it: bool = False, is_inner: bool = False
+    ) -> str:
+        """Return the row that a link leads to from a row.
+
+        That is called `it` (`is_it`), or has been led to (`is_inner`) and has to come last, to be understood.
+        """
+        leads = () if self._is_precise else self._words.words_of(link).leads
+        fit = [_of_it(one) if is_it else one for one in leads if not is_it or _is_fit_for_it(one)]
+        fit = [one for one in fit if not is_inner or one.endswith("{row}")]
+        target = self._target(link)
+        if fit:
+            return self._words.filled(self._random.choice(fit), row=row, target=target)
+        return self._filled(self._words.verb_of("leads"), link, row=row, target=target)
 
     def _compared(self, field: DataField, word: str, form: str) -> str:
         """Return a comparison of rows by a field: `costs more`, or after a noun `that costs the most`."""
@@ -187,15 +205,12 @@ class Speaker:
 
     def _premise(self, said: ValueSaid, link: DataField, does: str) -> str:
         """Return the clause that says what a row has that a link leads to; `does` is its predicate, empty: it has none."""
-        leads = self._words.words_of(link).leads
-        if does and leads and not self._is_precise:
-            row, target = self._words.phrase("it"), self._target(link)
-            return (
-                f"{self._words.filled(self._random.choice(leads), row=row, target=target)} {does}"
-            )
+        if does and any(map(_is_fit_for_it, self._words.words_of(link).leads)):
+            return f"{self._lead(link, self._words.phrase('it'), is_it=True)} {does}"
         told, value = self._words.verb_of("premise"), self._words.value(said)
-        by = Called(self._words, link)
-        return told.format(field=Called(self._words, said.field), link=by, value=value)
+        by, target = Called(self._words, link), self._target(link)
+        field = Called(self._words, said.field)
+        return told.format(field=field, link=by, value=value, target=target)
 
     def _values(self, said: ValuesSaid, form: str) -> str:
         """Return fields with values: as a list, or in the form of a sentence, all in the same way."""
@@ -250,6 +265,10 @@ class Speaker:
     def _path(self, said: PathSaid, form: str) -> str:
         if form == "leads":
             return self._leads(said.links, said.of)
+        if form == "walk":
+            it = self._words.phrase("it")
+            led = [self._lead(link, it, is_it=True) for link in said.links]
+            return self._words.verb("walk").join(led)
         if form == "steps":
             return self._words.verb("steps_by").join(map(self._words.label, said.links))
         told = self._words.noun(said.links[0])
@@ -270,7 +289,8 @@ class Speaker:
     def _step(self, said: StepSaid) -> str:
         row = self._words.phrase("it") if said.row is None else self.say(said.row)
         if said.step.said and not self._is_precise:
-            return self._random.choice(said.step.said).format(it=row)
+            plain = [one for one in said.step.said if said.row is None or one.endswith("{it}")]
+            return self._random.choice(plain or said.step.said).format(it=row)
         return self._words.phrase("step", row=row, after=self._words.text(said.step.after))
 
 
@@ -282,3 +302,13 @@ class Voice:
 
     def __format__(self, form: str) -> str:
         return self._speaker.say(self._said, form)
+
+
+def _is_fit_for_it(phrase: str) -> bool:
+    """Return whether `it` can stand for a row in a phrase: there is no `it's` for whose."""
+    return "{row}'" not in phrase
+
+
+def _of_it(phrase: str) -> str:
+    """Return a noun phrase for what `it` has, as `its author`."""
+    return re.sub(r"^the (.+) of \{row\}$", r"its \1", phrase)

@@ -19,13 +19,13 @@ from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
 
-_PRECISE = 0.15
+_PRECISE = 0.13
 """The share of goals in the precise form."""
 
-_OPENED, _REASON, _ASIDE, _CLOSED = 0.13, 0.2, 0.03, 0.11
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.08, 0.22, 0.02, 0.07
 """The shares of goals with each sentence around their request."""
 
-_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.06, 0.25, 0.08, 0.03, 0.2
+_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.06, 0.25, 0.08, 0.03, 0.1
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 
