@@ -27,7 +27,7 @@ pages show them."""
 _PLAIN_TEXT = re.compile(r"[.,;:?!](?=\s|$)|[\"()]")
 _NO_CENTS = re.compile(r"[.,]00(?=\D*$)")
 _ON_DAY = re.compile(r"\bon \{value\}")
-_ARTICLE = re.compile(r"\b(an?|at|exactly) \{value\}")
+_ARTICLE = re.compile(r"\b(an?|at|in|exactly) \{value\}")
 _NUMERALS = NUMBERS - {Kind.DATE}
 
 
@@ -75,7 +75,7 @@ class FieldWords:
         said = self._nouns(field)
         if self.is_precise:
             is_noun = not said or field.label.casefold() in map(str.casefold, said)
-            if is_noun:
+            if is_noun and not self.lowers_always:
                 return f"{SAID}{field.label}{END}"
             return self.phrase("label", label=self.quote(field.label))
         name = self.random.choice(said or (self._plain_label(field.label),))

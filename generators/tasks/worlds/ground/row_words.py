@@ -7,13 +7,14 @@ from generators.tasks.worlds.ground.describing import describe, is_clear, short_
 from generators.tasks.worlds.ground.field_words import END, KEPT, SAID, Called, FieldWords
 from generators.tasks.worlds.ground.grammar import spread
 from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
+from schemas.worlds.world import Picture
 
 _DESCRIBED, _SHORT, _QUOTED = 0.25, 0.05, 0.12
 """The shares of plain rows that are described or called by a part of their title, and of plain goals with titles in
 quotation marks."""
 
-_NOUN_OF_CODE, _NOUN = 0.55, 0.12
-"""The shares of plain goals with the entity's noun before titles of one word, and before others."""
+_NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
+"""The shares of goals with the entity's noun before titles of one word, before others, and before those of persons."""
 
 _BY_NAME = {"name", "bare"}
 """The forms of a row that does without a description; a bare one lacks its noun, too."""
@@ -61,7 +62,9 @@ class RowWords:
 
     def _is_without_noun(self, said: RowSaid, form: str) -> bool:
         """Return whether a title needs no noun before it, in a language that can do without."""
-        share = _NOUN if " " in said.title else _NOUN_OF_CODE
+        is_person = said.entity.picture is Picture.PERSON
+        is_code = " " not in said.title
+        share = _NOUN_OF_PERSON if is_person else _NOUN_OF_CODE if is_code else _NOUN
         can = "bare" in self._rules.verbs
         return form == "bare" or (can and self._noun_draw >= share)
 
@@ -91,13 +94,24 @@ class RowWords:
         return " ".join((*phrases, *((self._words.join(rest),) if rest else ())))
 
     def rows(self, said: RowsSaid, form: str) -> str:
-        """Return rows with their conditions, or as `form` says the conditions alone: `tests` or `which`."""
-        if form == "tests":
-            return self._tests(said)
-        if form == "which":
-            return self._which(said.tests)
-        if form == "each":
-            return self._each(said)
+        """Return rows with their conditions, or as `form` says.
+
+        The conditions alone are `tests` or `which`; `each` is one of the rows; `in` says among which rows one is.
+        """
+        match form:
+            case "tests":
+                return self._tests(said)
+            case "which":
+                return self._which(said.tests)
+            case "each":
+                return self._each(said)
+            case "in":
+                return self._words.verb("in" if said.tests else "in_all", rows=self._many(said))
+            case _:
+                return self._many(said)
+
+    def _many(self, said: RowsSaid) -> str:
+        """Return rows with their conditions."""
         many = f"{SAID}{self.noun(said.entity.many)}{END}"
         if not said.tests:
             return many
@@ -110,7 +124,7 @@ class RowWords:
         return self._words.phrase("rows", many=many, which=which)
 
     def _are_unlike(self, told: Sequence[str]) -> bool:
-        """Return whether phrases of rows stand beside one another without `and`: a clause does, and some that begin alike."""
+        """Return whether phrases of rows stand beside one another without `and`: a clause does, and some phrases do."""
         clauses = tuple(self._rules.phrases["clauses"])
         loose = self._rules.verbs.get("loose", [])
         first = [one.split()[0] for one in told]

@@ -37,8 +37,9 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
 
-_IN_BRACKETS, _IN_VERBS = 0.25, 0.15
-"""The shares of comparisons with the field's label after them, in brackets, and of new rows whose values are said in verbs."""
+_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.25, 0.12, 0.15
+"""The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
+said in verbs."""
 
 _RANKS = {
     **dict.fromkeys(("larger", "later"), "more"),
@@ -144,7 +145,13 @@ class Speaker:
         if not asks:
             return self._filled(self._words.verb_of("asks"), field, row=row)
         self.manners.add("spoken")
-        return self._words.filled(self._random.choice(asks), row=row, target=self._target(field))
+        told = self._words.filled(self._random.choice(asks), row=row, target=self._target(field))
+        return self._with_label(told, field, _AFTER_QUESTIONS)
+
+    def _with_label(self, told: str, field: DataField, share: float) -> str:
+        """Return words for a field with its label after them, in brackets, in a share of goals."""
+        in_brackets = self._random.random() < share and "(" not in field.label
+        return f"{told} ({self._words.label(field)})" if in_brackets else told
 
     def _target(self, field: DataField) -> str:
         """Return what pages call the rows that a link leads to; empty: the field is none."""
@@ -184,8 +191,7 @@ class Speaker:
         told = spread(getattr(ranks, _RANKS[word]), self._random)
         if form == "most":
             told = self._words.verb("that", does=told)
-        in_brackets = self._random.random() < _IN_BRACKETS
-        return f"{told} ({self._words.label(field)})" if in_brackets else told
+        return self._with_label(told, field, _AFTER_RANKS)
 
     def _filled(self, template: str, field: DataField, **parts: str) -> str:
         return template.format(field=Called(self._words, field), **parts)
