@@ -1,11 +1,13 @@
 """An attempt to read a goal in one way: what it uses of the goal, and what it comes to."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
+from generators.tasks.resolver.roles import Role
 from generators.tasks.resolver.scene import Scene
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 
 Used = frozenset[int]
@@ -47,11 +49,13 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     Every mention that counts must be used; of the others, a reading that uses more values goes before one that uses
     fewer, and so does a refusal.
     """
-    needed = {one.number for one in scene.items if one.counts or one.day is not None}
+    needed = {one.number for one in scene.items if _is_needed(scene, one)}
     values = {one.number for one in scene.items if one.is_value}
     told = [*attempts]
     whole = [one for one in told if not _left(scene, needed, one) and not _forgets(scene, one)]
     is_done = any(isinstance(one.result, Reading) and not _answers(one) for one in whole)
+    new = scene.new_entities()
+    whole = [one for one in whole if not _touches(one, new)]
     if not scene.may_act():
         whole = [one for one in whole if not _changes(one)]
     elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
@@ -87,10 +91,10 @@ def _difference(read: Sequence[Reading]) -> Reason:
 
 
 def _forgets(scene: Scene, attempt: Attempt) -> bool:
-    """Return whether a change leaves out the name of a field beside the values that it uses."""
+    """Return whether a change leaves out the name of a field beside the values that it uses, or an answer what is to be set."""
     read = attempt.result
     if not isinstance(read, Reading) or not (read.changed or read.added):
-        return False
+        return isinstance(read, Reading) and _is_to_act(scene, attempt)
     sentences = {one.sentence for one in scene.items if one.number in attempt.used and one.is_value}
     entities = {one.entity for one in (*read.changed, *read.added)}
     return any(
@@ -100,6 +104,30 @@ def _forgets(scene: Scene, attempt: Attempt) -> bool:
         and one.sentence in sentences
         and any(scene.fields(one, entity) for entity in entities)
         for one in scene.bare
+    )
+
+
+def _is_to_act(scene: Scene, attempt: Attempt) -> bool:
+    """Return whether a goal that an attempt answers asks for an act: a value is to be set, or a step to be taken."""
+    if not _answers(attempt):
+        return False
+    values = [one for one in scene.pairs if one.role is Role.SET]
+    deeds = [one for one in scene.items if one.has(Sort.DEED)]
+    return any(one.item.number not in attempt.used for one in values) or any(
+        not scene.is_plain_question(one.sentence) and not scene.asks(one.sentence) for one in deeds
+    )
+
+
+def _is_needed(scene: Scene, item: Item) -> bool:
+    """Return whether a reading must use a mention: a day is never said for nothing, nor what stands in a phrase for a field."""
+    return item.counts or item.day is not None or scene.is_framed(item)
+
+
+def _touches(attempt: Attempt, entities: Collection[str]) -> bool:
+    """Return whether an attempt changes or removes rows of entities of which a goal asks for new ones."""
+    read = attempt.result
+    return isinstance(read, Reading) and any(
+        one.entity in entities for one in (*read.changed, *read.removed)
     )
 
 

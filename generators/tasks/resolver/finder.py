@@ -6,6 +6,7 @@ from itertools import count
 
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.new_names import NewNames
 from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.strangers import Strangers
 from generators.tasks.resolver.texts import TextReader
@@ -35,6 +36,7 @@ class Finder:
         self.key = self._text.key
         """The words, as they are compared."""
         self._texts = TextReader(world, words, self._text, self._literal, vocabulary.predicates)
+        self._new_names = NewNames(world, self._text, words.common, self._literal)
         self._strangers = Strangers(words, self._text)
         self._quantities = {one.start: one for one in find_quantities(world, words, goal)}
 
@@ -43,7 +45,8 @@ class Finder:
         first = list(self._find())
         self._ranked = {one.entity for item in first for one in item.senses if one.sort in _ROWS}
         whole = list(self._find()) if self._ranked else first
-        found = self._merge_tags(self._texts.read(list(_once(whole))))
+        named = self._new_names.read(list(_once(whole)))
+        found = self._merge_tags(self._texts.read(named))
         found = list(self._strangers.added_to(found))
         return [item._replace(number=number) for number, item in zip(count(), found, strict=False)]
 

@@ -46,6 +46,7 @@ class Pairing:
         """Where what is said around a value begins, by the value's number, if it is a predicate."""
         self.swallowed = set[int]()
         """What is part of what is said around a value."""
+        self._name_new()
         self._frame([one for one in frames if one.length > 1])
         self._pair()
         self._frame(frames)
@@ -84,6 +85,13 @@ class Pairing:
             return True
         nouns = {one.entity for one in before.senses if one.sort is Sort.ONE}
         return any(one.entity in nouns for one in value.senses if one.sort in TITLES)
+
+    def _name_new(self) -> None:
+        """Take names of new rows for what they are."""
+        for item in self._passage.items:
+            if item.new:
+                title = self._place.world.entity(item.new).title.name
+                self.framed[item.number] = (Sense(Sort.LABEL, item.new, title),)
 
     def _is_free(self, item: Item) -> bool:
         if item.is_alone:
@@ -247,7 +255,7 @@ class Pairing:
             ]
             if not found:
                 continue
-            longest, start = max(found, key=lambda one: one[0].length)
+            longest, start = max(found, key=lambda one: (one[0].length, one[0].is_predicate))
             lengths = dict[str, int]()
             for one, _ in found:
                 entity = one.sense.entity

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.new_names import new_nouns
 from generators.tasks.resolver.pairing import Pairing
 from generators.tasks.resolver.passage import Passage
 from generators.tasks.resolver.place import TEXTS, Place
@@ -111,6 +112,11 @@ class Scene(Passage):
         some = [*fields]
         return [one for one in self.bare if any(each in some for each in self.fields(one, entity))]
 
+    def new_entities(self) -> set[str]:
+        """Return the entities of which a goal asks for new rows."""
+        named = {one.new for one in self.items if one.new}
+        return named | {entity for _, entity in new_nouns(self.items, self.place.world)}
+
     def is_part(self, item: Item) -> bool:
         """Return whether a mention is part of what is said around a value."""
         return item.number in self._pairing.swallowed
@@ -122,6 +128,10 @@ class Scene(Passage):
     def is_framed(self, item: Item) -> bool:
         """Return whether a value has a field by what is said around it."""
         return item.number in self._pairing.framed
+
+    def is_told(self, pair: Pair) -> bool:
+        """Return whether a goal says of which field a value is."""
+        return pair.label is not None or self.is_framed(pair.item)
 
     def _is_paired(self, item: Item) -> bool:
         if item.number in self._pairing.labels or item.number in self._pairing.framed:
@@ -158,9 +168,11 @@ class Scene(Passage):
         before = next(
             (one for one in reversed(self.items[: item.number]) if one.end <= start), None
         )
-        if before is not None and before.end == start and before.has(Sort.ONE, Sort.MANY):
+        if before is None or before.sentence != item.sentence:
+            return Role.EITHER
+        if before.end == start and before.has(Sort.ONE, Sort.MANY):
             return Role.COND
-        return self.roles[item.number]
+        return self.roles[before.number]
 
     def _role(self, item: Item, label: Item | None) -> Role:
         first = item if label is None or item.number < label.number else label

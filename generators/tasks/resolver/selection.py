@@ -130,6 +130,8 @@ def _roles(pair: Pair, *, is_only: bool, is_framed: bool) -> tuple[Role, ...]:
 
 def find_order(scene: Scene, entity: Entity) -> Order | None:
     """Return the order that a goal speaks of; None: of none, or of one that fits several fields."""
+    if scene.with_cues(Cue.SPAN) or _is_both_ways(scene):
+        return None
     told = [one for one in scene.items if one.has(Sort.RANK)]
     ranks = {(one.name, one.value) for item in told for one in _ranks(item, entity)}
     if len(ranks) == 1:
@@ -147,6 +149,16 @@ def find_order(scene: Scene, entity: Entity) -> Order | None:
                 again = scene.again(entity.name, [found[0]])
                 return Order(found[0], largest, used_by(found[1], again))
     return None
+
+
+def _is_both_ways(scene: Scene) -> bool:
+    """Return whether a sentence speaks of both ends of an order."""
+    ends = [
+        (item.sentence, _ENDS[cue][0])
+        for item in _words_beside(scene)
+        for cue in item.cues & _ENDS.keys()
+    ]
+    return any((sentence, not largest) in ends for sentence, largest in ends)
 
 
 def _ranks(item: Item, entity: Entity) -> list[Sense]:
@@ -194,7 +206,10 @@ def _is_near(scene: Scene, label: Item, item: Item) -> bool:
     """Return whether a field may be that of an order: in its sentence, or before it if that speaks of no other."""
     if label.sentence == item.sentence:
         return True
-    is_asked = scene.speaks_of_rows(item.sentence) or scene.asks(item.sentence)
+    starts = {one.sentence for one in scene.with_cues(Cue.START)}
+    is_asked = (
+        scene.speaks_of_rows(item.sentence) or scene.asks(item.sentence) or item.sentence in starts
+    )
     return label.sentence == item.sentence - 1 and is_asked
 
 

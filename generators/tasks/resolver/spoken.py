@@ -69,7 +69,7 @@ def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
         for phrase in _said(field, "asks", world, words):
             for before, behind in _asked(phrase, words):
                 yield _around(before, behind, sense, "", words)
-        for phrase in _said(field, "leads", world, words):
+        for phrase in (*_said(field, "leads", world, words), *_nouns(field, words)):
             first, _, last = phrase.partition(_ROW)
             yield _around(key_of(first), key_of(last), sense, field.target or "", words)
 
@@ -94,6 +94,14 @@ def flag_phrases(field: DataField, words: Words) -> Iterator[str]:
         for form in _forms(key_of(phrase), words):
             if len(form) > 1 or form == key_of(phrase):
                 yield " ".join(form)
+
+
+def _nouns(field: DataField, words: Words) -> Iterator[str]:
+    """Yield the nouns for the row that a link leads to: `the owner of {row}`."""
+    for name in (field.label, *field.said, *words.labels.get(field.label, ())):
+        if field.target is not None:
+            yield from (f"{name} {of} {_ROW}" for of in words.of)
+            yield f"{_ROW}'s {name}"
 
 
 def _said(field: DataField, name: str, world: World, words: Words) -> Iterator[str]:

@@ -11,7 +11,7 @@ from generators.tasks.resolver.tokens import key_of
 
 _FILES = Path(__file__).with_name("words")
 
-_VERBS = ("be", "have", "do", "pronouns", "relatives", "joints")
+_VERBS = ("be", "have", "do", "of", "pronouns", "relatives", "joints")
 
 _SHORTEST = 4
 """Shorter words are not looked for behind a slip."""
@@ -73,6 +73,7 @@ class Cue(StrEnum):
     FIELD = "field"
     LINK = "link"
     NOW = "now"
+    START = "start"
     ANY = "any"
     STAY = "stay"
     IN = "in"
@@ -117,6 +118,8 @@ class Words(NamedTuple):
     """The forms of `have`, and what is said for it."""
     do: frozenset[str]
     """The forms of `do` in questions."""
+    of: frozenset[str]
+    """Words between the name of a field and its row."""
     pronouns: frozenset[str]
     """Words for a row that was named before."""
     relatives: frozenset[str]

@@ -186,7 +186,7 @@ def _by_rule(
                         | _like(scene, then)
                         | _again(scene, entity, field)
                     )
-                    if name not in seen and when.label is not None and then.label is not None:
+                    if name not in seen and scene.is_told(when) and scene.is_told(then):
                         seen.add(name)
                         yield _correct(
                             scene, entity, named, used, ((link, target, held, when), (field, then))
