@@ -123,7 +123,7 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
         yield entity.one, Sense(Sort.ONE, entity.name)
         yield entity.many, Sense(Sort.MANY, entity.name)
         for field in entity.fields:
-            yield from _field_phrases(entity, field, rows.get(entity.name, []))
+            yield from _field_phrases(entity, field, rows.get(entity.name, []), words)
     for view in world.views:
         yield view.label, Sense(Sort.VIEW, view.entity, view.name)
     for flow in world.workflows:
@@ -138,7 +138,7 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
 
 
 def _field_phrases(
-    entity: Entity, field: DataField, rows: list[Row]
+    entity: Entity, field: DataField, rows: list[Row], words: Words
 ) -> Iterator[tuple[str, Sense]]:
     for name in (field.label, *field.said):
         yield name, Sense(Sort.LABEL, entity.name, field.name)
