@@ -62,17 +62,27 @@ class WorldDraft(World):
         Raises:
             ValidationError: the specification is invalid.
         """
-        known = spoken(self.language)
-        self.entities = tuple(_with_words(one, known) for one in self.entities)
+        known, ones = spoken(self.language), {one.name: one.one for one in self.entities}
+        self.entities = tuple(_with_words(one, known, ones) for one in self.entities)
         return World.model_validate_json(self.model_dump_json())
 
 
-def _with_words(entity: Entity, known: Mapping[str, Spoken]) -> Entity:
+def _with_words(entity: Entity, known: Mapping[str, Spoken], ones: Mapping[str, str]) -> Entity:
     """Return an entity whose fields have the words that people know for their labels, where they have none."""
     fields = (
         field
         if field.said or field.label not in known
-        else field.model_copy(update=known[field.label].spoken())
+        else field.model_copy(update=_about(known[field.label], ones.get(field.target or "", "")))
         for field in entity.fields
     )
     return entity.model_copy(update={"fields": tuple(fields)})
+
+
+def _about(words: Spoken, target: str) -> dict[str, object]:
+    """Return words by name, with what pages call the rows that the field leads to in the place of `{target}`."""
+    one = target[:1].lower() + target[1:]
+    filled = {
+        name: tuple(phrase.replace("{target}", one) for phrase in getattr(words, name))
+        for name in ("asks", "leads")
+    }
+    return {**words.spoken(), **filled}

@@ -12,7 +12,6 @@ from generators.tasks.worlds.ground.grammar import Grammar, spread
 from generators.tasks.worlds.ground.mentions import ValueSaid
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting
 from schemas.worlds.field import TAG_PARTING, DataField, Kind, tags_of
-from schemas.worlds.spoken import Spoken
 from schemas.worlds.world import Entity
 
 KEPT, SAID, END, NAMED = "\ue000", "\ue001", "\ue002", "\ue003"
@@ -53,10 +52,6 @@ class FieldWords:
         self._lowers_choices = self.lowers and random.random() < _LOWER
         self._shows_days = random.random() < _SHOWN
         self._days = {name: random.choice(rules.days[name]) for name in ("this_year", "other_year")}
-
-    def words_of(self, field: DataField) -> Spoken:
-        """Return the words for a field: its own, or those for its label."""
-        return field if field.said else self.rules.spoken.get(field.label, field)
 
     def called(self, field: DataField, form: str) -> str:
         """Return what a field is called: a noun, or as `form` says `the` noun or label, `any` of them, or its `label`."""
@@ -119,7 +114,7 @@ class FieldWords:
         return not nouns or self._plain_label(field.label).casefold() in nouns
 
     def _nouns(self, field: DataField) -> Sequence[str]:
-        return field.said or self.rules.said.get(field.label, ())
+        return field.said
 
     def value(self, said: ValueSaid) -> str:
         """Return a value, after its term if it is a bound."""
@@ -134,7 +129,7 @@ class FieldWords:
         """Return what a row does that has a value, as `is due on 3 May`; empty: nothing says it."""
         if said.field.kind is Kind.FLAG and not said.value:
             return ""
-        does = self.words_of(said.field).does
+        does = said.field.does
         known = [fit for one in does if (fit := self._fit(said, one))]
         if self.is_precise or not known:
             return ""
@@ -145,7 +140,7 @@ class FieldWords:
         """Return the phrases that say after a noun what rows have, with `{value}`."""
         if said.field.kind is Kind.FLAG and not said.value:
             return []
-        return [fit for one in self.words_of(said.field).that if (fit := self._fit(said, one))]
+        return [fit for one in said.field.that if (fit := self._fit(said, one))]
 
     def _fit(self, said: ValueSaid, phrase: str) -> str:
         """Return a phrase fit for a value or a bound, as `opened {value}` for `after 3 May`; empty: it does not fit."""

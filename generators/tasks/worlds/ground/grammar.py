@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from schemas.worlds.language import Language
-from schemas.worlds.spoken import Spoken
 
 _FILES = Path(__file__).with_name("goals")
 _DRAWN = {"person", "person2", "team", "day", "weekday"}
@@ -60,8 +59,6 @@ class Grammar(NamedTuple):
     verbs: Mapping[str, list[str]] = {}
     """The forms of mentions that speak in verbs, each with the phrases where a field has no words for it; a language that
     lacks one has no sentence with it."""
-    spoken: Mapping[str, Spoken] = {}
-    """The other words for such fields, by their labels."""
 
     def tables(self) -> tuple[Mapping[str, list[str]], ...]:
         """Return the tables of sentences by kind of task."""
@@ -103,12 +100,7 @@ def read_grammar(text: str) -> Grammar:
     told = tomllib.loads(text)
     if unknown := told.keys() - {*Grammar._fields}:
         raise ValueError(f"unknown tables of goals: {', '.join(sorted(unknown))}")
-    spoken = {
-        label.strip(): words
-        for labels, words in told.get("spoken", {}).items()
-        for label in labels.split("|")
-    }
-    return TypeAdapter(Grammar).validate_python({**told, "spoken": spoken})
+    return TypeAdapter(Grammar).validate_python(told)
 
 
 def find_faults(told: Grammar, english: Grammar) -> Iterator[str]:

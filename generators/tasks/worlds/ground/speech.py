@@ -134,7 +134,7 @@ class Speaker:
         """Return the question for a field of a row, of `that` one that links lead to, or of `it`, without its mark."""
         (field,) = said.fields
         is_person = said.of is not None and said.of.entity.picture is Picture.PERSON
-        asks = [*self._words.words_of(field).asks] if not self._is_precise else []
+        asks = [*field.asks] if not self._is_precise else []
         if form == "its" and (is_person or not asks):
             return self._filled(self._words.verb_of("its"), field)
         if form == "there":
@@ -145,7 +145,7 @@ class Speaker:
         if not asks:
             return self._filled(self._words.verb_of("asks"), field, row=row)
         self.manners.add("spoken")
-        told = self._words.filled(self._random.choice(asks), row=row, target=self._target(field))
+        told = self._words.filled(self._random.choice(asks), row=row)
         return self._with_label(told, field, _AFTER_QUESTIONS)
 
     def _with_label(self, told: str, field: DataField, share: float) -> str:
@@ -173,17 +173,17 @@ class Speaker:
 
         That is called `it` (`is_it`), or has been led to (`is_inner`) and has to come last, to be understood.
         """
-        leads = () if self._is_precise else self._words.words_of(link).leads
+        leads = () if self._is_precise else link.leads
         fit = [_of_it(one) if is_it else one for one in leads if not is_it or _is_fit_for_it(one)]
         fit = [one for one in fit if not is_inner or one.endswith("{row}")]
         target = self._target(link)
         if fit:
-            return self._words.filled(self._random.choice(fit), row=row, target=target)
+            return self._words.filled(self._random.choice(fit), row=row)
         return self._filled(self._words.verb_of("leads"), link, row=row, target=target)
 
     def _compared(self, field: DataField, word: str, form: str) -> str:
         """Return a comparison of rows by a field: `costs more`, or after a noun `that costs the most`."""
-        ranks = self._words.words_of(field).ranks
+        ranks = field.ranks
         if ranks is None or self._is_precise:
             told = self._words.term(word)
             return self._filled(self._words.verb_of(form), field, word=told)
@@ -211,7 +211,7 @@ class Speaker:
 
     def _premise(self, said: ValueSaid, link: DataField, does: str) -> str:
         """Return the clause that says what a row has that a link leads to; `does` is its predicate, empty: it has none."""
-        if does and any(map(_is_fit_for_it, self._words.words_of(link).leads)):
+        if does and any(map(_is_fit_for_it, link.leads)):
             return f"{self._lead(link, self._words.phrase('it'), is_it=True)} {does}"
         told, value = self._words.verb_of("premise"), self._words.value(said)
         by, target = Called(self._words, link), self._target(link)
