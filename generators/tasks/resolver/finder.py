@@ -19,6 +19,7 @@ from schemas.worlds.world import World
 
 _NO_CUES: frozenset[Cue] = frozenset()
 _LONGEST, _NEAR = 16, 3
+_ITS = (("it",), ("them",))
 _ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
 """What names rows."""
 
@@ -106,11 +107,13 @@ class Finder:
         said = self._quantities.get(self._text.tokens[at].start)
         measured = 0 if said is None else self._words_until(at, said.end)
         cued, cues = self._cue(at)
+        cued, cues = self._before_name(at, cued, cues)
         is_field = Cue.FIELD in cues and before is not None and before.has(Sort.LABEL)
         is_said = before is not None and before.has(Sort.LABEL) and at - before.end <= _NEAR
         is_said = (is_said or self._is_aim(at, before)) and any(
             one.sort in {Sort.CHOICE, Sort.FLAG} for one in senses
         )
+        is_said = is_said or self._is_deed(at, length, senses)
         if (not is_said and self._is_common(at, length)) or (
             is_field and before is not None and before.end == at and before.quoted
         ):
@@ -190,6 +193,20 @@ class Finder:
             ):
                 return length, cues
         return 0, _NO_CUES
+
+    def _before_name(self, at: int, cued: int, cues: frozenset[Cue]) -> tuple[int, frozenset[Cue]]:
+        """Return a cue without the words that begin a name of the world, as `as` of `classed as For us`."""
+        for off in range(1, cued):
+            words = self._plain_words(at + off)
+            length, _ = self._vocabulary.longest(words) if words else (0, ())
+            if length > 1 and off + length > cued and self._text.is_upper(at + off):
+                return off, self._words.cues.get(self._text.key[at : at + off], _NO_CUES)
+        return cued, cues
+
+    def _is_deed(self, at: int, length: int, senses: Sequence[Sense]) -> bool:
+        """Return whether a word that means little is a step that is to be taken: `let it`."""
+        behind = self._text.key[at + length : at + length + 1]
+        return any(one.sort is Sort.DEED for one in senses) and behind in _ITS
 
     def _is_common(self, at: int, length: int) -> bool:
         """Return whether a phrase of the world is one of words that mean nothing by themselves, as `in`."""

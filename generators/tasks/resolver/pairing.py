@@ -13,6 +13,7 @@ from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
+_TO = ("to",)
 _NEAR, _FAR = 4, 9
 """How many words may stand between a field and its value: behind it, and before it."""
 
@@ -264,12 +265,21 @@ class Pairing:
             self.framed[item.number] = tuple(dict.fromkeys(told))
             if longest.is_predicate:
                 self.predicates[item.number] = start
+            if longest.is_reduced and not self._is_behind_be(start):
+                del self.predicates[item.number]
             inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
+
+    def _is_behind_be(self, start: int) -> bool:
+        """Return whether `is` or the like stands before a predicate without it."""
+        words = self._passage.words[max(0, start - 2) : start]
+        return any(word in self._words.be or word == "s" for word in words)
 
     def _start(self, item: Item, frame: Frame) -> int | None:
         """Return where the words of a frame around a value begin; None: they are not there."""
         words, before = self._passage.words, frame.before
+        if before == _TO and self._is_to_set(item):
+            return None
         if words[item.end : item.end + len(frame.behind)] != frame.behind:
             return None
         for place, is_bound in self.starts(item):
@@ -282,6 +292,11 @@ class Pairing:
                 if is_so and self._is_there(item, frame, start, less=1):
                     return start
         return None
+
+    def _is_to_set(self, item: Item) -> bool:
+        """Return whether a value behind `to` is one that a field is to have, in a sentence that sets any."""
+        sets = (one for one in self._passage.with_cues(Cue.SET) if one.sentence == item.sentence)
+        return self._passage.is_aim(item) and any(True for _ in sets)
 
     def _is_there(self, item: Item, frame: Frame, start: int, *, less: int = 0) -> bool:
         return frame.length - less > 1 or self._follows_noun(

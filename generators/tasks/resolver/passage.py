@@ -97,7 +97,10 @@ class Passage:
         """Return whether a sentence asks, and has no word for an act."""
         acts = (one for one in self.with_cues(*_ACTS) if one.sentence == sentence)
         deeds = (one for one in self.items if one.has(Sort.DEED) and one.sentence == sentence)
-        return self.asks(sentence) and not any(True for _ in (*acts, *deeds))
+        is_asked = self.asks(sentence) and not any(True for _ in (*acts, *deeds))
+        some = [one.cues for one in self.items if one.sentence == sentence]
+        is_told = any(Cue.TELL in cues for cues in some)
+        return is_asked and (is_told or not any(Cue.REQUEST in cues for cues in some))
 
     def may_act(self) -> bool:
         """Return whether a goal may ask for more than an answer: it has no plain questions alone."""

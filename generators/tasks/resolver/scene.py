@@ -163,15 +163,21 @@ class Scene(Passage):
         if self.is_now(item):
             return Role.SET
         word = self.words[start - 1] if start > 0 else ""
-        if word in self._language.relatives:
-            return Role.COND
         before = next(
             (one for one in reversed(self.items[: item.number]) if one.end <= start), None
         )
-        if before is None or before.sentence != item.sentence:
-            return Role.EITHER
-        if before.end == start and before.has(Sort.ONE, Sort.MANY):
+        is_noun = before is not None and before.end == start and before.has(Sort.ONE, Sort.MANY)
+        if word in self._language.relatives or is_noun:
             return Role.COND
+        return Role.EITHER if before is None else self._role_behind(before, item)
+
+    def _role_behind(self, before: Item, item: Item) -> Role:
+        """Return what a predicate is for by what stands before it: behind `and` the same as the one before."""
+        if before.sentence != item.sentence:
+            return Role.EITHER
+        last = self.items[before.number - 1] if Cue.AND in before.cues and before.number else None
+        if last is not None and last.number in self._pairing.framed:
+            return self._framed_role(last)
         return self.roles[before.number]
 
     def _role(self, item: Item, label: Item | None) -> Role:

@@ -23,6 +23,8 @@ class Frame(NamedTuple):
     """The field."""
     is_predicate: bool = False
     """Whether it says that a row is so, or is to be so; otherwise it describes a row."""
+    is_reduced: bool = False
+    """Whether it is a predicate without its `is`, which describes unless that stands before it."""
 
     @property
     def length(self) -> int:
@@ -59,8 +61,11 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 for form in _forms(key_of(before), words):
-                    if form or key_of(behind):
-                        yield Frame(form, key_of(behind), sense, is_predicate=True)
+                    is_reduced = before.split()[:1] != [*form[:1]] and not {*form[:1]} & words.be
+                    told = Frame(form, key_of(behind), sense, is_predicate=True)
+                    if form or told.behind:
+                        is_be = {*key_of(before)[:1]} & (words.be | words.have)
+                        yield told._replace(is_reduced=bool(is_be) and is_reduced)
 
 
 def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:

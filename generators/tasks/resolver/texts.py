@@ -129,7 +129,7 @@ class TextReader:
     def _text_after(self, item: Item, starts: dict[int, Item]) -> int | None:
         """Return where a text begins that a named field is to have; None: none does."""
         texts = self._texts_of(item)
-        if not texts:
+        if not texts or any(Cue.TELL in one.cues for one in self._ending(item.place, starts)):
             return None
         at = item.end
         while (at in starts and Cue.LINK in starts[at].cues) or self._is_colon(at):

@@ -73,6 +73,7 @@ class Cue(StrEnum):
     FIELD = "field"
     LINK = "link"
     NOW = "now"
+    REQUEST = "request"
     START = "start"
     ANY = "any"
     STAY = "stay"

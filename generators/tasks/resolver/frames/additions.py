@@ -43,6 +43,8 @@ def _create(scene: Scene, entity: Entity) -> Iterator[Attempt]:
     groups, used = _group(given), _uses(given)
     used |= used_by(scene.again(entity.name, (field for _, field, _ in given)))
     named = named_rows(scene, entity)
+    if scene.with_cues(Cue.FREE) and _calendars(scene, entity):
+        return  # its day is to be found
     is_whole = bool(groups) and all(entity.title.name in group for group in groups)
     if is_whole and not named:
         yield Attempt(used, _addition(entity, groups))
@@ -114,18 +116,14 @@ def _alike(
 
 
 def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
-    views = [
-        one
-        for one in scene.place.world.views
-        if one.shape is Shape.CALENDAR and one.entity == entity.name
-    ]
+    views = _calendars(scene, entity)
     given = _values_of(scene, entity)
     if not views or isinstance(given, Attempt):
         return
     start = next((one for one in scene.items if one.day is not None and _is_free(scene, one)), None)
     if start is None or start.day is None:
         return
-    group, twice = _once(given)
+    group, twice = _once(scene, given)
     used = _uses(given) | used_by(start)
     day_names = [
         one
@@ -140,15 +138,20 @@ def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
     yield Attempt(used | used_by(day_names), _addition(entity, [group]))
 
 
+def _calendars(scene: Scene, entity: Entity) -> list[View]:
+    views = scene.place.world.views
+    return [one for one in views if one.shape is Shape.CALENDAR and one.entity == entity.name]
+
+
 def _is_free(scene: Scene, item: Item) -> bool:
     return all(pair.label is None for pair in scene.pairs if pair.item is item)
 
 
-def _once(given: Sequence[Given]) -> tuple[dict[str, Value], dict[str, Value]]:
+def _once(scene: Scene, given: Sequence[Given]) -> tuple[dict[str, Value], dict[str, Value]]:
     """Return the values of a new row, and those that are said twice: by these other rows take a day."""
     once, twice = dict[str, Value](), dict[str, Value]()
     for pair, field, value in given:
-        if pair.label is None:
+        if not scene.is_told(pair):
             continue
         (twice if once.get(field.name, ...) == value else once)[field.name] = value
     return once, twice
