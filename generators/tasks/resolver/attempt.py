@@ -120,7 +120,8 @@ def _is_to_act(scene: Scene, attempt: Attempt) -> bool:
 
 def _is_needed(scene: Scene, item: Item) -> bool:
     """Return whether a reading must use a mention: a day is never said for nothing, nor what stands in a phrase for a field."""
-    return item.counts or item.day is not None or scene.is_framed(item)
+    is_named = item.counts and not scene.is_part(item)
+    return is_named or item.day is not None or scene.is_framed(item)
 
 
 def _touches(attempt: Attempt, entities: Collection[str]) -> bool:

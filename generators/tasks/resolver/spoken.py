@@ -53,11 +53,11 @@ class RowPhrase(NamedTuple):
 def frames_of(world: World, words: Words) -> Iterator[Frame]:
     """Yield what a world says around values."""
     for _, field, sense in _fields(world):
-        for phrase in _said(field, "that", world, words):
+        for phrase in field.that:
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 yield Frame(key_of(before), key_of(behind), sense)
-        for phrase in _said(field, "does", world, words):
+        for phrase in field.does:
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 for form in _forms(key_of(before), words):
@@ -71,10 +71,10 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
 def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
     """Yield what a world says around rows: questions, and nouns for the rows that links lead to."""
     for _, field, sense in _fields(world):
-        for phrase in _said(field, "asks", world, words):
+        for phrase in field.asks:
             for before, behind in _asked(phrase, words):
                 yield _around(before, behind, sense, "", words)
-        for phrase in (*_said(field, "leads", world, words), *_nouns(field, words)):
+        for phrase in (*field.leads, *_nouns(field, words)):
             first, _, last = phrase.partition(_ROW)
             yield _around(key_of(first), key_of(last), sense, field.target or "", words)
 
@@ -83,9 +83,6 @@ def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[s
     """Yield the verbs by which rows compare by a field; the value of a sense is 1 where the most comes first."""
     own = field.ranks
     told = [] if own is None else [(own.more, 1), (own.most, 1), (own.less, 0), (own.least, 0)]
-    usual = words.spoken.get(field.label, {})
-    told += [(one, 1) for one in usual.get("most", ())]
-    told += [(one, 0) for one in usual.get("least", ())]
     for phrase, largest in told:
         for form in _forms(key_of(phrase), words):
             if len(form) > 1 or form == key_of(phrase):
@@ -103,18 +100,10 @@ def flag_phrases(field: DataField, words: Words) -> Iterator[str]:
 
 def _nouns(field: DataField, words: Words) -> Iterator[str]:
     """Yield the nouns for the row that a link leads to: `the owner of {row}`."""
-    for name in (field.label, *field.said, *words.labels.get(field.label, ())):
+    for name in (field.label, *field.said):
         if field.target is not None:
             yield from (f"{name} {of} {_ROW}" for of in words.of)
             yield f"{_ROW}'s {name}"
-
-
-def _said(field: DataField, name: str, world: World, words: Words) -> Iterator[str]:
-    """Yield what is said of a field: by the world, and of fields that many websites have."""
-    own: tuple[str, ...] = getattr(field, name)
-    target = world.entity(field.target).one if field.target else ""
-    for phrase in (*own, *words.spoken.get(field.label, {}).get(name, ())):
-        yield phrase.replace("{target}", target)
 
 
 def _fields(world: World) -> Iterator[tuple[Entity, DataField, Sense]]:

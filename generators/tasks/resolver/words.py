@@ -105,10 +105,6 @@ class Words(NamedTuple):
     """The articles of one certain thing."""
     flags: Mapping[str, int]
     """What is said of what is yes or no, beside the world's own words."""
-    labels: Mapping[str, tuple[str, ...]]
-    """What people call fields that many websites have, by the labels of pages."""
-    spoken: Mapping[str, Mapping[str, tuple[str, ...]]]
-    """What people say of such fields, by label and by the names of `schemas/worlds/spoken.py`; `most` and `least` are verbs of order."""
     known: frozenset[str]
     """All words of the file."""
     slips: Mapping[str, str]
@@ -163,8 +159,6 @@ def words_of(language: str) -> Words:
         frozenset(key_of(" ".join(told["common"]))),
         frozenset(told["articles"]),
         told["flags"],
-        {label: tuple(names) for label, names in told.get("labels", {}).items()},
-        {label: said for labels, said in _spoken(told) for label in labels},
         frozenset(own),
         slips_of(own, own),
         **{name: frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS},
@@ -174,15 +168,6 @@ def words_of(language: str) -> Words:
 
 def _months(told: Mapping[str, list[list[str]]]) -> Iterable[tuple[list[str], int]]:
     return ((names, number) for number, names in enumerate(told["months"], start=1))
-
-
-def _spoken(
-    told: Mapping[str, Mapping[str, Mapping[str, list[str]]]],
-) -> Iterable[tuple[list[str], Mapping[str, tuple[str, ...]]]]:
-    return (
-        (labels.split(" | "), {name: tuple(phrases) for name, phrases in said.items()})
-        for labels, said in told.get("spoken", {}).items()
-    )
 
 
 def slips_of(words: set[str], known: set[str]) -> dict[str, str]:
