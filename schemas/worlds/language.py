@@ -18,3 +18,13 @@ class Language(StrEnum):
     def runs_right_to_left(self) -> bool:
         """Whether its pages run from right to left."""
         return self is Language.ARABIC
+
+    @property
+    def colon(self) -> str:
+        """What stands between a label and its value in a line."""
+        return "\u00a0: " if self is Language.FRENCH else ": "
+
+    @property
+    def has_small_nouns(self) -> bool:
+        """Whether a noun after other words of a label is in small letters, though labels begin with a capital."""
+        return self in {Language.FRENCH, Language.SPANISH, Language.PORTUGUESE}

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from schemas.base import Record
+from schemas.worlds.language import Language
 from schemas.worlds.patterns import Label, Name
 
 _COLOUR = r"^#[0-9a-f]{6}$"
@@ -97,6 +98,12 @@ class Words(Record):
     """The word for an occupied place in a map's legend."""
     summary: Label = "Summary"
     """The last page of a form of several pages."""
+
+    def add_one(self, one: str, language: Language) -> str:
+        """Return the label of what adds a row that is called `one`: a noun after a word is written as in a sentence."""
+        follows = self.add.partition("{one}")[0][:1].isalpha()
+        is_small = follows and language.has_small_nouns
+        return self.add.format(one=one[0].lower() + one[1:] if is_small else one)
 
 
 class Layout(StrEnum):

@@ -78,6 +78,98 @@ _COUNTRIES = {
 }
 """The countries, where Faker has English names only."""
 
+_CITIES = {
+    "fr_FR": (
+        *(
+            "Amiens",
+            "Angers",
+            "Annecy",
+            "Arles",
+            "Avignon",
+            "Bayonne",
+            "Beauvais",
+            "Besançon",
+            "Blois",
+        ),
+        *(
+            "Bordeaux",
+            "Bourges",
+            "Brest",
+            "Caen",
+            "Cahors",
+            "Chambéry",
+            "Chartres",
+            "Colmar",
+            "Dax",
+        ),
+        *(
+            "Dijon",
+            "Dole",
+            "Dunkerque",
+            "Épinal",
+            "Évreux",
+            "Gap",
+            "Grenoble",
+            "Laval",
+            "Lille",
+            "Limoges",
+        ),
+        *(
+            "Lorient",
+            "Lyon",
+            "Marseille",
+            "Metz",
+            "Montauban",
+            "Montpellier",
+            "Mulhouse",
+            "Nancy",
+            "Nantes",
+        ),
+        *(
+            "Narbonne",
+            "Nevers",
+            "Nice",
+            "Nîmes",
+            "Niort",
+            "Orléans",
+            "Paris",
+            "Pau",
+            "Périgueux",
+            "Poitiers",
+        ),
+        *(
+            "Quimper",
+            "Reims",
+            "Rennes",
+            "Roanne",
+            "Rodez",
+            "Rouen",
+            "Saint-Malo",
+            "Saintes",
+            "Sens",
+            "Sète",
+        ),
+        *(
+            "Strasbourg",
+            "Tarbes",
+            "Toulon",
+            "Toulouse",
+            "Tours",
+            "Troyes",
+            "Tulle",
+            "Valence",
+            "Vannes",
+        ),
+        *("Vichy", "Vienne", "Vitré"),
+    )
+}
+"""The cities, where Faker invents names of them."""
+
+_PLACES = {"country": _COUNTRIES, "city": _CITIES}
+
+_STRANGE = {"de_DE": "auch Schlauchin"}
+"""What Faker has among family names by mistake."""
+
 _SLOT = re.compile(r"\{([^{}]*)\}")
 
 
@@ -174,8 +266,8 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
             return _slug(title, locale, faker)
         case "street_address" if locale in _STREETS:
             return "".join(faker.format(source) for source in _STREETS[locale])
-        case "country" if locale in _COUNTRIES:
-            return faker.random.choice(_COUNTRIES[locale])
+        case "country" | "city" as source if locale in _PLACES[source]:
+            return faker.random.choice(_PLACES[source][locale])
         case source:
             return _source(source, locale, faker)
 
@@ -183,6 +275,8 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
 def _source(source: str, locale: str, faker: "Generator") -> str:
     """Return a text of a source of Faker."""
     told = " ".join(faker.format(source).split())
+    if _STRANGE.get(locale, "\n") in told:
+        return _source(source, locale, faker)
     if source in _NUMBERS and locale in _UNPARTED:
         return "".join(filter(str.isdigit, told.replace(*_UNPARTED[locale])))
     return told

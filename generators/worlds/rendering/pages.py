@@ -280,11 +280,11 @@ class Pages:
             asks_again: whether the form asks for a second confirmation.
             message: why it was not saved, other than for what its fields hold; empty: no such reason.
         """
-        words = self._world.words
+        words, language = self._world.words, self._world.language
         if view is not None:
             heading, back = view.label, "/"
         elif row is None:
-            heading, back = words.add.format(one=entity.one), self.list_address(entity)
+            heading, back = words.add_one(entity.one, language), self.list_address(entity)
         else:
             heading = self._act_title(words.edit, row[entity.title.name])
             back = f"/{entity.name}/{row['id']}"
@@ -326,7 +326,7 @@ class Pages:
         asked = [field for _, fields in parts for field in fields]
         return self._page(
             "wizard.html",
-            self._world.words.add.format(one=entity.one),
+            self._world.words.add_one(entity.one, self._world.language),
             at=self._view_name(entity),
             entity=entity,
             parts=parts,

@@ -205,12 +205,12 @@ async def add_by_wizard(request: Request, visit: WorldVisit, entity: Entity) -> 
 
 def bulk_actions(world: World, entity: Entity) -> dict[str, str]:
     """Return the bulk actions by form value, with their labels."""
-    flow = world.workflow(entity.name)
+    flow, colon = world.workflow(entity.name), world.language.colon
     actions = {f"do:{step.name}": step.label for step in flow.transitions} if flow else {}
     for field in asked_fields(world, entity):
         if field.kind is Kind.CHOICE and field.name not in entity.apart:
             for number, choice in enumerate(field.choices):
-                actions[f"set:{field.name}:{number}"] = f"{field.label}: {choice}"
+                actions[f"set:{field.name}:{number}"] = f"{field.label}{colon}{choice}"
     if entity.can_delete:
         actions["delete"] = world.words.delete
     return actions

@@ -105,7 +105,7 @@ def _draft(setting: Setting, view: View, entity: Entity, values: Row, free: _Fre
 def _look(setting: Setting, view: View, entity: Entity, free: _Free) -> Steps:
     """Return the steps that read the days of a calendar and open the form on the free one."""
     titles = dict.fromkeys(setting.title(entity, row) for row in free.taken)
-    add = setting.world.words.add.format(one=entity.one)
+    add = setting.world.words.add_one(entity.one, setting.world.language)
     number = f'"{free.day.day}"'
     why = sentence("kinds.free_day", number=number)
     (day,) = because(why, (click(f"{add}, {free.day.isoformat()}", Purpose.ADD),))

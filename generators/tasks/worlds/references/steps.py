@@ -330,7 +330,7 @@ def read(setting: Setting, keep: Iterable[Fact] = ()) -> ReferenceStep:
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
     """Return the steps from any page to the form for a new row."""
-    label = setting.world.words.add.format(one=entity.one)
+    label = setting.world.words.add_one(entity.one, setting.world.language)
     return (*to_view(setting, view), click(label, Purpose.ADD))
 
 

@@ -13,6 +13,7 @@ from generators.worlds.drawing.dates import earlier_of, holder_of
 from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.drawing.locales import locales_of
 from generators.worlds.drawing.rows import draw_rows
+from generators.worlds.drawing.text_recipes import draw_text, make_faker
 from generators.worlds.state.database import Row, Rows
 from schemas.errors import BadTasks
 from schemas.worlds.field import DataField, Kind, tags_of
@@ -285,3 +286,12 @@ def test_what_cannot_be_drawn_is_refused(
 def test_an_unknown_locale_is_refused() -> None:
     with pytest.raises(BadTasks, match="no contents for the locale 'xx_XX'"):
         draw_rows(ONE.model_copy(update={"locale": "xx_XX"}))
+
+
+def test_french_cities_are_real_ones() -> None:
+    faker = make_faker("fr_FR")
+
+    drawn_cities = {draw_text("{city}", "fr_FR", faker) for _ in range(200)}
+
+    assert {"Lyon", "Rennes"} & drawn_cities
+    assert not [city for city in drawn_cities if re.search(r"-la-|-sur-| ", city)]

@@ -140,3 +140,24 @@ def test_a_file_that_holds_no_texts_is_refused(tmp_path: Path, text: str, reason
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"^fr\.toml: cannot be read: No such file"):
         read_catalogue(tmp_path / "fr.toml", Language.FRENCH)
+
+
+@pytest.mark.parametrize(
+    ("add", "language", "label"),
+    [
+        ("Ajouter : {one}", Language.FRENCH, "Ajouter : bon de livraison"),
+        ("+ {one}", Language.FRENCH, "+ Bon de livraison"),
+        ("Neu: {one}", Language.GERMAN, "Neu: Bon de livraison"),
+        ("New {one}", Language.ENGLISH, "New Bon de livraison"),
+    ],
+)
+def test_a_noun_after_a_word_of_a_label_is_written_as_in_a_sentence(
+    add: str, language: Language, label: str
+) -> None:
+    assert Words(add=add).add_one("Bon de livraison", language) == label
+
+
+def test_only_french_has_a_space_before_a_colon() -> None:
+    spaced = [language for language in Language if language.colon != ": "]
+
+    assert spaced == [Language.FRENCH]
