@@ -15,6 +15,11 @@ class Language(StrEnum):
     ARABIC = "ar"
 
     @property
+    def has_italics(self) -> bool:
+        """Whether its letters have a slanted form, as quotations are in."""
+        return self not in {Language.ARABIC, Language.JAPANESE}
+
+    @property
     def runs_right_to_left(self) -> bool:
         """Whether its pages run from right to left."""
         return self is Language.ARABIC

@@ -100,6 +100,7 @@ class Pages:
         return template.render(
             look=look,
             right_to_left=self._world.language.runs_right_to_left,
+            has_italics=self._world.language.has_italics,
             colours=colours_of(look),
             faces=faces(self._world.packages),
             font=with_signs(look.font),

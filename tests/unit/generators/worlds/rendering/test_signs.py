@@ -14,7 +14,7 @@ from generators.worlds.rendering.pages import Pages
 LATIN = "U+2000-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215"
 """Those beyond U+00FF that every font of Latin letters has, as its package says."""
 
-OWN = {"ja": "U+3000-303F, U+30FB-30FE, U+FF01-FF65", "ar": "U+0600-06FF"}
+OWN = {"ja": "U+3000-3003, U+3005-301C, U+30FB-30FE, U+FF01-FF5D", "ar": "U+0600-06FF"}
 """Those that the locked font of a language has, whose worlds alone show them."""
 
 SHOWN = {".toml", ".html", ".css", ".js", ".py"}
