@@ -108,14 +108,14 @@ class Course:
         """Take the steps again that followed the first `count`; `why` is as in `go_back`."""
         again = [(one.step, True) for one in self.taken[count:] if one.is_planned]
         if again and why is not None:
-            again[0] = (again[0][0].model_copy(update={"why": why}), True)
+            again[0] = (_with_thought(again[0][0], why), True)
         del self.taken[count:]
         self._to_do.extendleft(reversed(again))
 
     def reword(self, why: str, *, ahead: int = 0) -> None:
         """Give the next step another thought, or the one that is so many steps ahead of it."""
         step, is_planned = self._to_do[ahead]
-        self._to_do[ahead] = step.model_copy(update={"why": why}), is_planned
+        self._to_do[ahead] = _with_thought(step, why), is_planned
 
     def begin_of_form(self) -> int:
         """Return the number of steps before those that were taken on the same form as the last one."""
@@ -132,6 +132,11 @@ class Course:
                 break
             pressed.insert(0, one.step)
         return pressed
+
+
+def _with_thought(step: ReferenceStep, why: str) -> ReferenceStep:
+    """Return a step with another thought, which tells itself why it is this row."""
+    return step.model_copy(update={"why": why, "by": ()})
 
 
 def screen_of(page: Page, state: PageState) -> Screen:

@@ -9,6 +9,7 @@ from generators.policy.element_names import words
 from generators.policy.listed_rows import is_label_written, is_whole, row_of, rows_like, says
 from generators.policy.sentences.vary import sentence, vary
 from generators.policy.sight import Sight
+from generators.policy.thoughts import visible
 from schemas.tasks.reference import Fact, Purpose, ReferenceStep
 
 _OPENS_ROW = {Purpose.ROW, Purpose.TWICE}
@@ -36,6 +37,9 @@ def reason(
         return None
     row = row_of(link, sight)
     key, slots = _fitting(step, row, sight)
+    label = next((label for label, value in visible.facts(sight) if value == on), None)
+    if not key and label is not None:
+        key, slots = "linked", {"label": label}
     if not key and Fact(of=on) in noted:
         key = "noted"
     if not key and not step.by:

@@ -66,6 +66,8 @@ class Scene(NamedTuple):
     """What was noted, and is typed now; None: it is nothing of that."""
     to_change: AbstractSet[str]
     """The labels of the fields that are to get other values next."""
+    typed: Collection[str]
+    """The texts that were typed so far."""
     known_messages: Collection[str] | None
     """The messages that earlier pictures had; None: there was no earlier one."""
 
@@ -107,6 +109,8 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
 
 def _is_new(one: Remark, thought: str) -> bool:
     """Return whether a thought does not say already what a remark is about."""
+    if one.key == "told":  # the thought may have its point too
+        return one.name not in thought
     return f'"{one.name}"' not in thought or one.key in {"holds", "noted"}
 
 
@@ -147,7 +151,7 @@ def _facts(scene: Scene, target: Node | None) -> Iterator[Remark]:
     for label, value in visible.facts(scene.sight):
         if label in scene.to_change:
             yield Remark("to_change", label, value)
-        elif target is not None and value == words(target.text):
+        elif target is not None and target.tag == "a" and value == words(target.text):
             yield Remark("fact", label, value)
 
 
@@ -159,7 +163,7 @@ def _on_field(scene: Scene) -> Iterator[Remark]:
     now = visible.content(target)
     if now == "":
         yield Remark("empty", scene.label)
-    elif now and not visible.may_be_cut(now, target):
+    elif now and not visible.may_be_cut(now, target) and not _is_cut(now, scene.typed):
         yield Remark("holds", scene.label, now)
     if not isinstance(scene.action, TypeText):
         return
@@ -169,6 +173,11 @@ def _on_field(scene: Scene) -> Iterator[Remark]:
     done = len(scene.entered)
     if 0 < done < len(_NUMBERS) and 0 < scene.to_enter < len(_NUMBERS) and _all_show(scene):
         yield Remark("progress", _NUMBERS[done], more=_NUMBERS[scene.to_enter])
+
+
+def _is_cut(held: str, typed: Collection[str]) -> bool:
+    """Return whether what a field shows is the beginning of a text that was typed."""
+    return any(one.startswith(held) and one != held for one in typed)
 
 
 def _entries(scene: Scene) -> Iterator[Remark]:

@@ -31,7 +31,7 @@ _TEXTS = {"text", "search", "number", "email", "tel", "url"}
 _FIELD_ROLES = {"textbox", "searchbox", "spinbutton", "combobox"}
 _LINKS = {"a", "summary"}
 
-_NARROW, _WIDE, _FIRST_WIDE = 9.0, 18.0, 0x2E80
+_NARROW, _WIDE, _FIRST_WIDE = 10.0, 20.0, 0x2E80
 """The width of a letter at most, px, and of those of East Asia, which have code points from here on."""
 
 _PLACES = (

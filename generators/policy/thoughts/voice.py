@@ -19,6 +19,9 @@ from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
 _REMARKS = 0.7
 """The share of thoughts with a remark on the picture, where there is something to say."""
 
+_LEAVES = {Purpose.SAVE, Purpose.VIEW, Purpose.ADD, Purpose.ROW, Purpose.TWICE}
+"""The purposes of steps after which it is another row or form."""
+
 
 class Voice:
     """The words of one episode."""
@@ -101,6 +104,7 @@ class Voice:
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),
+            typed=[one.step.text for one in done if one.step.do in FILLS and one.step.text],
             known_messages=self._messages if self._has_looked else None,
         )
         return remark(scene, thought, self._goal, self._random)
@@ -117,7 +121,7 @@ class Voice:
     def _to_change(self) -> Iterator[str]:
         """Yield the labels of the fields that the next form is to get other values in."""
         for one in self._course.to_come:
-            if one.purpose is Purpose.SAVE or one.do is Do.FIND:
+            if one.purpose in _LEAVES or one.do is Do.FIND:
                 return
             if _fills(one) and one.do is not Do.PRESS:
                 yield from (label for label in (one.on, one.within) if label)

@@ -145,7 +145,9 @@ async def test_a_search_with_a_wrong_letter_is_made_again_when_nothing_is_found(
     said: str, role: str
 ) -> None:
     searched = step(do="type", on="Search", text="Lamp small", why="I search for 'Lamp small'.")
-    policy = _policy(EmptySearch, searched, step(do="click", on="Apply", purpose="apply"), *ROW)
+    policy = _policy(
+        EmptySearch, searched, step(do="click", on="Apply", why="Now.", purpose="apply"), *ROW
+    )
     wrong = await _act(policy, _search(""))
     assert isinstance(wrong.action, TypeText)
     assert wrong.action.text != "Lamp small"
@@ -175,6 +177,7 @@ def _form(**values: str) -> Node:
 
 
 NAME, SAVE = step(do="type", on="name", text="Ada"), step(do="click", on="Save")
+SAVE_SAID = step(do="click", on="Save", why="It is complete.")
 
 
 async def test_a_wrong_letter_is_typed_again_once_the_field_shows_it() -> None:
@@ -202,7 +205,7 @@ def _numbers(value: str, said: str = "", at: tuple[float, float] | None = (1.0, 
 
 
 async def test_a_value_that_the_form_refuses_is_typed_again_and_the_form_sent_again() -> None:
-    policy = _policy(RefusedEntry, step(do="type", on="price", text="10"), SAVE)
+    policy = _policy(RefusedEntry, step(do="type", on="price", text="10"), SAVE_SAID)
     wrong = await _act(policy, _numbers(""))
     assert wrong.action == TypeText(x=10, y=1, text="1o", overwrite=True)
     sent = await _act(policy, _numbers("1o"))

@@ -74,3 +74,9 @@ def test_what_is_no_row_is_opened_for_no_such_reason() -> None:
     root = listed(("Lamp", "Sold out"))
     opens = OPENS.model_copy(update={"by": (STATE,), "purpose": None})
     assert reason(opens, sight_of(root), "", (), Random(1)) is None
+
+
+def test_a_link_on_a_page_is_opened_as_what_the_page_has_it() -> None:
+    link = node("dd", "", node("a", "Lamp", at=(5.0, 30.0)))
+    root = node("body", "", node("dl", "", node("dt", "Thing"), link))
+    assert all(says(one, "reasons.linked", on="Lamp", label="Thing") for one in reasons(root))

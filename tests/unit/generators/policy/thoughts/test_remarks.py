@@ -30,6 +30,7 @@ def remarks(
         to_enter=0,
         noted=None,
         to_change=frozenset(),
+        typed=(),
         known_messages=(),
     )._replace(**known)  # type: ignore[arg-type]
     return {remark(scene, thought, goal, Random(seed)) for seed in range(80)}
@@ -160,6 +161,8 @@ def test_a_field_is_told_to_hold_what_it_holds() -> None:
     empty = remarks(typed, node("body", "", field()), label="Your name")
     assert all(says(one, "remarks.empty", name="Your name") for one in empty)
     assert remarks(typed, node("body", "", field("Ada")), label="#who") == {"So."}
+    typing = remarks(typed, node("body", "", field("Ada")), label="Your name", typed=["Adam"])
+    assert typing == {"So."}
     cut = node("body", "", field("Ada and many others"))
     assert remarks(typed, cut, label="Your name") == {"So."}
 
@@ -261,6 +264,11 @@ def test_other_entries_of_the_navigation_are_told_of_one_of_them() -> None:
     said = remarks(Click(x=15, y=5), root, 'I open "Orders".')
     assert any(says(one, "remarks.entry", name="Home") for one in said)
     assert not any(says(one, "remarks.entry", name="Orders") for one in said)
+
+
+def test_a_message_that_the_thought_quotes_with_its_point_is_not_told_again() -> None:
+    root = node("body", "", node("div", "Not saved.", role="status"))
+    assert remarks(DOWN, root, '"Not saved." So.') == {'"Not saved." So.'}
 
 
 def test_a_message_that_stood_there_before_is_not_told() -> None:
