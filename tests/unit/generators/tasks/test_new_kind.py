@@ -27,6 +27,11 @@ from schemas.tasks.reference import Do, Purpose
 from schemas.worlds.language import Language
 
 
+def _without(name: str) -> dict[str, list[str]]:
+    """Return the English verbs but one."""
+    return {one: told for one, told in grammar(Language.ENGLISH).verbs.items() if one != name}
+
+
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, kinds.TaskKind]:
     """A registry without kinds."""
@@ -119,6 +124,20 @@ def test_every_language_fills_what_english_fills(language: Language) -> None:
     ],
 )
 def test_words_that_nothing_fills_are_refused(changed: dict[str, Any], told: str) -> None:
+    [fault] = find_faults(grammar(Language.ENGLISH)._replace(**changed), grammar(Language.ENGLISH))
+
+    assert re.fullmatch(told, fault)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"verbs": _without("walk")}, "'chain' has forms without phrases: walk"),
+        ({"reasons": {"fnd": ["It's late."]}}, r"\[reasons\] has no kinds of tasks: fnd"),
+        ({"requests": {"rank": ["{thing}?"]}}, "'rank' has unknown placeholders thing"),
+    ],
+)
+def test_forms_and_reasons_that_nothing_has_are_refused(changed: dict[str, Any], told: str) -> None:
     [fault] = find_faults(grammar(Language.ENGLISH)._replace(**changed), grammar(Language.ENGLISH))
 
     assert re.fullmatch(told, fault)
