@@ -105,8 +105,8 @@ class FieldWords:
         return told if is_label else self.verb("the", field=told)
 
     def _is_called_by_label(self, field: DataField) -> bool:
-        """Return whether a field is called by its label, which is no noun."""
-        return self._has_labels and not self._is_near(field)
+        """Return whether a field is called by its label, as flags are, and others whose label is no noun."""
+        return field.kind is Kind.FLAG or (self._has_labels and not self._is_near(field))
 
     def _is_near(self, field: DataField) -> bool:
         """Return whether a field's label is a noun for it."""

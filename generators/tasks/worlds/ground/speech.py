@@ -189,7 +189,8 @@ class Speaker:
         target = self._target(link)
         if fit:
             return self._words.filled(self._random.choice(fit), row=row)
-        return self._filled(self._words.verb_of("leads"), link, row=row, target=target)
+        name = "leads_inner" if is_inner else "leads"
+        return self._filled(self._words.verb_of(name), link, row=row, target=target)
 
     def _compared(self, field: DataField, word: str, form: str) -> str:
         """Return a comparison of rows by a field: `costs more`, or after a noun `that costs the most`."""
