@@ -105,6 +105,8 @@ class RowWords:
                 return self._which(said.tests)
             case "each":
                 return self._each(said)
+            case "have":
+                return self._words.join([self._have(test) for test in said.tests])
             case "in":
                 return self._words.verb("in" if said.tests else "in_all", rows=self._many(said))
             case _:
@@ -152,19 +154,31 @@ class RowWords:
         if known and (is_of_one or self._random.random() < 2 / 3):
             phrase = self._random.choice(known)
             return self._words.filled(phrase, value=self._words.value(test))
-        return self._compare("which", test)
+        return self._compare("which", test, is_of_one=is_of_one)
+
+    def _have(self, test: ValueSaid) -> str:
+        """Return what rows have that meet a condition, as it stands after `have`."""
+        value = self._words.value(test)
+        return self._words.verb_of("have").format(
+            field=Called(self._words, test.field), value=value
+        )
 
     def _tests(self, said: RowsSaid) -> str:
         """Return conditions as they stand after `where`."""
         name = "test_exactly" if self._is_precise else "test"
         return self._words.join([self._compare(name, test) for test in said.tests])
 
-    def _compare(self, name: str, test: ValueSaid) -> str:
+    def _compare(self, name: str, test: ValueSaid, *, is_of_one: bool = True) -> str:
         """Return a condition in a phrase, with the verb that its field has."""
         phrases, field = self._rules.phrases, self._words.noun(test.field)
         bare = field.strip(KEPT + SAID + END)
         is_plural = any(re.search(one, bare) for one in phrases["plurals"])
-        parts = {"value": self._words.value(test), "be": phrases["be"][is_plural]}
+        has = self._rules.verbs.get("has", [""])
+        parts = {
+            "value": self._words.value(test),
+            "be": phrases["be"][is_plural],
+            "have": has[0 if is_of_one else -1],
+        }
         told = self._random.choice(phrases[f"{name}_bound" if test.over else name])
         return spread(told, self._random).format(
             field=Called(self._words, test.field, field), **parts

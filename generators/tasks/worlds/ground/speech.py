@@ -57,20 +57,10 @@ class Speaker:
     ) -> None:
         self._setting, self._rules, self._random = setting, rules, random
         self._is_precise = is_precise
-        small = rules.phrases.get("nouns_in_small_letters", ())
-        self._lowers = bool(small)
-        """Whether the language writes nouns inside a sentence in small letters."""
-        self._lowers_nouns = "always" in small or (self._lowers and not is_precise)
-        """Whether it says what pages call rows and fields so in this form."""
-        self._spoken_of = set[str]()
-        self.manners = {"precise" if is_precise else "plain"}
-        """How it has said things: `precise`, `plain`, `described`, `short`, `spoken`."""
-        self.told = list[str]()
-        """The texts of pages that it has said in full or in other words, as pages show them."""
-        self.names = dict[str, str]()
-        """What it has called rows, by title: the title or a part of it; empty: it has described the row."""
-        self.facts = set[tuple[str, str, str]]()
-        """What it has said of rows that it describes: title, field and value as pages show it."""
+        self._words = FieldWords(setting, rules, random, is_precise=is_precise)
+        self._rows = RowWords(self._words)
+        self.manners, self.told = self._words.manners, self._words.told
+        self.names, self.facts = self._rows.names, self._rows.facts
 
     def voices(
         self, words: Mapping[str, Said], *, repeated: Collection[str]
@@ -111,8 +101,8 @@ class Speaker:
                 return self._cells(said, form)
             case WantedSaid():
                 return self._order(said)
-            case StepSaid():
-                return self._step(said)
+            case StepSaid(step=step):
+                return self._words.quote(step.label) if form == "label" else self._step(said)
             case DeletionSaid(row=row):
                 return self._words.phrase("deletion", row=self.say(row))
             case ChangeSaid(row=row, values=values):
@@ -126,7 +116,7 @@ class Speaker:
                 self.told.append(text)
                 return self._words.text(text)
             case TermSaid(name=name):
-                return self._words.term(name)
+                return self._words.verb(name) if form == "does" else self._words.term(name)
 
     def _field(self, said: FieldSaid, form: str) -> str:
         field = said.fields[0]
@@ -183,14 +173,21 @@ class Speaker:
 
         That is called `it` (`is_it`), or has been led to (`is_inner`) and has to come last, to be understood.
         """
-        leads = () if self._is_precise else link.leads
+        is_of_person = is_it and self._is_of_person(link)
+        leads = () if self._is_precise or is_of_person else link.leads
         fit = [_of_it(one) if is_it else one for one in leads if not is_it or _is_fit_for_it(one)]
         fit = [one for one in fit if not is_inner or one.endswith("{row}")]
         target = self._target(link)
         if fit:
             return self._words.filled(self._random.choice(fit), row=row)
-        name = "leads_inner" if is_inner else "leads"
+        name = f"leads{'_person' * is_of_person or '_inner' * is_inner}"
         return self._filled(self._words.verb_of(name), link, row=row, target=target)
+
+    def _is_of_person(self, link: DataField) -> bool:
+        """Return whether a link is one of persons, who are no `it`."""
+        entities = self._setting.world.entities
+        owner = next((one for one in entities if any(each is link for each in one.fields)), None)
+        return owner is not None and owner.picture is Picture.PERSON
 
     def _compared(self, field: DataField, word: str, form: str) -> str:
         """Return a comparison of rows by a field: `costs more`, or after a noun `that costs the most`."""
@@ -207,78 +204,29 @@ class Speaker:
     def _filled(self, template: str, field: DataField, **parts: str) -> str:
         return template.format(field=Called(self._words, field), **parts)
 
-    def field(self, field: DataField) -> str:
-        """Return what a field is called."""
-        said = field.said or self._rules.said.get(field.label, ())
-        if self._is_precise:
-            is_noun = not said or field.label.casefold() in map(str.casefold, said)
-            if is_noun:
-                return f"{SAID}{self._noun(field.label)}{END}"
-            return self._labelled(field.label, self._random.choice(said))
-        name = self._random.choice(said or (self._plain_label(field.label),))
-        if name.casefold() != field.label.casefold():
-            self.manners.add("spoken")
-        return f"{SAID}{name}{END}"
+    def _value(self, said: ValueSaid, form: str) -> str:
+        """Return a value, or as `form` says what a row does that has it: `does`, `it` or `premise`."""
+        if form not in {"does", "it", "premise"}:
+            return self._words.value(said)
+        does, is_person = self._words.predicate(said), said.entity.picture is Picture.PERSON
+        if form == "premise" and said.via is not None:
+            return self._premise(said, said.via, does)
+        if does and (form == "does" or not is_person):
+            return does if form == "does" else f"{self._words.phrase('it')} {does}"
+        is_bound, is_it = bool(said.over) and form == "does", form == "it" and is_person
+        name = f"{form}{'_bound' * is_bound}{'_person' * (is_it and not self._is_precise)}"
+        return self._filled(self._words.verb_of(name), said.field, value=self._words.value(said))
 
-    def _labelled(self, label: str, noun: str) -> str:
-        """Return what a label that is no noun stands for, with the label as pages show it."""
-        template = self._random.choice(self._rules.phrases["label"])
-        if "{said}" not in template:
-            return template.format(label=self._quote(label))
-        is_said = label.casefold() in noun.casefold()
-        told = noun if is_said else template.format(said=noun, label=f'"{label}"')
-        return f"{SAID}{told}{END}"
-
-    def value(self, said: ValueSaid) -> str:
-        """Return a value, after its term if it is a bound."""
-        shown = self._setting.show(said.entity, said.field, said.value)
-        self.told.append(shown)
-        if said.field.kind is Kind.TAGS:
-            self.told += tags_of(said.value)
-        told = self._quote(shown) if self._is_precise else self._everyday(said, shown)
-        return f"{self._term(said.over)} {told}" if said.over else told
-
-    def _everyday(self, said: ValueSaid, shown: str) -> str:
-        """Return a value in everyday words."""
-        kind, out = said.field.kind, self._text(shown)
-        if kind is Kind.DATE:
-            out = self._keep(self._day(date.fromisoformat(str(said.value))), shown)
-        elif kind is Kind.MONEY:
-            out = self._keep(_NO_CENTS.sub("", shown), shown)
-        elif kind is Kind.FLAG:
-            out = self._phrase("yes" if said.value else "no")
-        elif kind is Kind.TAGS:
-            out = self._join([f"{KEPT}{tag}{END}" for tag in shown.split(TAG_PARTING)])
-        elif kind is Kind.CHOICE and self._is_word(said.entity, shown):
-            out = self._keep(shown[0].lower() + shown[1:], shown)
-        elif kind is Kind.INTEGER:
-            out = self._bare(shown)
-        return out
-
-    def _is_word(self, entity: Entity, shown: str) -> bool:
-        """Return whether a choice is said in small letters, by chance; what past changes name are labels."""
-        history = self._setting.world.history
-        is_label = history is not None and history.changes == entity.name
-        return (
-            not is_label
-            and self._lowers
-            and shown[1:].isalpha()
-            and shown[1:].islower()
-            and self._random.random() < _LOWER
-        )
-
-    def _day(self, day: date) -> str:
-        """Return a day as people say it, without this year."""
-        is_now = day.year == self._setting.world.at.year
-        template = self._random.choice(self._rules.days["this_year" if is_now else "other_year"])
-        return template.format(
-            d=day.day, month=self._rules.days["months"][day.month - 1], y=day.year, th=_th(day.day)
-        )
-
-    def _text(self, text: str) -> str:
-        """Return a text as it stands, in quotation marks if it has marks of its own."""
-        is_bare = not self._is_precise and not _ENDS.search(text)
-        return self._bare(text) if is_bare else self._quote(text)
+    def _premise(self, said: ValueSaid, link: DataField, does: str) -> str:
+        """Return the clause that says what a row has that a link leads to; `does` is its predicate, empty: it has none."""
+        can = any(map(_is_fit_for_it, link.leads)) and not self._is_of_person(link)
+        if does and can:
+            lead = self._lead(link, self._words.phrase("it"), is_it=True)
+            return f"{self._with_label(lead, link, _AFTER_QUESTIONS)} {does}"
+        told, value = self._words.verb_of("premise"), self._words.value(said)
+        by, target = Called(self._words, link), self._target(link)
+        field = Called(self._words, said.field)
+        return told.format(field=field, link=by, value=value, target=target)
 
     def _values(self, said: ValuesSaid, form: str) -> str:
         """Return fields with values: as a list, or in the form of a sentence, all in the same way."""
@@ -357,42 +305,9 @@ class Speaker:
     def _step(self, said: StepSaid) -> str:
         row = self._words.phrase("it") if said.row is None else self.say(said.row)
         if said.step.said and not self._is_precise:
-            return self._random.choice(said.step.said).format(it=row)
-        return self._phrase("step", row=row, after=self._text(said.step.after))
-
-    def _phrase(self, name: str, **parts: str) -> str:
-        template = self._random.choice(self._rules.phrases[name])
-        return spread(template, self._random).format(**parts)
-
-    def _term(self, name: str) -> str:
-        return spread(self._rules.terms[name], self._random)
-
-    def _join(self, parts: Sequence[str]) -> str:
-        """Return parts as a list with `and` before the last."""
-        first = ", ".join(parts[:-1])
-        return f"{first} {self._term('and')} {parts[-1]}" if first else parts[-1]
-
-    def _noun(self, label: str) -> str:
-        """Return what pages call rows, in small letters where a sentence would have them so."""
-        is_word = label[1:].islower() or " " in label or "-" in label
-        return label[0].lower() + label[1:] if self._lowers_nouns and is_word else label
-
-    def _plain_label(self, label: str) -> str:
-        """Return a label as a noun in a sentence: without what stands in brackets, and as nouns are written there."""
-        bare = re.sub(r"\s*\([^)]*\)", "", label)
-        lowers = self._lowers and bare[1:] == bare[1:].lower()
-        return bare[0].lower() + bare[1:] if lowers else bare
-
-    def _keep(self, told: str, shown: str) -> str:
-        if told != shown:
-            self.manners.add("spoken")
-        return f"{KEPT}{told}{END}"
-
-    def _bare(self, text: str) -> str:
-        return f"{KEPT}{text}{END}"
-
-    def _quote(self, text: str) -> str:
-        return f'{KEPT}"{text}"{END}'
+            plain = [one for one in said.step.said if said.row is None or one.endswith("{it}")]
+            return self._random.choice(plain or said.step.said).format(it=row)
+        return self._words.phrase("step", row=row, after=self._words.text(said.step.after))
 
 
 class Voice:
