@@ -37,12 +37,16 @@ QUOTED = re.compile(r'"([^"]+)"')
 
 
 def unknown(task: Task) -> list[str]:
-    """Return what thoughts of a task's reference quote, though nothing before them says it."""
+    """Return what thoughts of a task's reference quote, though nothing before them says it, be it in small letters."""
     known, found = task.instruction, list[str]()
     for step in task.reference or ():
         assert step.why is not None
         known = f"{known}\n{step.on}\n{step.within}\n{step.text}"
-        found += [quoted for quoted in QUOTED.findall(step.why) if quoted not in known]
+        found += [
+            quoted
+            for quoted in QUOTED.findall(step.why)
+            if quoted.casefold() not in known.casefold()
+        ]
     return found
 
 
