@@ -38,9 +38,13 @@ class FieldWords:
     ) -> None:
         self.setting, self.rules, self.random = setting, rules, random
         self.is_precise = is_precise
-        self.lowers = bool(rules.phrases.get("nouns_in_small_letters"))
-        """Whether the language writes nouns inside a sentence in small letters, but for those of precise goals."""
-        self.lowers_always = "always" in rules.phrases.get("nouns_in_small_letters", ())
+        small = rules.phrases.get("nouns_in_small_letters", ())
+        self.lowers = bool(small)
+        """Whether the language writes nouns inside a sentence in small letters."""
+        self._lowers_nouns = "always" in small or (self.lowers and not is_precise)
+        """Whether it says what pages call rows and fields so in this form."""
+        self.quotes_nouns = "bare" in rules.verbs
+        """Whether its precise form has labels in quotation marks that are nouns."""
         self.manners = {"precise" if is_precise else "plain"}
         """How it has said things: `precise`, `plain`, `described`, `short`, `spoken`."""
         self.told = list[str]()
@@ -70,13 +74,27 @@ class FieldWords:
         said = self._nouns(field)
         if self.is_precise:
             is_noun = not said or field.label.casefold() in map(str.casefold, said)
-            if is_noun and not self.lowers_always:
-                return f"{SAID}{field.label}{END}"
-            return self.phrase("label", label=self.quote(field.label))
+            if is_noun and not self.quotes_nouns:
+                return f"{SAID}{self.as_noun(field.label)}{END}"
+            return self._labelled(field.label, self.random.choice(said or (field.label,)))
         name = self.random.choice(said or (self._plain_label(field.label),))
         if name.casefold() != field.label.casefold():
             self.manners.add("spoken")
         return f"{SAID}{name}{END}"
+
+    def _labelled(self, label: str, noun: str) -> str:
+        """Return what a label that is no noun stands for, with the label as pages show it."""
+        template = self.random.choice(self.rules.phrases["label"])
+        if "{said}" not in template:
+            return template.format(label=self.quote(label))
+        is_said = label.casefold() in noun.casefold()
+        told = noun if is_said else template.format(said=noun, label=f'"{label}"')
+        return f"{SAID}{told}{END}"
+
+    def as_noun(self, label: str) -> str:
+        """Return what pages call rows or a field, in small letters where a sentence would have them so."""
+        is_word = label[1:].islower() or " " in label or "-" in label
+        return label[0].lower() + label[1:] if self._lowers_nouns and is_word else label
 
     def label(self, field: DataField) -> str:
         """Return the label of a field as pages have it."""

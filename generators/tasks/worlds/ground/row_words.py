@@ -56,7 +56,7 @@ class RowWords:
         is_code = bare.isdigit()
         if bare.startswith(one) or (not is_code and self._is_without_noun(said, form)):
             return title
-        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        one = f"{SAID}{self._words.as_noun(said.entity.one)}{END}"
         name = "row" if " " in title else "row_of_one_word"
         return self._words.phrase(name, one=one, title=title)
 
@@ -82,7 +82,7 @@ class RowWords:
         for test in tests:
             shown = self._setting.show(said.entity, test.field, test.value)
             self.facts.add((said.title, test.field.name, shown))
-        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        one = f"{SAID}{self._words.as_noun(said.entity.one)}{END}"
         return self._words.phrase("described", one=one, which=self._which(tests))
 
     def _which(self, tests: Sequence[ValueSaid]) -> str:
@@ -114,7 +114,7 @@ class RowWords:
 
     def _many(self, said: RowsSaid) -> str:
         """Return rows with their conditions."""
-        many = f"{SAID}{self.noun(said.entity.many)}{END}"
+        many = f"{SAID}{self._words.as_noun(said.entity.many)}{END}"
         if not said.tests:
             return many
         if self._is_precise:
@@ -136,7 +136,7 @@ class RowWords:
 
     def _each(self, said: RowsSaid) -> str:
         """Return the noun of one of the rows, with what each of them does."""
-        one = f"{SAID}{self.noun(said.entity.one)}{END}"
+        one = f"{SAID}{self._words.as_noun(said.entity.one)}{END}"
         if not said.tests:
             return one
         does = [self._words.predicate(test) for test in said.tests]
@@ -195,9 +195,3 @@ class RowWords:
             if is_bare and not has_quotes
             else self._words.quote(said.title)
         )
-
-    def noun(self, label: str) -> str:
-        """Return what pages call rows, in small letters where a sentence would have them so."""
-        is_word = label[1:].islower() or " " in label or "-" in label
-        lowers = self._words.lowers and (not self._is_precise or self._words.lowers_always)
-        return label[0].lower() + label[1:] if lowers and is_word else label

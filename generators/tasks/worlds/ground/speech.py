@@ -109,7 +109,7 @@ class Speaker:
                 told = self._values(values, "to")
                 return self._words.phrase("change", row=self.say(row), values=told)
             case NounSaid(label=label, is_person=is_person):
-                noun = f"{SAID}{self._rows.noun(label)}{END}"
+                noun = f"{SAID}{self._words.as_noun(label)}{END}"
                 who = f"who{'_person' * is_person}"
                 return self._words.verb(who, one=noun) if form == "who" else noun
             case TextSaid(text=text):
@@ -157,7 +157,7 @@ class Speaker:
         """Return what pages call the rows that a link leads to; empty: the field is none."""
         if field.target is None:
             return ""
-        return f"{SAID}{self._rows.noun(self._setting.world.entity(field.target).one)}{END}"
+        return f"{SAID}{self._words.as_noun(self._setting.world.entity(field.target).one)}{END}"
 
     def _leads(self, links: Sequence[DataField], row: RowSaid | None) -> str:
         """Return the row that links lead to, in nouns."""
