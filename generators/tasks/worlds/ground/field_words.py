@@ -84,7 +84,7 @@ class FieldWords:
 
     def _labelled(self, label: str, noun: str) -> str:
         """Return what a label that is no noun stands for, with the label as pages show it."""
-        template = self.random.choice(self.rules.phrases["label"])
+        template = spread(self.random.choice(self.rules.phrases["label"]), self.random)
         if "{said}" not in template:
             return template.format(label=self.quote(label))
         is_said = label.casefold() in noun.casefold()

@@ -180,7 +180,8 @@ class Speaker:
         target = self._target(link)
         if fit:
             return self._words.filled(self._random.choice(fit), row=row)
-        name = f"leads{'_person' * is_of_person or '_inner' * is_inner}"
+        end = "_it" if is_it and self._is_precise else "_person" if is_of_person else ""
+        name = f"leads{end or '_inner' * is_inner}"
         return self._filled(self._words.verb_of(name), link, row=row, target=target)
 
     def _is_of_person(self, link: DataField) -> bool:
