@@ -15,6 +15,11 @@ class Language(StrEnum):
     ARABIC = "ar"
 
     @property
+    def gap(self) -> str:
+        """What stands between two sentences of a text."""
+        return "" if self is Language.JAPANESE else " "
+
+    @property
     def has_italics(self) -> bool:
         """Whether its letters have a slanted form, as quotations are in."""
         return self not in {Language.ARABIC, Language.JAPANESE}

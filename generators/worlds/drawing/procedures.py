@@ -123,4 +123,4 @@ def procedure_text(world: World, procedure: Procedure) -> str:
     ]
     if procedure.message and thread is not None:
         told.append(draw("last").format(message=procedure.message, reply=thread.reply))
-    return " ".join(told)
+    return world.language.gap.join(told)
