@@ -371,8 +371,9 @@ def _headings(family: Family, view: FamilyView) -> list[str]:
 
 
 def name_entity(label: str, one: str, many: str) -> str:
-    """Return a view's heading with the entity's names filled in."""
-    return label.replace("{one}", one).replace("{many}", many)
+    """Return a view's heading with the entity's names filled in; `{many small}` begins with a small letter."""
+    small = many[0].lower() + many[1:]
+    return label.replace("{one}", one).replace("{many small}", small).replace("{many}", many)
 
 
 def _same(named: Mapping[str, Iterable[str]]) -> Iterator[str]:

@@ -11,6 +11,12 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from generators.worlds.drawing.local_names import (
+    ACCENTED,
+    BRAZILIAN_CITIES,
+    COMPANIES,
+    with_accents,
+)
 from schemas.errors import BadTasks
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, World
@@ -65,6 +71,9 @@ _STREETS = {"ja_JP": ("town", "chome", "ban", "gou")}
 _UNPARTED = {"ar_DZ": ("+213", "0")}
 """The locales whose numbers of telephones and books are digits alone, as a line from right to left would put parts of them in
 another order: the beginning of a telephone number for calls from abroad, and for those from within."""
+
+_NAMES = {"first_name", "last_name"}
+"""The sources of names of persons."""
 
 _NUMBERS = {"phone_number", "isbn13"}
 """The sources of such numbers."""
@@ -161,7 +170,8 @@ _CITIES = {
             "Vannes",
         ),
         *("Vichy", "Vienne", "Vitré"),
-    )
+    ),
+    "pt_BR": BRAZILIAN_CITIES,
 }
 """The cities, where Faker invents names of them."""
 
@@ -273,10 +283,14 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
 
 
 def _source(source: str, locale: str, faker: "Generator") -> str:
-    """Return a text of a source of Faker."""
+    """Return a text of a source of Faker, or of our own where Faker has none that a reader would expect."""
+    if source == "company" and locale in COMPANIES:
+        return draw_text(faker.random.choice(COMPANIES[locale]), locale, faker)
     told = " ".join(faker.format(source).split())
     if _STRANGE.get(locale, "\n") in told:
         return _source(source, locale, faker)
+    if source in _NAMES and locale in ACCENTED:
+        return with_accents(told, locale)
     if source in _NUMBERS and locale in _UNPARTED:
         return "".join(filter(str.isdigit, told.replace(*_UNPARTED[locale])))
     return told

@@ -295,3 +295,29 @@ def test_french_cities_are_real_ones() -> None:
 
     assert {"Lyon", "Rennes"} & drawn_cities
     assert not [city for city in drawn_cities if re.search(r"-la-|-sur-| ", city)]
+
+
+def test_spanish_names_have_their_accents() -> None:
+    faker = make_faker("es_ES")
+
+    names = {draw_text("{first_name} {last_name}", "es_ES", faker) for _ in range(900)}
+    words = {word for name in names for word in name.split()}
+
+    assert {"García", "Martínez", "José"} & words
+    assert not {"Garcia", "Martinez", "Jose", "Lopez", "Felix"} & words
+
+
+@pytest.mark.parametrize("locale", ["es_ES", "pt_BR"])
+def test_a_company_is_a_trade_and_a_name(locale: str) -> None:
+    faker = make_faker(locale)
+
+    drawn_companies = {draw_text("{company}", locale, faker) for _ in range(200)}
+
+    assert len(drawn_companies) > 120
+    assert not [name for name in drawn_companies if len(name.split()) < 2 or "." in name]
+
+
+def test_brazilian_cities_are_real_ones() -> None:
+    faker = make_faker("pt_BR")
+
+    assert {"Recife", "São Paulo"} & {draw_text("{city}", "pt_BR", faker) for _ in range(300)}
