@@ -6,7 +6,7 @@ only, such as the same product in another size, so that rows must be read to be 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -175,7 +175,7 @@ _CITIES = {
 }
 """The cities, where Faker invents names of them."""
 
-_PLACES = {"country": _COUNTRIES, "city": _CITIES}
+_PLACES: dict[str, Mapping[str, Sequence[str]]] = {"country": _COUNTRIES, "city": _CITIES}
 
 _STRANGE = {"de_DE": "auch Schlauchin"}
 """What Faker has among family names by mistake."""
@@ -276,8 +276,8 @@ def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "
             return _slug(title, locale, faker)
         case "street_address" if locale in _STREETS:
             return "".join(faker.format(source) for source in _STREETS[locale])
-        case "country" | "city" as source if locale in _PLACES[source]:
-            return faker.random.choice(_PLACES[source][locale])
+        case source if locale in (places := _PLACES.get(source, {})):
+            return faker.random.choice(places[locale])
         case source:
             return _source(source, locale, faker)
 
