@@ -32,6 +32,8 @@ nothing to do with it, that are in small letters, that have a wrong letter, and 
 _TRIES = 20
 _PERSON = re.compile(r"\{person2?\}")
 _MARKED = re.compile(f"([{KEPT}{SAID}{NAMED}])([^{KEPT}{SAID}{NAMED}{END}]*){END}")
+_NAME = re.compile(f"{NAMED}([^{END}]*){END}")
+_REPAIRED_NAME = re.compile(f"{KEPT}([^{KEPT}{SAID}{NAMED}{END}]*){NAMED}{END}")
 _WORD = re.compile(r"\b[a-z]{5,}\b")
 _BEGINS = re.compile(rf"(?:^|[.?!] ){SAID}?[^\W\d_]")
 """The first letter of a sentence."""
@@ -72,8 +74,7 @@ def word(
     repeated = [name for name, count in named.items() if count > 1]
     given = {**speaker.voices(words, repeated=repeated), **_draw_names(rules, random)}
     marked = " ".join(_fill(part, given) for part in parts)
-    for wrong, right in rules.repairs:
-        marked = re.sub(wrong, right, marked)
+    marked = _repair(marked, rules)
     manners |= speaker.manners
     marked = _roughen(" ".join(marked.split()), random, manners)
     text = _MARKED.sub(lambda found: found[2], marked)
@@ -158,6 +159,14 @@ def _draw_names(rules: Grammar, random: Random) -> dict[str, Voice | str]:
         for name in ("person", "person2")
     }
     return {**persons, **{each: random.choice(names[each]) for each in ("team", "day", "weekday")}}
+
+
+def _repair(marked: str, rules: Grammar) -> str:
+    """Return a goal whose words go together; for patterns a title or a value is what stays letter by letter."""
+    marked = _NAME.sub(f"{KEPT}\\1{NAMED}{END}", marked)
+    for wrong, right in rules.repairs:
+        marked = re.sub(wrong, right, marked)
+    return _REPAIRED_NAME.sub(f"{NAMED}\\1{END}", marked)
 
 
 def _fill(part: str, given: Mapping[str, Voice | str]) -> str:

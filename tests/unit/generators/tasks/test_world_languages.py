@@ -51,3 +51,10 @@ def test_what_people_write_and_list_is_in_the_language_of_the_world() -> None:
     titles = tasks["rank-three"].expect.facts
     joined = [f"{', '.join(titles[:2])} {word} {titles[2]}" for word in ("und", "and")]
     assert [re.fullmatch(answer.matches, text) is not None for text in joined] == [True, False]
+
+
+def test_words_before_a_day_go_together_with_it() -> None:
+    goals = _goals(SHOP.model_copy(update={"language": Language.FRENCH}))
+
+    assert any(re.search(r"\b(le|au|du) \d+ février", goal) for goal in goals)
+    assert not [goal for goal in goals if re.search(r"\b(avant|après|à|de) \d+ février", goal)]
