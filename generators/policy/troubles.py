@@ -19,7 +19,7 @@ from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from schemas.episodes.action import Reload, TypeText, Wait
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.tasks.reference import Do
+from schemas.tasks.reference import Do, Purpose
 
 MAX_ANSWERS = 12
 """The largest number of such answers in an episode: a site on which more goes wrong is left."""
@@ -124,6 +124,7 @@ class Troubles:
             if told or any(one.text and one.attrs.get("role") == "status" for one in seen):
                 return None
             is_open = sight.page.front is not sight.page.root and sight.screen == taken[-1].screen
+            is_open = is_open and not self._asks_again()
             return sight.look_on(sentence("policy.still_open")) if is_open else None
         self._note(told)
         if _LOST.search(told):
@@ -140,6 +141,11 @@ class Troubles:
             self._course.set_back()
         self._taken_up = len(taken)
         return None
+
+    def _asks_again(self) -> bool:
+        """Return whether a window is open because it asks once more, which the next step answers."""
+        step = self._course.next
+        return step is not None and step.purpose is Purpose.SURE
 
     def _note(self, told: str) -> None:
         """Count something that has gone wrong, in the words of the page.

@@ -31,6 +31,9 @@ _MOST = 9
 """The most steps from a list to the row that is looked for in it."""
 
 _MENUS = {Purpose.MENU, Purpose.HOVER_MENU}
+_IS_IN_MENU = "⟪policy.again_by⟫"
+"""How a thought begins that says in which menu a list's link is."""
+
 _TO_VIEWS = {Purpose.VIEW, Purpose.TO_CART}
 
 
@@ -75,6 +78,8 @@ class Ways:
         steps = self._course.to_come[:2]
         if not _opens_menu(steps, sight.page) or words(steps[0].on or "") in self._opened:
             return None
+        if (steps[0].why or "").startswith(_IS_IN_MENU):
+            return None  # it was said which one it is
         menus = (one for one in _menus(sight.page) if words(one.text) not in self._opened)
         first = next((one for one in menus if _is_in_sight(one, sight.page)), None)
         if first is None or first.point is None:

@@ -69,7 +69,7 @@ class Scene(NamedTuple):
     typed: Collection[str]
     """The texts that were typed so far."""
     known_messages: Collection[str] | None
-    """The messages that earlier pictures had; None: there was no earlier one."""
+    """The messages that earlier pictures had; None: nothing was done of which one could tell."""
 
 
 class Remark(NamedTuple):
@@ -200,7 +200,8 @@ def _rows(scene: Scene) -> Iterator[Remark]:
         near = visible.neighbours(target, listed.links)
         if near is not None:
             yield Remark("between", *near)
-    if scene.use is Use.NARROW and names and names[0] == scene.first_row:
+    is_list = len(names) >= _FEWEST and listed.is_alone
+    if scene.use is Use.NARROW and is_list and names[0] == scene.first_row:
         yield Remark("unchanged", names[0])
     if scene.use is Use.NONE and isinstance(scene.action, Scroll):
         fields = visible.labels(sight)

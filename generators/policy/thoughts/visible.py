@@ -19,7 +19,7 @@ LONGEST = 90
 """Longer texts are not quoted in remarks, in characters."""
 
 _MESSAGES = {"status", "alert"}
-_CLOSE = re.compile(r"[\s×.]+$")
+_CLOSE = re.compile(r"[\s×.。]+$")
 """What stands behind a message: the mark that closes it, and the point of its sentence."""
 
 _LISTS = {"tbody", "ul", "ol", "div"}

@@ -22,6 +22,13 @@ _REMARKS = 0.7
 _LEAVES = {Purpose.SAVE, Purpose.VIEW, Purpose.ADD, Purpose.ROW, Purpose.TWICE}
 """The purposes of steps after which it is another row or form."""
 
+_DOES = {
+    *(Purpose.SAVE, Purpose.SURE, Purpose.CONFIRM, Purpose.STEP, Purpose.CARD_STEP),
+    *(Purpose.MOVE_CARD, Purpose.REPLY, Purpose.ASK, Purpose.PUT_IN, Purpose.PUT_IN_LISTED),
+    *(Purpose.CHECK_OUT, Purpose.ENTER_CELL, Purpose.KEEP_CELL, Purpose.SAVE_CELL),
+}
+"""The purposes of steps that change something, of which a page says whether it was done."""
+
 
 class Voice:
     """The words of one episode."""
@@ -37,7 +44,6 @@ class Voice:
         self._page = ("", "")
         self._first_row: str | None = None
         self._messages = list[str]()
-        self._has_looked = False
         self._has_planned = False
         self._setbacks = 0
 
@@ -105,7 +111,7 @@ class Voice:
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),
             typed=[one.step.text for one in done if one.step.do in FILLS and one.step.text],
-            known_messages=self._messages if self._has_looked else None,
+            known_messages=self._messages if _does_something(done) else None,
         )
         return remark(scene, thought, self._goal, self._random)
 
@@ -149,7 +155,12 @@ class Voice:
         self._page = (sight.screen.url, sight.screen.heading)
         self._first_row = next(iter(visible.rows(sight).names), None)
         self._messages += visible.messages(sight)
-        self._has_looked = True
+
+
+def _does_something(done: Sequence[Taken]) -> bool:
+    """Return whether the last step is one of which a page says what came of it."""
+    last = done[-1] if done else None
+    return last is not None and (last.sends or last.step.purpose in _DOES)
 
 
 def _form(done: Sequence[Taken], sight: Sight) -> Iterator[Taken]:

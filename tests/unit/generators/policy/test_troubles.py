@@ -110,6 +110,18 @@ async def test_a_window_that_is_still_open_is_looked_through_for_what_it_says() 
     assert isinstance((await _act(policy, node("body", "", window))).action, Scroll)
 
 
+async def test_a_window_that_asks_once_more_is_answered_and_not_looked_through() -> None:
+    sure = node("button", "Yes", at=(40.0, 41.0), key=7)
+    window = node("dialog", "", node("h2", "Edit"), FIELD, BUTTON, sure, aria_modal="true")
+    policy = ReferencePolicy([SAVE, step(do="click", on="Yes", purpose="sure"), END])
+    await _act(policy, node("body", "", window))
+    window.style = {"overflow-y": "auto"}
+    window.box = (0.0, 0.0, 500.0, 400.0)
+    window.inner = (500.0, 400.0)
+    scrolled(window, 600.0, height=1_000.0)
+    assert (await _act(policy, node("body", "", window))).action == Click(x=40, y=41)
+
+
 @pytest.mark.parametrize("button", ["Not now", "Close", "×"])
 async def test_a_window_about_something_else_is_closed(button: str) -> None:
     close = node("button", button, at=(9.0, 9.0))

@@ -94,3 +94,26 @@ async def test_what_is_passed_on_as_a_key_is_said_in_words() -> None:
     found = await act(ReferencePolicy((told,)), page("Shop", "Lamps"))
     assert says(found.thought, "policy.no_menu", on="Lamps")
     assert "⟪" not in (found.thought or "")
+
+
+async def test_what_a_page_says_is_told_after_something_was_done_and_not_where_it_always_stands() -> (
+    None
+):
+    def told(root: Node, said: str) -> Node:
+        root.children.append(node("p", said, role="status", at=(300.0, 300.0)))
+        return root
+
+    standing, new = "Ask before you delete.", "Your lamp was saved."
+    thoughts = list[str]()
+    for seed in map(str, range(20)):
+        policy = ReferencePolicy(PLANNED, seed=seed)
+        await act(policy, page("Shop", "Lamps"))
+        await act(policy, told(page("Lamps", "Lamp small"), standing), "/lamps")
+        thoughts.append(
+            (await act(policy, told(page("Lamp", "Edit"), standing), "/1")).thought or ""
+        )
+        await act(policy, told(page("Change", "Save"), standing), "/1/edit")
+        end = await act(policy, told(told(page("Lamp"), standing), new), "/1")
+        thoughts.append(end.thought or "")
+    assert not any("Ask before" in one for one in thoughts)
+    assert any("Your lamp was saved" in one for one in thoughts)
