@@ -114,20 +114,22 @@ class Rows(NamedTuple):
 def rows(sight: Sight) -> Rows:
     """Return the rows of the longest list in front."""
     pager = sight.page.pager()
-    lists = [
-        [(link, entry) for entry in entries_alike for link in _link(entry)]
+    alike = [
+        [entry for entry in entries_alike if any(part.point for part in entry.walk())]
         for one in sight.page.front.walk()
         if one.tag in _LISTS and one is not pager and not sight.page.is_in_navigation(one)
         for entries_alike in _alike(one)
     ]
-    longest = max(lists, key=len, default=[])
+    lists = [[(link, row) for row in shown for link in _link(row)] for shown in alike]
+    at = max(range(len(lists)), key=lambda one: len(lists[one]), default=None)
+    longest, in_sight = ([], []) if at is None else (lists[at], alike[at])
     whole = [one for one, row in longest if sight.holds(one) and is_whole(row, sight)]
     others = (one for one in lists if len(one) > 1 and not any(each in longest for each in one))
     named = {words(one.text): one for one in reversed(whole) if _is_name(one.text)}
     links = list(reversed(named.values()))
     return Rows(
         links,
-        are_all=len(links) == len(longest),
+        are_all=len(links) == len(in_sight),
         is_alone=next(others, None) is None,
         are_below=all(one.box[1] < other.box[1] for one, other in pairwise(links)),
     )

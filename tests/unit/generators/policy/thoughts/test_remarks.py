@@ -72,6 +72,16 @@ def test_rows_are_said_to_be_wholly_in_sight_where_others_are_in_part() -> None:
     assert all(says(one, "remarks.whole", name="Lamp small", other="Lamp shade") for one in said)
 
 
+def test_a_row_whose_name_is_cut_off_is_in_sight_in_part() -> None:
+    root = listed(*NAMES)
+    links = [one for one in root.walk() if one.tag == "a"]
+    links[0].point = AWAY
+    row = next(one for one in root.walk() if one.tag == "tr")
+    row.children.append(node("td", "12", at=(50.0, 1.0)))
+    said = remarks(DOWN, root)
+    assert all(says(one, "remarks.whole", name="Lamp large", other="Lamp shade") for one in said)
+
+
 def test_of_two_lists_none_is_told() -> None:
     two = listed(*NAMES)
     two.children.append(node("ul", "", *(node("li", "", node("a", one)) for one in ("Box", "Bag"))))
