@@ -161,7 +161,7 @@ def _navigator(
 
     spec = JsonDialectSpec(
         name=name,
-        version="1",
+        version="2",
         convention=convention,
         pictures=processor.with_most(settings.max_pixels),
         switch_words=switch_words,
