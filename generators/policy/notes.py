@@ -18,6 +18,8 @@ from generators.policy.sight import Sight
 from schemas.episodes.action import Answer
 from schemas.tasks.reference import Fact
 
+_HEADINGS = {"h1", "h2", "h3"}
+
 _ONE = (
     '"{label}" of "{of}": "{value}"',
     '"{of}": "{label}" is "{value}"',
@@ -84,9 +86,13 @@ class Notes:
 
 
 def _is_in_sight(fact: Fact, sight: Sight) -> bool:
-    """Return whether a picture shows a fact, wholly: in a row of a list, or on the page of the row."""
+    """Return whether a picture shows a fact, wholly: in a row of a list, or on the page of the row, or on that beside the list."""
     if words(sight.screen.heading) == fact.of and fact.value is not None:
         return any(says(part, fact) for part in _parts_of(fact, sight))
+    if fact.value is not None and any(
+        says(part, fact) and _is_beside(part, fact.of, sight) for part in _parts_of(fact, sight)
+    ):
+        return True
     rows = (row_of(one, sight) for one in _nodes_of(fact.of, sight))
     return any(says(row, fact) for row in rows if is_whole(row, sight))
 
@@ -97,6 +103,14 @@ def _parts_of(fact: Fact, sight: Sight) -> Iterator[Node]:
         path = sight.page.window.path_to(node)
         if len(path) > 1 and is_whole(path[-2], sight):
             yield path[-2]
+
+
+def _is_beside(part: Node, name: str, sight: Sight) -> bool:
+    """Return whether an element is on the page of a row of this name that stands beside its list."""
+    path = sight.page.window.path_to(part)
+    beside = next((one for one in path if one.tag == "aside"), None)
+    inside = () if beside is None else beside.walk()
+    return any(one.tag in _HEADINGS and words(one.text) == name for one in inside)
 
 
 def _nodes_of(name: str, sight: Sight) -> list[Node]:

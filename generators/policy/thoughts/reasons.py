@@ -27,12 +27,12 @@ _PART = re.compile(r"\d{3,}")
 def reason(
     step: ReferenceStep, sight: Sight, goal: str, noted: Sequence[Fact], random: Random
 ) -> str | None:
-    """Return why a step opens its row; None: its name says it, or nothing in sight does.
+    """Return why a step opens its row; None: its thought or its name says it, or nothing in sight does.
 
     `goal` is in small letters; `noted` is what was written down before.
     """
     on = step.on or ""
-    link = sight.page.find(step) if step.purpose in _OPENS_ROW else None
+    link = sight.page.find(step) if step.purpose in _OPENS_ROW and step.by else None
     if link is None or words(link.text) != on or not sight.holds(link):
         return None
     row = row_of(link, sight)
@@ -42,7 +42,7 @@ def reason(
         key, slots = "linked", {"label": label}
     if not key and Fact(of=on) in noted:
         key = "noted"
-    if not key and not step.by:
+    if not key:
         key, slots = _by_part(on, goal, [one.text for one in rows_like(row, sight)])
     return vary(sentence(f"reasons.{key}", on=on, **slots), random) if key else None
 

@@ -24,13 +24,17 @@ _LARGER = {"after", "above"}
 
 
 def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[str, Said]) -> Steps:
-    """Return a reference of which the steps that open a row say by what it is meant; `words` is what the goal speaks of."""
+    """Return a reference of which the steps that open a row say by what it is meant; `words` is what the goal speaks of.
+
+    A step whose thought concludes it, and one whose row the goal names, say nothing.
+    """
 
     def ground(step: ReferenceStep) -> ReferenceStep:
         name = step.on or ""
         if step.purpose not in OPENS_ROW or step.why is not None or name in goal.told:
             return step
         facts = (*_described(setting, name, goal, words), *_among(setting, name, words))
+        facts = (Fact(of=name), *facts)
         return step.model_copy(update={"by": tuple(dict.fromkeys(facts))})
 
     return tuple(map(ground, steps))

@@ -85,3 +85,13 @@ async def test_a_fact_on_the_page_of_its_row_is_noted_by_its_label() -> None:
     other = node("div", "", node("dt", "Weight"), node("dd", "12"))
     unlike = node("body", "", node("h1", "Lamp"), other, node("button", "Go", at=(3.0, 4.0)))
     assert (await act(ReferencePolicy((keeping(PRICE), GO, END)), unlike)).note is None
+
+
+async def test_what_stands_on_the_page_beside_a_list_is_noted_of_its_row_alone() -> None:
+    for name, is_noted in (("Lamp", True), ("Chair", False)):
+        told = node("div", "", node("dt", "Price"), node("dd", "12"))
+        beside = node("aside", "", node("h2", name), told)
+        root = page(row("Lamp", ""))
+        root.children.append(beside)
+        policy = ReferencePolicy((keeping(PRICE), GO, GO, END))
+        assert ((await act(policy, root)).note is not None) is is_noted

@@ -29,7 +29,7 @@ def listed(*rows: tuple[str, str], head: str = "State") -> Node:
 
 
 def reasons(root: Node, *by: Fact, goal: str = "", noted: tuple[Fact, ...] = ()) -> set[str | None]:
-    opens: ReferenceStep = OPENS.model_copy(update={"by": by})
+    opens: ReferenceStep = OPENS.model_copy(update={"by": (Fact(of="Lamp"), *by)})
     return {reason(opens, sight_of(root), goal, noted, Random(seed)) for seed in range(30)}
 
 
@@ -65,6 +65,7 @@ def test_a_row_that_was_noted_is_opened_for_that() -> None:
 def test_a_row_is_opened_by_the_number_that_the_goal_gives() -> None:
     root = listed(("Lamp 204", ""), ("Lamp 301", ""))
     opens = step(do="click", on="Lamp 204", why="I open it.", purpose="row")
+    opens = opens.model_copy(update={"by": (Fact(of="Lamp 204"),)})
     told = {reason(opens, sight_of(root), "open 204", (), Random(at)) for at in range(9)}
     assert all(says(one, "reasons.by_part_alone", on="Lamp 204", part="204") for one in told)
     assert reason(opens, sight_of(root), "open 2045", (), Random(1)) is None
@@ -80,3 +81,8 @@ def test_a_link_on_a_page_is_opened_as_what_the_page_has_it() -> None:
     link = node("dd", "", node("a", "Lamp", at=(5.0, 30.0)))
     root = node("body", "", node("dl", "", node("dt", "Thing"), link))
     assert all(says(one, "reasons.linked", on="Lamp", label="Thing") for one in reasons(root))
+
+
+def test_a_thought_that_concludes_why_it_is_this_row_is_kept() -> None:
+    root = listed(("Lamp", "There"))
+    assert reason(OPENS, sight_of(root), "", (Fact(of="Lamp"),), Random(1)) is None
