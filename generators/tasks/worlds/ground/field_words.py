@@ -18,7 +18,7 @@ KEPT, SAID, END, NAMED = "\ue000", "\ue001", "\ue002", "\ue003"
 """The marks before what stays letter by letter, before a word of ours, after either, and before a title or a value of pages,
 which a message in small letters has in small letters too."""
 
-_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.18, 0.3, 0.5
+_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.28, 0.3, 0.5
 """The shares of plain goals that call fields by their labels where these are no nouns, and that have such labels in quotation
 marks; of nouns that have the label after them in brackets; and of plain goals that have choices in small letters, and days as
 pages show them."""

@@ -37,7 +37,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
 
-_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.25, 0.12, 0.15
+_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.35, 0.2, 0.15
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
 
