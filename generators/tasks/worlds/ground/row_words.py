@@ -51,6 +51,11 @@ class RowWords:
                     return self._with_noun(said, self._words.named(short), form)
         return self._with_noun(said, self.title(said), form)
 
+    def prepare(self, rows: Sequence[RowSaid]) -> None:
+        """Have titles in quotation marks in a goal that speaks of rows of which one needs them."""
+        unclear = (not is_clear(self._setting, one.entity, one.title) for one in rows)
+        self._has_quotes = self._has_quotes or any(unclear)
+
     def _with_noun(self, said: RowSaid, title: str, form: str) -> str:
         bare, one = (re.sub(r"\W", "", text).casefold() for text in (title, said.entity.one))
         is_code = bare.isdigit()

@@ -31,6 +31,7 @@ from generators.tasks.worlds.ground.mentions import (
     ValuesSaid,
     WantedSaid,
     fields_in,
+    rows_in,
 )
 from generators.tasks.worlds.ground.row_words import RowWords
 from generators.tasks.worlds.ground.world_rows import Setting
@@ -70,6 +71,7 @@ class Speaker:
         No row is described by a field of which the goal asks or which it changes.
         """
         self._rows.spoken_of = {field for said in words.values() for field in fields_in(said)}
+        self._rows.prepare(rows_in([*words.values()]))
         voices = dict[str, Voice | str]()
         for name, said in words.items():
             if isinstance(said, str):
