@@ -171,3 +171,26 @@ def test_rows_of_one_goal_have_their_noun_alike() -> None:
         noun = first.entity.one.casefold()
         named = {one.title.casefold().startswith(noun) for one in (first, second)}
         assert any(named) or f"{noun} {second.title.casefold()}" not in goal.text.casefold()
+
+
+def test_a_goal_has_all_its_titles_in_quotation_marks_if_one_needs_them() -> None:
+    rows = shop_rows()
+    names = ["Oak kettle", "Oak kettle with lid", "Tall grey mug"]
+    products = [{**row, "name": name} for row, name in zip(rows["product"], names, strict=False)]
+    setting = Setting(SHOP, {**rows, "product": products})
+    entity = SHOP.entity("product")
+    needs, clear, other = (
+        RowSaid(entity, name, row) for name, row in zip(names, products, strict=True)
+    )
+
+    def said(*told: RowSaid) -> set[bool]:
+        """Return whether the last of rows is in quotation marks, for each of many seeds."""
+        found = set[bool]()
+        for seed in SEEDS:
+            speaker = Speaker(setting, RULES, Random(seed), is_precise=False)
+            voices = speaker.voices({str(at): one for at, one in enumerate(told)}, repeated=())
+            found.add(bool(re.search("[\"']", f"{voices[str(len(told) - 1)]:bare}")))
+        return found
+
+    assert said(needs, other) == {True}
+    assert said(clear, other) == {True, False}
