@@ -50,6 +50,7 @@ class FieldWords:
         self.told = list[str]()
         """The texts of pages that it has said in full or in other words, as pages show them."""
         self._terms = dict[str, str]()
+        self._named = dict[tuple[str, ...], str]()
         self._quoted = random.choice(rules.verbs.get("quoted", ['"{text}"']))
         self._has_labels = random.random() < _LABELS
         self._quotes_labels = random.random() < _QUOTED
@@ -77,7 +78,8 @@ class FieldWords:
             if is_noun and not self.quotes_nouns:
                 return f"{SAID}{self.as_noun(field.label)}{END}"
             return self._labelled(field.label, self.random.choice(said or (field.label,)))
-        name = self.random.choice(said or (self._plain_label(field.label),))
+        drawn = self.random.choice(said or (self._plain_label(field.label),))
+        name = self._named.setdefault((field.label, *field.said), drawn)
         if name.casefold() != field.label.casefold():
             self.manners.add("spoken")
         return f"{SAID}{name}{END}"

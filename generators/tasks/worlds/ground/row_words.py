@@ -9,9 +9,11 @@ from generators.tasks.worlds.ground.grammar import spread
 from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
 from schemas.worlds.world import Picture
 
-_DESCRIBED, _SHORT, _QUOTED = 0.25, 0.05, 0.12
-"""The shares of plain rows that are described or called by a part of their title, and of plain goals with titles in
-quotation marks."""
+_DESCRIBED, _SHORT = 0.25, 0.05
+"""The shares of plain rows that are described or called by a part of their title."""
+
+_QUOTED, _QUOTED_LONG, _LONG = 0.1, 0.35, 5
+"""The shares of plain goals with titles in quotation marks, and of those with a title of so many words."""
 
 _NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
 """The shares of goals with the entity's noun before titles of one word, before others, and before those of persons."""
@@ -27,7 +29,8 @@ class RowWords:
         self._words, self._setting = words, words.setting
         self._rules, self._random = words.rules, words.random
         self._is_precise, self._manners = words.is_precise, words.manners
-        self._noun_draw, self._has_quotes = self._random.random(), self._random.random() < _QUOTED
+        self._noun_draw, self._quote_draw = self._random.random(), self._random.random()
+        self._has_quotes = self._quote_draw < _QUOTED
         self.spoken_of: Collection[str] = ()
         """The fields by which no row is described."""
         self.names = dict[str, str]()
@@ -52,9 +55,12 @@ class RowWords:
         return self._with_noun(said, self.title(said), form)
 
     def prepare(self, rows: Sequence[RowSaid]) -> None:
-        """Have titles in quotation marks in a goal that speaks of rows of which one needs them."""
+        """Have titles in quotation marks in a goal that speaks of rows of which one needs them, or may have them."""
         unclear = (not is_clear(self._setting, one.entity, one.title) for one in rows)
-        self._has_quotes = self._has_quotes or any(unclear)
+        is_long = any(len(one.title.split()) >= _LONG for one in rows)
+        self._has_quotes = (
+            self._has_quotes or any(unclear) or (is_long and self._quote_draw < _QUOTED_LONG)
+        )
 
     def _with_noun(self, said: RowSaid, title: str, form: str) -> str:
         bare, one = (re.sub(r"\W", "", text).casefold() for text in (title, said.entity.one))

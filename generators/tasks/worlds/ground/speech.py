@@ -58,6 +58,9 @@ class Speaker:
     ) -> None:
         self._setting, self._rules, self._random = setting, rules, random
         self._is_precise = is_precise
+        self._templates = dict[str, str]()
+        """The phrases that it has drawn for lists of values, so that all are alike."""
+        self._has_verbs = random.random() < _IN_VERBS
         self._words = FieldWords(setting, rules, random, is_precise=is_precise)
         self._rows = RowWords(self._words)
         self.manners, self.told = self._words.manners, self._words.told
@@ -253,13 +256,15 @@ class Speaker:
             return self._values(said, "")
         title = [self._words.value(one) for one in held if one.field is said.entity.title]
         rest = [one for one in held if one.field is not said.entity.title]
-        has_verbs = self._random.random() < _IN_VERBS
-        does = [self._words.predicate(one) for one in rest] if has_verbs else [""]
+        does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
         return ", ".join([*title, *(does if all(does) else self._listed(rest, "values"))])
 
     def _listed(self, held: Sequence[ValueSaid], name: str) -> list[str]:
         told = f"{name}_exactly" if self._is_precise else name
-        template = spread(self._random.choice(self._rules.phrases[told]), self._random)
+        if told not in self._templates:
+            drawn = self._random.choice(self._rules.phrases[told])
+            self._templates[told] = spread(drawn, self._random)
+        template = self._templates[told]
         flag = self._rules.phrases[name.replace("values", "flag")][0]
         return [
             (flag if one.field.kind is Kind.FLAG and not self._is_precise else template).format(
