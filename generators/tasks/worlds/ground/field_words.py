@@ -56,7 +56,10 @@ class FieldWords:
         self._quotes_labels = random.random() < _QUOTED
         self._lowers_choices = self.lowers and random.random() < _LOWER
         self._shows_days = random.random() < _SHOWN
-        self._days = {name: random.choice(rules.days[name]) for name in ("this_year", "other_year")}
+        other = random.choice(rules.days["other_year"])
+        alike = [one for one in rules.days["this_year"] if other.startswith(one)]
+        this = random.choice(alike or rules.days["this_year"])
+        self._days = {"this_year": this, "other_year": other}
 
     def called(self, field: DataField, form: str) -> str:
         """Return what a field is called: a noun, or as `form` says `the` noun or label, `any` of them, or its `label`."""
