@@ -23,6 +23,9 @@ _LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.28, 0.3, 0.5
 marks; of nouns that have the label after them in brackets; and of plain goals that have choices in small letters, and days as
 pages show them."""
 
+_FEW_WORDS = 5
+"""The most words of a text that stands in a sentence without quotation marks."""
+
 _PLAIN_TEXT = re.compile(r"[.,;:?!](?=\s|$)|[\"()]")
 _NO_CENTS = re.compile(r"[.,]00(?=\D*$)")
 _ON_DAY = re.compile(r"\bon \{value\}")
@@ -211,8 +214,9 @@ class FieldWords:
         )
 
     def text(self, text: str) -> str:
-        """Return a text as it stands, in quotation marks if it has marks of its own."""
-        is_bare = not self.is_precise and not _PLAIN_TEXT.search(text)
+        """Return a text as it stands, in quotation marks if it is long or has marks of its own."""
+        is_short = len(text.split()) <= _FEW_WORDS and not _PLAIN_TEXT.search(text)
+        is_bare = is_short and not self.is_precise
         return f"{KEPT}{text}{END}" if is_bare else self.quote(text)
 
     def phrase(self, name: str, **parts: str) -> str:
