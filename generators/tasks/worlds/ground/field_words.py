@@ -18,7 +18,7 @@ KEPT, SAID, END, NAMED = "\ue000", "\ue001", "\ue002", "\ue003"
 """The marks before what stays letter by letter, before a word of ours, after either, and before a title or a value of pages,
 which a message in small letters has in small letters too."""
 
-_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.28, 0.3, 0.5
+_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.06, 0.4, 0.5
 """The shares of plain goals that call fields by their labels where these are no nouns, and that have such labels in quotation
 marks; of nouns that have the label after them in brackets; and of plain goals that have choices in small letters, and days as
 pages show them."""
@@ -26,10 +26,23 @@ pages show them."""
 _FEW_WORDS = 5
 """The most words of a text that stands in a sentence without quotation marks."""
 
+_MARKED = 0.4
+"""The share of precise goals with labels and all values in quotation marks; in others these are as pages have them."""
+
+_SMALL = 0.75
+"""The share of choices before a noun that are in small letters."""
+
+_LABEL_NOUNS = 0.75
+"""The share of fields whose label is a noun that are called by it, in languages with `verbs`."""
+
+_OF_PEOPLE = re.compile(r"(ish|ch|man|ian|ese|ic)$")
+"""The ends of English words for languages and peoples, which have a capital letter."""
+
 _PLAIN_TEXT = re.compile(r"[.,;:?!](?=\s|$)|[\"()]")
 _NO_CENTS = re.compile(r"[.,]00(?=\D*$)")
 _ON_DAY = re.compile(r"\bon \{value\}")
 _ARTICLE = re.compile(r"\b(an?|at|in|exactly) \{value\}")
+_TEXTS = {Kind.TEXT, Kind.LONG_TEXT, Kind.LINK}
 _NUMERALS = NUMBERS - {Kind.DATE}
 
 
@@ -56,6 +69,7 @@ class FieldWords:
         self._named = dict[tuple[str, ...], str]()
         self._quoted = random.choice(rules.verbs.get("quoted", ['"{text}"']))
         self._has_labels = random.random() < _LABELS
+        self._marks_all = not self.quotes_nouns or random.random() < _MARKED
         self._quotes_labels = random.random() < _QUOTED
         self._lowers_choices = self.lowers and random.random() < _LOWER
         self._shows_days = random.random() < _SHOWN
@@ -83,8 +97,12 @@ class FieldWords:
             is_noun = not said or field.label.casefold() in map(str.casefold, said)
             if is_noun and not self.quotes_nouns:
                 return f"{SAID}{self.as_noun(field.label)}{END}"
+            if not self._marks_all:
+                return self.label(field)
             return self._labelled(field.label, self.random.choice(said or (field.label,)))
         drawn = self.random.choice(said or (self._plain_label(field.label),))
+        if self.quotes_nouns and self._is_near(field) and self.random.random() < _LABEL_NOUNS:
+            drawn = self._plain_label(field.label)
         name = self._named.setdefault((field.label, *field.said), drawn)
         if name.casefold() != field.label.casefold():
             self.manners.add("spoken")
@@ -106,7 +124,7 @@ class FieldWords:
 
     def label(self, field: DataField) -> str:
         """Return the label of a field as pages have it."""
-        is_quoted = self.is_precise or self._is_quoted(field)
+        is_quoted = self._marks_all if self.is_precise else self._is_quoted(field)
         return self.quote(field.label) if is_quoted else f"{SAID}{field.label}{END}"
 
     def _is_quoted(self, field: DataField) -> bool:
@@ -148,8 +166,17 @@ class FieldWords:
         self.told.append(shown)
         if said.field.kind is Kind.TAGS:
             self.told += tags_of(said.value)
-        told = self.quote(shown) if self.is_precise else self._everyday(said, shown)
+        is_marked = self._marks_all or said.field.kind in _TEXTS
+        exact = self.quote(shown) if is_marked else self.named(shown)
+        told = exact if self.is_precise else self._everyday(said, shown)
         return f"{self.term(said.over)} {told}" if said.over else told
+
+    def adjective(self, said: ValueSaid) -> str:
+        """Return a choice as it stands before a noun, as a rule in small letters."""
+        shown = self.setting.show(said.entity, said.field, said.value)
+        self.told.append(shown)
+        is_small = self.random.random() < _SMALL and not _OF_PEOPLE.search(shown)
+        return self._keep(shown.lower() if is_small else shown, shown)
 
     def predicate(self, said: ValueSaid) -> str:
         """Return what a row does that has a value, as `is due on 3 May`; empty: nothing says it."""
@@ -161,6 +188,10 @@ class FieldWords:
             return ""
         self.manners.add("spoken")
         return self.filled(self.random.choice(known), value=self.value(said))
+
+    def wish(self, said: ValueSaid) -> str:
+        """Return a predicate as what should be, as `should be due on 3 May`; empty: nothing says it."""
+        return _should(self.predicate(said))
 
     def phrases_of(self, said: ValueSaid) -> list[str]:
         """Return the phrases that say after a noun what rows have, with `{value}`."""
@@ -268,6 +299,21 @@ class FieldWords:
         """Return a text in quotation marks, marked; one with an apostrophe is in double ones."""
         quoted = '"{text}"' if "'" in text else self._quoted
         return f"{KEPT}{quoted.format(text=text)}{END}"
+
+
+def _should(predicate: str) -> str:
+    """Return `should` with the verb of a predicate in the present; empty: its verb is in the past."""
+    verb, _, rest = predicate.partition(" ")
+    if verb in {"is", "was"}:
+        return f"should be {rest}"
+    if verb == "has":
+        return f"should have {rest}"
+    stem = (
+        re.sub(r"ies$", "y", verb)
+        if verb.endswith("ies")
+        else re.sub(r"(?<=[cs]h|ss)es$|(?<=[ox])es$|s$", "", verb)
+    )
+    return f"should {stem} {rest}" if stem != verb else ""
 
 
 class Called:

@@ -98,8 +98,8 @@ class WantedSaid(NamedTuple):
 class StepSaid(NamedTuple):
     """A step of a workflow that a row is to take."""
 
-    row: RowSaid | None
-    """The row; None: the sentence has spoken of it."""
+    row: RowSaid | RowsSaid | None
+    """The row, or several; None: the sentence has spoken of it."""
     step: Transition
     field: DataField
     """The field with the row's state."""

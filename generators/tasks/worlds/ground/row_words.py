@@ -7,6 +7,7 @@ from generators.tasks.worlds.ground.describing import describe, is_clear, short_
 from generators.tasks.worlds.ground.field_words import END, KEPT, SAID, Called, FieldWords
 from generators.tasks.worlds.ground.grammar import spread
 from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
+from schemas.worlds.field import Kind
 from schemas.worlds.world import Picture
 
 _DESCRIBED, _SHORT = 0.25, 0.05
@@ -17,6 +18,9 @@ _QUOTED, _QUOTED_LONG, _LONG = 0.1, 0.35, 5
 
 _NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
 """The shares of goals with the entity's noun before titles of one word, before others, and before those of persons."""
+
+_BEFORE = 0.6
+"""The share of conditions by one word of a choice whose word stands before the noun."""
 
 _BY_NAME = {"name", "bare"}
 """The forms of a row that does without a description; a bare one lacks its noun, too."""
@@ -130,11 +134,29 @@ class RowWords:
             return many
         if self._is_precise:
             return self._words.phrase("rows_exactly", many=many, tests=self._tests(said))
-        told = [self._condition(test) for test in said.tests]
+        tests, noun = [*said.tests], many
+        before = next((one for one in tests if self._stands_before(said, one)), None)
+        if before is not None and self._random.random() < _BEFORE:
+            tests.remove(before)
+            noun = f"{self._words.adjective(before)} {many}"
+        if not tests:
+            return noun
+        told = [self._condition(test) for test in tests]
         clauses = tuple(self._rules.phrases["clauses"])
         told.sort(key=lambda one: one.startswith(clauses))
         which = " ".join(told) if self._are_unlike(told) else self._words.join(told)
-        return self._words.phrase("rows", many=many, which=which)
+        return self._words.phrase("rows", many=noun, which=which)
+
+    def _stands_before(self, said: RowsSaid, test: ValueSaid) -> bool:
+        """Return whether a condition's value can stand before the noun, as `waiting payments`: it is a word of this field alone."""
+        history = self._setting.world.history
+        is_label = history is not None and history.changes == said.entity.name
+        if test.field.kind is not Kind.CHOICE or is_label or "bare" not in self._rules.verbs:
+            return False
+        value = str(test.value).casefold()
+        others = (one for one in said.entity.fields if one is not test.field)
+        is_own = not any(value in map(str.casefold, one.choices) for one in others)
+        return is_own and value.isalpha()
 
     def _are_unlike(self, told: Sequence[str]) -> bool:
         """Return whether phrases of rows stand beside one another without `and`: a clause does, and some phrases do."""
@@ -184,7 +206,7 @@ class RowWords:
         phrases, field = self._rules.phrases, self._words.noun(test.field)
         bare = field.strip(KEPT + SAID + END)
         is_plural = any(re.search(one, bare) for one in phrases["plurals"])
-        has = self._rules.verbs.get("has", [""])
+        has = self._rules.verbs.get("holds", [""])
         parts = {
             "value": self._words.value(test),
             "be": phrases["be"][is_plural],

@@ -38,9 +38,12 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
 
-_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.35, 0.2, 0.15
+_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.08, 0.05, 0.12
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
+
+_IN_PHRASES, _IN_WISHES = 0.65, 0.5
+"""The shares of new rows whose values are said in phrases, and of goals that say in verbs what should be."""
 
 _RANKS = {
     **dict.fromkeys(("larger", "later"), "more"),
@@ -61,6 +64,8 @@ class Speaker:
         self._templates = dict[str, str]()
         """The phrases that it has drawn for lists of values, so that all are alike."""
         self._has_verbs = random.random() < _IN_VERBS
+        self._has_phrases = random.random() < _IN_PHRASES
+        self._has_wishes = random.random() < _IN_WISHES
         self._words = FieldWords(setting, rules, random, is_precise=is_precise)
         self._rows = RowWords(self._words)
         self.manners, self.told = self._words.manners, self._words.told
@@ -106,8 +111,8 @@ class Speaker:
                 return self._cells(said, form)
             case WantedSaid():
                 return self._order(said)
-            case StepSaid(step=step):
-                return self._words.quote(step.label) if form == "label" else self._step(said)
+            case StepSaid():
+                return self._step(said, form)
             case DeletionSaid(row=row):
                 return self._words.phrase("deletion", row=self.say(row))
             case ChangeSaid(row=row, values=values):
@@ -242,6 +247,10 @@ class Speaker:
         ]
         if form == "new":
             return self._new(said, held)
+        if form == "has":
+            return self._news(said, held)
+        if form == "is" and self._is_thing(said):
+            return self._wishes(held)
         if form == "does":
             does = [self._words.predicate(one) for one in held]
             is_renamed = said.entity.title.name in said.values
@@ -250,6 +259,18 @@ class Speaker:
             return self._words.verb("stated", values=self._values(said, "with"))
         return self._words.join(self._listed(held, f"values_{form}" if form else "values"))
 
+    def _news(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
+        """Return what a row has new; a flag is said in a verb."""
+        if any(one.field.kind is Kind.FLAG for one in held):
+            return self._values(said, "does")
+        each = (
+            self._words.verb_of("new_value").format(
+                field=Called(self._words, one.field), value=self._words.value(one)
+            )
+            for one in held
+        )
+        return self._words.verb("has", values=self._words.join([*each]))
+
     def _new(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
         """Return the values of a new row: its title, then the others."""
         if "new" not in self._rules.verbs or self._is_precise:
@@ -257,7 +278,32 @@ class Speaker:
         title = [self._words.value(one) for one in held if one.field is said.entity.title]
         rest = [one for one in held if one.field is not said.entity.title]
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
+        if self._has_phrases and not all(does):
+            does = [self._phrase_of(one) for one in rest]
         return ", ".join([*title, *(does if all(does) else self._listed(rest, "values"))])
+
+    def _is_thing(self, said: ValuesSaid) -> bool:
+        """Return whether values can be said of `it`."""
+        has_verbs = "new" in self._rules.verbs and not self._is_precise
+        is_renamed = said.entity.title.name in said.values
+        return has_verbs and not is_renamed and said.entity.picture is not Picture.PERSON
+
+    def _phrase_of(self, value: ValueSaid) -> str:
+        """Return what a new row has as it stands after its noun, or after the name of the field."""
+        clauses = tuple(self._rules.phrases["clauses"])
+        known = [one for one in self._words.phrases_of(value) if not one.startswith(clauses)]
+        if known:
+            return self._words.filled(self._random.choice(known), value=self._words.value(value))
+        return self._words.predicate(value) or self._listed([value], "values")[0]
+
+    def _wishes(self, held: Sequence[ValueSaid]) -> str:
+        """Return clauses that say what should be."""
+        told = self._listed(held, "values_is")
+        wishes = [self._words.wish(one) if self._has_wishes else "" for one in held]
+        it = self._words.phrase("it")
+        return self._words.join(
+            [f"{it} {wish}" if wish else clause for wish, clause in zip(wishes, told, strict=True)]
+        )
 
     def _listed(self, held: Sequence[ValueSaid], name: str) -> list[str]:
         told = f"{name}_exactly" if self._is_precise else name
@@ -310,12 +356,22 @@ class Speaker:
         ]
         return self._words.join(told)
 
-    def _step(self, said: StepSaid) -> str:
-        row = self._words.phrase("it") if said.row is None else self.say(said.row)
+    def _step(self, said: StepSaid, form: str) -> str:
+        """Return a step of a row or of rows, `it`: of it; `label` is what pages call the step."""
+        if form == "label":
+            return self._words.quote(said.step.label)
+        is_it = said.row is None or form == "it"
+        row = self._words.phrase("it") if is_it else self._stepping(said)
         if said.step.said and not self._is_precise:
-            plain = [one for one in said.step.said if said.row is None or one.endswith("{it}")]
+            plain = [one for one in said.step.said if is_it or one.endswith("{it}")]
             return self._random.choice(plain or said.step.said).format(it=row)
         return self._words.phrase("step", row=row, after=self._words.text(said.step.after))
+
+    def _stepping(self, said: StepSaid) -> str:
+        """Return the row or the rows that take a step."""
+        if isinstance(said.row, RowsSaid):
+            return self._words.verb("all", rows=self.say(said.row))
+        return self.say(said.row) if said.row is not None else ""
 
 
 class Voice:

@@ -22,10 +22,10 @@ from generators.tasks.worlds.ground.world_rows import Setting
 _PRECISE = 0.13
 """The share of goals in the precise form."""
 
-_OPENED, _REASON, _ASIDE, _CLOSED = 0.08, 0.22, 0.02, 0.07
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.05, 0.1, 0.01, 0.04
 """The shares of goals with each sentence around their request."""
 
-_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.06, 0.25, 0.08, 0.03, 0.1
+_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.03, 0.25, 0.08, 0.02, 0.1
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 

@@ -19,6 +19,7 @@ from generators.tasks.worlds.ground.mentions import (
     FieldSaid,
     RowSaid,
     SeveralSaid,
+    StepSaid,
     TermSaid,
     ValueSaid,
     ValuesSaid,
@@ -172,6 +173,7 @@ def move_several(setting: Setting, random: Random) -> Draft | None:
                     "among": part.among,
                     "field": FieldSaid((field,)),
                     "after": ValueSaid(entity, field, step.after),
+                    "do": StepSaid(part.among, step, field),
                 },
                 changes_of_part(setting, part, moved),
                 (

@@ -96,7 +96,7 @@ def test_what_cannot_be_done_is_asked_for_like_what_can() -> None:
     assert all(task.expect.looked for task in twins), "nothing asks whether anybody looked"
     assert not any(one in task.instruction for task in twins for one in task.expect.looked[1:])
     others = [task for task in tasks if task not in twins and "refusal" in task.manners]
-    assert 0.02 < len(others) / (len(tasks) - len(twins)) < 0.12
+    assert 0.005 < len(others) / (len(tasks) - len(twins)) < 0.12
     for task in twins:
         answer = task.reference[-1].text or ""
         assert ("refusal" in task.manners) is (answer == "impossible")
