@@ -178,6 +178,9 @@ def _ordered(setting: Setting) -> Steps:
 
 Plan = Callable[[Setting], Steps]
 
+_SENT = (EmptySearch, WrongFilter, RefusedEntry)
+"""Slips of two steps: the press that sends them is one of them."""
+
 _clean: dict[Plan, tuple[int, dict[str, list[dict[str, object]]]]] = {}
 
 
@@ -210,7 +213,8 @@ async def test_a_slip_is_seen_and_mended(kind: Callable[[], Slip], plan: Plan) -
     taken, state = await _play(world, plan(Setting(world, ROWS)), _Only(kind))
     assert len(taken) > clean
     assert state == wanted
-    assert [one.injected_mistake for one in taken if one.injected_mistake] == [kind().kind]
+    made = [one.injected_mistake for one in taken if one.injected_mistake]
+    assert made == [kind().kind] * (2 if kind in _SENT else 1)
 
 
 async def test_another_entry_of_the_navigation_is_left_for_the_right_one() -> None:
