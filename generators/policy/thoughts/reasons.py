@@ -20,8 +20,8 @@ _LONGEST = 60
 _MOST = 3
 """So many of the conditions that a row meets are said."""
 
-_PART = re.compile(r"\d{3,}")
-"""What of a name people say alone: its number."""
+_PART = re.compile(r"\d{3,}|[^\W\d_]{4,}$")
+"""What of a name people say alone: its number, or its last word."""
 
 
 def reason(
@@ -73,11 +73,12 @@ def _quote(fact: Fact, sight: Sight) -> str:
 
 
 def _by_part(name: str, goal: str, others: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """Return that a goal calls a row by the number in its name; empty: it does not."""
+    """Return that a goal calls a row by a part of its name; empty: it does not."""
     found = _PART.findall(name)
-    part = found[0] if len(found) == 1 and re.search(rf"(?<!\w){found[0]}(?!\w)", goal) else ""
-    if not part or name.casefold() in goal:
+    is_said = len(found) == 1 and re.search(rf"(?<!\w){found[0].casefold()}(?!\w)", goal)
+    if not is_said or name.casefold() in goal:
         return "", {}
+    part = found[0]
     is_alone = bool(others) and not any(part in one for one in others)
     return ("by_part_alone" if is_alone else "by_part"), {"part": part}
 

@@ -209,9 +209,10 @@ def labels(sight: Sight) -> list[str]:
 
 def content(target: Node) -> str | None:
     """Return what a field holds, empty: nothing; None: that is not written in it, or too long."""
-    value = words(target.value or target.selected or "")
+    is_list = target.tag == "select"  # whose value is none of the words that it shows
+    value = words(target.selected or "") if is_list else words(target.value or "")
     is_text = target.tag == "textarea" or target.attrs.get("type", "text") in _TEXTS
-    if target.tag == "select":
+    if is_list:
         return _short(value)
     return (_short(value) if value else "") if is_text and is_field(target) else None
 

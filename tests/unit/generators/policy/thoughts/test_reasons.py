@@ -86,3 +86,12 @@ def test_a_link_on_a_page_is_opened_as_what_the_page_has_it() -> None:
 def test_a_thought_that_concludes_why_it_is_this_row_is_kept() -> None:
     root = listed(("Lamp", "There"))
     assert reason(OPENS, sight_of(root), "", (Fact(of="Lamp"),), Random(1)) is None
+
+
+def test_a_person_is_opened_by_the_last_name_that_the_goal_gives() -> None:
+    root = listed(("Ann Noble", ""), ("Eve Moor", ""))
+    opens = step(do="click", on="Ann Noble", why="I open it.", purpose="row")
+    opens = opens.model_copy(update={"by": (Fact(of="Ann Noble"),)})
+    told = reason(opens, sight_of(root), "open the page of noble", (), Random(1))
+    assert says(told, "reasons.by_part_alone", on="Ann Noble", part="Noble")
+    assert reason(opens, sight_of(root), "open the nobles", (), Random(1)) is None

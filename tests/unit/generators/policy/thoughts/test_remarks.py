@@ -177,6 +177,13 @@ def test_a_field_is_told_to_hold_what_it_holds() -> None:
     assert remarks(typed, cut, label="Your name") == {"So."}
 
 
+def test_a_list_is_told_to_hold_the_words_that_it_shows() -> None:
+    doctor = replace(field("7"), tag="select", selected="Ann", attrs={"id": "who"})
+    opened = remarks(Click(x=30, y=31), node("body", "", doctor), label="Doctor")
+    assert any(says(one, "remarks.holds", name="Doctor", other="Ann") for one in opened)
+    assert not any('"7"' in one for one in opened)
+
+
 def test_what_was_entered_is_told_where_the_field_shows_it() -> None:
     root = node("body", "", field("Ada"), node("button", "Save", at=(9.0, 9.0)))
     save = Click(x=9, y=9)
