@@ -9,6 +9,7 @@ from generators.tasks.worlds.ground.row_conditions import draw_part
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import Setting, rank
+from generators.tasks.worlds.references.forms import count_to
 from generators.tasks.worlds.references.pattern_steps import views_of
 from generators.tasks.worlds.references.sorted_lists import Ordered, to_first
 from generators.tasks.worlds.references.steps import (
@@ -110,7 +111,7 @@ def put_in(setting: Setting, cart: Cart, view: View, row: Row, *, from_list: boo
 def count_up(setting: Setting, cart: Cart, row: Row, times: int) -> Steps:
     """Return the steps that increase a visible thing's quantity in the cart `times` times."""
     title = setting.title(setting.world.entity(cart.things), row)
-    return (click(setting.world.words.increase.format(field=title), Purpose.COUNT),) * times
+    return count_to(setting.world.words.increase.format(field=title), str(times + 1), times)
 
 
 def _draw(setting: Setting, random: Random, cart: Cart, view: View) -> list[Wanted]:

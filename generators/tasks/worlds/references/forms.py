@@ -4,6 +4,7 @@ Where a widget can be operated in several ways, the world and the words of the s
 process: a choice of a combobox is clicked or taken by Enter, a slider is dragged or moved by keys.
 """
 
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.dates import put_day
 from generators.tasks.worlds.references.steps import (
@@ -134,7 +135,13 @@ def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
         return (fill(field.label, show_value(setting.world, field, value)),)
     words = setting.world.words
     button = (words.increase if value > before else words.decrease).format(field=field.label)
-    return (click(button, Purpose.COUNT),) * abs(value - before)
+    return count_to(button, show_value(setting.world, field, value), abs(value - before))
+
+
+def count_to(button: str, value: str, times: int) -> Steps:
+    """Return the clicks on a button, so many times, that bring a number by one each to a value."""
+    why = sentence("steps.count_to", text=value)
+    return (click(button, Purpose.COUNT).model_copy(update={"why": why}),) * times
 
 
 def fill_form(setting: Setting, entity: Entity, values: Row) -> Steps:

@@ -16,7 +16,7 @@ from generators.tasks.worlds.ground.mentions import FieldSaid, RowSaid, TermSaid
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.kinds import KINDS
-from generators.tasks.worlds.references.forms import put
+from generators.tasks.worlds.references.forms import count_to, put
 from generators.tasks.worlds.references.pattern_steps import to_month
 from generators.tasks.worlds.references.steps import (
     OPENS_ROW,
@@ -277,3 +277,10 @@ def test_a_row_that_the_goal_names_is_opened_for_its_name() -> None:
         for task in tasks_of(family, "edit"):
             rows = [one for one in task.reference or () if one.purpose in OPENS_ROW]
             assert not any(one.by for one in rows if f'"{one.on}"' in task.instruction)
+
+
+def test_a_button_beside_a_number_is_clicked_for_the_number_that_it_has_to_be() -> None:
+    steps = count_to("More", "4", 2)
+    said = [one.why or "" for one in think(steps, "", "none", Random(1))]
+    assert len(said) == 2
+    assert all(says(one, "steps.count_to", text="4") for one in said)
