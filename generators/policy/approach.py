@@ -30,6 +30,8 @@ LOOKS = {Do.LOOK, Do.FIND}
 _ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
+_ROWS = {"li", "tr", "article"}
+
 _THINGS = {
     Purpose.VIEW: "the link that I need",
     Purpose.SAVE: "the button that saves",
@@ -63,7 +65,8 @@ class Approach:
 
         One whose name has the step's words among others is meant only if all was in sight, and nothing is called just so.
         """
-        exact, goes_on = page.find(step, exactly=True), unseen_part(places) is not None
+        fact, goes_on = _fact_named(step, page), unseen_part(places) is not None
+        exact = fact or page.find(step, exactly=True)
         if goes_on and exact is not None and page.is_cut_before(step, exact):
             return None
         return page.find(step) if exact is None and not goes_on else exact
@@ -211,6 +214,19 @@ class Approach:
                 FailureKind.POLICY,
                 f"step {self._course.number} of the reference: '{step.on}' cannot be brought into sight",
             )
+
+
+def _fact_named(step: ReferenceStep, page: Page) -> Node | None:
+    """Return the label that a look is for among the facts of a row's page, which a list beside it may have too; None: there is none."""
+    if step.do is not Do.LOOK:
+        return None
+    wanted = words(step.on or "")
+    named = (one for one in page.front.walk() if one.tag == "dt" and words(one.text) == wanted)
+    return next((one for one in named if not _is_in_row(one, page)), None)
+
+
+def _is_in_row(thing: Node, page: Page) -> bool:
+    return any(one.tag in _ROWS for one in page.window.path_to(thing))
 
 
 def _way(direction: Direction) -> str:

@@ -176,6 +176,17 @@ async def test_a_last_page_ends_at_a_pager_that_leads_back_alone(look: str) -> N
     assert isinstance(await _decide(policy, root), Answer if look != "page-item" else Scroll)
 
 
+async def test_a_fact_of_a_row_is_looked_at_on_its_page_and_not_as_a_filter_of_the_list() -> None:
+    label = node("label", "State", at=AWAY, top=-300.0, key=1)
+    seen = scrolled(node("body", "", node("label", "State", key=1), node("a", "Lamp")))
+    beside = node("aside", "", node("dl", "", node("dt", "State", key=5), node("dd", "Sold")))
+    later = scrolled(node("body", "", label, node("a", "Lamp"), beside), 300.0)
+    policy = ReferencePolicy([step(do="click", on="Lamp"), step(do="look", on="State")])
+    await _decide(policy, seen)
+
+    assert not isinstance(await _decide(policy, later), Scroll | Key)
+
+
 @pytest.mark.parametrize("top", [399.0, 380.0])
 async def test_a_pager_of_which_only_the_edge_is_in_sight_may_lead_on(top: float) -> None:
     def pager(scroll: float, *links: Node) -> Node:
