@@ -10,6 +10,8 @@ from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 
+_KNOWN = (Sort.CHOICE, Sort.TEXT, Sort.LABEL, Sort.RANK)
+
 Used = frozenset[int]
 """The numbers of the mentions that an attempt uses."""
 
@@ -55,7 +57,7 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     whole = [one for one in told if not _left(scene, needed, one) and not _forgets(scene, one)]
     is_done = any(isinstance(one.result, Reading) and not _answers(one) for one in whole)
     new = scene.new_entities()
-    whole = [one for one in whole if not _touches(one, new)]
+    whole = [one for one in whole if not _touches(one, new) and not _is_deaf(scene, one)]
     if not scene.may_act():
         whole = [one for one in whole if not _changes(one)]
     elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
@@ -118,9 +120,18 @@ def _is_to_act(scene: Scene, attempt: Attempt) -> bool:
     )
 
 
+def _is_deaf(scene: Scene, attempt: Attempt) -> bool:
+    """Return whether an answer does without words of the question by which people speak of the world."""
+    return _answers(attempt) and any(scene.asks(sentence) for _, sentence in scene.unread)
+
+
 def _is_needed(scene: Scene, item: Item) -> bool:
     """Return whether a reading must use a mention: a day is never said for nothing, nor what stands in a phrase for a field."""
-    is_named = item.counts and not scene.is_part(item)
+    is_noun = item.has(Sort.ONE, Sort.MANY, Sort.VIEW)
+    is_meant = item.counts or (item.exact and item.has(*_KNOWN) and not is_noun)
+    if item.has(Sort.RANK) or item.is_alone:
+        return True
+    is_named = is_meant and not scene.is_part(item)
     return is_named or item.day is not None or scene.is_framed(item)
 
 

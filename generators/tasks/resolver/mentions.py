@@ -48,6 +48,8 @@ class Item(NamedTuple):
     """Whether it is written as the world writes names: with a capital letter within a sentence."""
     is_alone: bool = False
     """Whether it is the name of a field that is said around a row, and so has no value."""
+    also: tuple[int, ...] = ()
+    """The places of words elsewhere that belong to it."""
     new: str = ""
     """The entity of which it is the name of a new row; empty: of none."""
     weak: bool = False

@@ -45,6 +45,8 @@ class Pairing:
         """The fields of values by what is said around them, as `due on …`."""
         self.predicates: dict[int, int] = {}
         """Where what is said around a value begins, by the value's number, if it is a predicate."""
+        self.words = set[int]()
+        """The places of words that are said around values."""
         self.swallowed = set[int]()
         """What is part of what is said around a value."""
         self._name_new()
@@ -267,6 +269,8 @@ class Pairing:
                 self.predicates[item.number] = start
             if longest.is_reduced and not self._is_behind_be(start):
                 del self.predicates[item.number]
+            self.words |= {*range(start, item.place)}
+            self.words |= {*range(item.end, item.end + len(longest.behind))}
             inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
 

@@ -90,6 +90,7 @@ class Resolver:
                 finder.key,
                 vocabulary.frames,
                 words,
+                spoken=vocabulary.spoken,
                 strangers=finder.strangers(items),
                 names_first=names_first,
             )

@@ -59,6 +59,9 @@ def _units(items: Sequence[Item], words: Key, language: Words) -> Iterator[_Unit
         if entities:
             named = entities
             yield _Unit(item.place, item.end, item.sentence, entities)
+        nouns = frozenset(one.entity for one in item.senses if one.sort is Sort.ONE)
+        if nouns and item.place and words[item.place - 1] in language.articles:
+            yield _Unit(item.place, item.end, item.sentence, nouns)
     sentence = 0
     if named:
         marks = {item.place: item for item in items}
@@ -138,6 +141,7 @@ def _replace(items: Sequence[Item], unit: _Unit, match: _Match) -> list[Item]:
         cues=frozenset({Cue.TELL}) if is_asked else frozenset(),
         exact=True,
         is_alone=True,
+        also=tuple(behind),
     )
     at = next((n for n, one in enumerate(kept) if one.place >= place.start), len(kept))
     return [*kept[:at], label, *kept[at:]]

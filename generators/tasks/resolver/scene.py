@@ -1,6 +1,6 @@
 """A goal's mentions put together: which value belongs to which field, and what is left."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from generators.tasks.resolver.mentions import TITLES, Item
@@ -11,7 +11,7 @@ from generators.tasks.resolver.place import TEXTS, Place
 from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.senses import Key, Sort
 from generators.tasks.resolver.spoken import Frame
-from generators.tasks.resolver.tokens import key_of
+from generators.tasks.resolver.tokens import key_of, stem
 from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField
 
@@ -30,13 +30,14 @@ class Scene(Passage):
         frames: Sequence[Frame],
         language: Words,
         *,
+        spoken: Collection[str],
         strangers: Sequence[str],
         names_first: bool,
     ) -> None:
         super().__init__(items, words, language.articles)
         self.place, self.strangers = place, strangers
         """Where the goal is read, and the names in it that are not the world's."""
-        self._language = language
+        self._language, self._spoken = language, spoken
         self._pairing = Pairing(self, place, frames, language, names_first=names_first)
 
     @cached_property
@@ -112,6 +113,32 @@ class Scene(Passage):
         some = [*fields]
         return [one for one in self.bare if any(each in some for each in self.fields(one, entity))]
 
+    @cached_property
+    def unread(self) -> list[tuple[int, int]]:
+        """Return the words, by place and sentence, that no mention has, though the world speaks so of rows."""
+        known = {place for one in self.items for place in (*range(one.place, one.end), *one.also)}
+        known |= self._pairing.words | self._behind_deeds()
+        sentences = {one.place: one.sentence for one in self.items}
+        out, sentence = list[tuple[int, int]](), 0
+        for place, word in enumerate(self.words):
+            sentence = sentences.get(place, sentence)
+            is_idle = word in self._language.common or word in self._language.idle
+            is_word = not is_idle and stem(word, self._language.endings) in self._spoken
+            if place not in known and is_word:
+                out.append((place, sentence))
+        return out
+
+    def _behind_deeds(self) -> set[int]:
+        """Return the places of what stands behind the row in words for a step: `hand … in for review`."""
+        out = set[int]()
+        for item in self.items:
+            for sense in item.senses:
+                key = key_of(str(sense.value)) if sense.sort is Sort.DEED and sense.value else ()
+                for at in range(item.end, len(self.words) - len(key) + 1):
+                    if key and self.words[at : at + len(key)] == key:
+                        out |= {*range(at, at + len(key))}
+        return out
+
     def new_entities(self) -> set[str]:
         """Return the entities of which a goal asks for new rows."""
         named = {one.new for one in self.items if one.new}
@@ -139,6 +166,8 @@ class Scene(Passage):
         is_other = self.is_part(item) or item.is_literal or item.has(*TITLES, Sort.LABEL)
         if not item.is_value or is_other or (item.weak and item.has(Sort.FLAG)):
             return False
+        if item.weak and item.cues and not item.exact and not self.is_aim(item):
+            return False  # `over` is seldom a state
         return not item.weak or self.is_aim(item) or self.speaks_of_rows(item.sentence)
 
     def _is_firm(self, pair: Pair) -> bool:
@@ -147,11 +176,11 @@ class Scene(Passage):
 
     def _make(self, item: Item) -> Pair:
         if item.number in self._pairing.framed:
-            over, negated = self._bound_before(item, None)
+            over, negated = self._bound_before(item)
             role = Role.COND if over is not None else self._framed_role(item)
             return Pair(item, None, role, over, negated)
         label = self._pairing.labels.get(item.number)
-        over, negated = self._bound_before(item, label)
+        over, negated = self._bound_before(item)
         role = Role.COND if over is not None else self._role(item, label)
         return Pair(item, label, role, over, negated)
 
@@ -196,11 +225,12 @@ class Scene(Passage):
         )  # `with "Open" as its Status` is said of both
         return Role.EITHER if is_behind and role is Role.COND else role
 
-    def _bound_before(self, item: Item, label: Item | None) -> tuple[Cue | None, bool]:
+    def _bound_before(self, item: Item) -> tuple[Cue | None, bool]:
         """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""
         over, negated = None, False
         for before in reversed(self.items[: item.number]):
-            if before is label or before.is_value or before.mark or item.place - before.end > _NEAR:
+            is_other = before.is_value or before.has(Sort.LABEL) or before.mark
+            if is_other or item.place - before.end > _NEAR:
                 break
             if over is None and item.is_measure and before.cues & {Cue.ABOVE, Cue.BELOW}:
                 over = Cue.ABOVE if Cue.ABOVE in before.cues else Cue.BELOW

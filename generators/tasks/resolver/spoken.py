@@ -84,8 +84,10 @@ def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[s
     own = field.ranks
     told = [] if own is None else [(own.more, 1), (own.most, 1), (own.less, 0), (own.least, 0)]
     for phrase, largest in told:
-        for form in _forms(key_of(phrase), words):
-            if len(form) > 1 or form == key_of(phrase):
+        key = key_of(phrase)
+        bare = {key[1:]} if {*key[:1]} & words.have and not {*key[1:]} <= words.known else set()
+        for form in _forms(key, words) | bare:
+            if len(form) > 1 or form == key:
                 yield " ".join(form), Sense(Sort.RANK, entity.name, field.name, largest)
 
 

@@ -69,6 +69,8 @@ class TextReader:
         if start is None or end is None or self._text.tokens[start].quote >= 0:
             return
         inside = [one for one in out if start <= one.place < end]
+        if any(one.sort is Sort.LABEL and one in label.senses for i in inside for one in i.senses):
+            return  # the field's name again, as `the plate (Number plate)`
         if (
             len(inside) == 1
             and (inside[0].place, inside[0].end) == (start, end)
@@ -165,11 +167,19 @@ class TextReader:
     def _text_behind_predicate(self, item: Item, starts: dict[int, Item]) -> int | None:
         """Return where a text of no known words begins behind what is said of rows before a value; None: there is none."""
         for at in (item.end, item.end + 1):
-            if at in starts or at >= len(self._text.tokens) or not self._text.is_strange(at):
+            if (
+                self._is_covered(at, starts)
+                or at >= len(self._text.tokens)
+                or not self._text.is_strange(at)
+            ):
                 continue
             if any(self._text.key[at - one : at] in self._predicates for one in self._lengths):
                 return at
         return None
+
+    @staticmethod
+    def _is_covered(at: int, starts: dict[int, Item]) -> bool:
+        return any(one.place <= at < one.end for one in starts.values())
 
     def _is_colon(self, at: int) -> bool:
         return at < len(self._text.tokens) and self._text.tokens[at].text == ":"

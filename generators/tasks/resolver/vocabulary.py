@@ -49,7 +49,10 @@ class Vocabulary:
         """What is said around a row for a field of it."""
         self.words = {word for key in self.exact for word in key}
         """All words of the phrases."""
-        self.slips = slips_of(self._spoken(), self.words)
+        spoken = self._spoken()
+        self.spoken = frozenset(self._stem(word) for word in spoken if word.isalpha())
+        """The stems of the words by which people speak of the world."""
+        self.slips = slips_of(spoken, self.words)
         """Slips of the world's own words, but for those of its rows."""
         self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
 

@@ -101,6 +101,8 @@ class Words(NamedTuple):
     """Numbers in words."""
     common: frozenset[str]
     """Words that mean nothing by themselves."""
+    idle: frozenset[str]
+    """Words of requests that say nothing of rows; any other word that a reading leaves out may change what is asked."""
     articles: frozenset[str]
     """The articles of one certain thing."""
     flags: Mapping[str, int]
@@ -157,6 +159,7 @@ def words_of(language: str) -> Words:
         {key_of(name)[0]: number for names, number in _months(told) for name in names},
         {key_of(name)[0]: number for name, number in told.get("numbers", {}).items()},
         frozenset(key_of(" ".join(told["common"]))),
+        frozenset(key_of(" ".join(told["idle"]))),
         frozenset(told["articles"]),
         told["flags"],
         frozenset(own),

@@ -57,7 +57,9 @@ def _values_of(scene: Scene, entity: Entity) -> list[Given] | Attempt:
     out = list[Given]()
     for pair in scene.pairs:
         fields = scene.fields_of(pair, entity.name)
-        if not fields or (pair.label is None and len(fields) > 1):
+        is_told = scene.is_told(pair)
+        is_word = not is_told and pair.item.weak and not pair.item.exact and pair.item.senses
+        if not fields or (not is_told and len(fields) > 1) or is_word:
             continue
         told = scene.place.values(entity, fields[0], pair.item)
         if len(told) != 1:

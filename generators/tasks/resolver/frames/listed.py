@@ -136,7 +136,10 @@ def _on_described(scene: Scene, entity: Entity, split: Split, used: Used) -> Ite
         told = order._replace(used=used | order.used)
         yield from read_order(scene, entity, rows, split.settings, told)
         return
-    yield from _orderless(scene, entity, used)
+    orderless = list(_orderless(scene, entity, used))
+    yield from orderless
+    if orderless:
+        return
     if not split.conditions and not _is_only(scene, entity):
         return
     deeds = scene.deeds(entity.name)
