@@ -1,16 +1,17 @@
-"""Measure how many drawn goals of worlds the resolver reads, and whether as their tasks mean them.
+"""Measure how many goals of worlds the resolver reads, and whether as their tasks mean them.
 
-For each kind of task, in the languages that the resolver reads: how many goals have the one reading that comes to the task's expectation, how many are read
-otherwise, and how many are refused. Goals are drawn as `tasks.source = "worlds"` draws them: a goal that the resolver
-reads otherwise than its task was drawn anew. Beside them are messages that people wrote who had been told what is to be done
-and no goal (`measuring/messages.jsonl`) (`.venv/bin/python -m bench.resolver --seeds 4`). The CPU time is of a goal,
-without that of a world's vocabulary, which its first goal needs.
+For each kind of task, in the languages that the resolver reads: how many goals have the one reading that comes to the task's
+expectation, how many are read otherwise, and how many are refused. Goals are taken as they are worded first: those of tasks are
+worded anew until the resolver reads one (`.venv/bin/python -m bench.resolver --seeds 4`). Beside them are messages that people
+wrote who had been told what is to be done and no goal (`measuring/messages.jsonl`). The CPU time is of a goal, without that of a
+world's vocabulary, which its first goal needs; that of a task is without and with reading, its world being drawn.
 """
 
 import argparse
 import json
 import time
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
@@ -85,27 +86,35 @@ def _counts(of: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(told.items())) for name, told in sorted(of.items())}
 
 
+def _draw(seed: int, *, as_worded: bool) -> tuple[list[tuple[str, Task]], float]:
+    """Return a task of each kind and family, and the milliseconds of CPU time that it takes: as worded, or as read."""
+    start, out = time.process_time(), list[tuple[str, Task]]()
+    for family in sorted(path.stem for path in FOLDER.glob("*.toml")):
+        for kind in kinds_of(family):
+            with suppress(BadTasks):
+                out.append((kind, draw_task(f"{family}/{kind}", seed, as_worded=as_worded)))
+    return out, _MILLIS * (time.process_time() - start)
+
+
 def main() -> None:
     """Draw goals, read them, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=2, help="seeds of each family")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     asked = parser.parse_args()
-    families = sorted(path.stem for path in FOLDER.glob("*.toml"))
     kinds: dict[str, Counter[str]] = {}
     languages: dict[str, Counter[str]] = {}
-    times = list[float]()
+    times, spent, count = list[float](), Counter[bool](), 0
     for seed in range(asked.first, asked.first + asked.seeds):
-        for family in families:
-            for kind in kinds_of(family):
-                try:
-                    task = draw_task(f"{family}/{kind}", seed)
-                except BadTasks:
-                    continue
-                told, millis = _judge(task)
-                languages.setdefault(_language(task), Counter())[told] += 1
-                if _language(task) not in languages_read():
-                    continue
+        _draw(seed, as_worded=True)  # the worlds, which both are drawn from
+        worded, millis = _draw(seed, as_worded=True)
+        spent[True] += round(millis)
+        spent[False] += round(_draw(seed, as_worded=False)[1])
+        count += len(worded)
+        for kind, task in worded:
+            told, millis = _judge(task)
+            languages.setdefault(_language(task), Counter())[told] += 1
+            if _language(task) in languages_read():
                 kinds.setdefault(kind, Counter())[told] += 1
                 times.append(millis)
     total = sum(kinds.values(), Counter[str]())
@@ -119,6 +128,8 @@ def main() -> None:
                 f"{name}_share": round(total[name] / total.total(), 4)
                 for name in ("right", "wrong", "refused")
             },
+            "task_ms_as_worded": round(spent[True] / count, 1),
+            "task_ms": round(spent[False] / count, 1),
             "goal_ms_median": round(median(times), 2),
             "goal_ms_p95": round(quantiles(times, n=20)[-1], 2),
             "min_right_share": MIN_RIGHT,

@@ -10,8 +10,8 @@ from random import Random
 
 from generators.sites.gates import leak_gates
 from generators.tasks.resolver.agreement import agrees
-from generators.tasks.resolver.reading import Reading
 from generators.tasks.resolver.resolve import Resolver
+from generators.tasks.resolver.words import languages as readable
 from generators.tasks.worlds.faults import with_fault
 from generators.tasks.worlds.ground.grammar import (
     Grammar,
@@ -46,6 +46,9 @@ _WORLDS = 20
 _FURTHER = 2**40
 """The distance between the seeds of these worlds, larger than seeds in use."""
 
+_WORDINGS = 4
+"""Maximum number of goals that are worded for a draft until the resolver reads one as its task."""
+
 _TRIES = 90
 """Maximum number of consecutive draws without a new task before a kind counts as exhausted."""
 
@@ -74,10 +77,11 @@ def kinds_of(family: str) -> list[str]:
     return [one.name for one in kinds if one.needs is None or has_pattern(family, one.needs)]
 
 
-def draw_task(template_id: str, seed: int, faults: float = 0.0) -> Task:
+def draw_task(template_id: str, seed: int, faults: float = 0.0, *, as_worded: bool = False) -> Task:
     """Return a kind's first task in the world of a seed, or in a further world if that has no such task.
 
     `template_id` is the family and the kind, as `shop/find`; `faults` is the share of tasks whose site has a fault.
+    `as_worded` takes goals that the resolver does not read, as a measure of it needs them.
 
     Raises:
         BadTasks: none of the worlds tried has such a task.
@@ -85,7 +89,7 @@ def draw_task(template_id: str, seed: int, faults: float = 0.0) -> Task:
     family, kind = template_id.split("/")
     for attempt in range(_WORLDS):
         world, setting = _world_and_setting(family, seed + attempt * _FURTHER)
-        task = next(_tasks(setting, KINDS[kind], seed, world.sha256), None)
+        task = next(_tasks(setting, KINDS[kind], seed, world.sha256, as_worded=as_worded), None)
         if task is None:
             continue
         chance = Random(f"fault {template_id} {seed}")
@@ -109,7 +113,9 @@ def _world_and_setting(family: str, seed: int) -> tuple[World, Setting]:
     return world, Setting(world, rows)
 
 
-def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[WorldTask]:
+def _tasks(
+    setting: Setting, kind: TaskKind, seed: int, name: str, *, as_worded: bool = False
+) -> Iterator[WorldTask]:
     """Yield tasks of a kind; `name` seeds the draws.
 
     Tasks with few distractors are skipped until a third of the consecutive draws have failed.
@@ -126,14 +132,15 @@ def _tasks(setting: Setting, kind: TaskKind, seed: int, name: str) -> Iterator[W
         if draft is None or oversteps(setting, draft):
             continue
         style = Random(f"style {stream}")
-        task = _word_task(setting, draft, kind, seed, random=random, style=style)
+        worded = _worded(setting, draft, kind, seed, random=random, style=style, stream=stream)
+        task = next((one for one in worded if as_worded or has_one_reading(setting, one)), None)
         if task is None:
             continue
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
         if is_easy and failed < _TRIES // 3:
             continue
-        if goal not in goals and is_earned(setting, task) and not _is_misread(setting, task):
+        if goal not in goals and is_earned(setting, task):
             failed = 0
             goals.add(goal)
             yield task
@@ -144,10 +151,32 @@ def _resolver(setting: Setting) -> Resolver:
     return Resolver(setting.world, setting.rows)
 
 
-def _is_misread(setting: Setting, task: WorldTask) -> bool:
-    """Return whether the resolver, who knows the goal and the world alone, understands another task than the one meant."""
+def _worded(
+    setting: Setting,
+    draft: Draft,
+    kind: TaskKind,
+    seed: int,
+    *,
+    random: Random,
+    style: Random,
+    stream: str,
+) -> Iterator[WorldTask]:
+    """Yield the task of a draft with its goal, then with others in other words."""
+    for number in range(_WORDINGS):
+        words = random if number == 0 else Random(f"words {number} {stream}")
+        task = _word_task(setting, draft, kind, seed, random=words, style=style)
+        if task is not None:
+            yield task
+
+
+def has_one_reading(setting: Setting, task: WorldTask) -> bool:
+    """Return whether the resolver, who knows the goal and the world alone, understands the task that is meant.
+
+    Goals in a language that it does not read are taken as they are.
+    """
     read = _resolver(setting).read(task.instruction)
-    return isinstance(read, Reading) and not agrees(read, task.expect, setting.world)
+    is_known = setting.world.language.value in readable()
+    return agrees(read, task.expect, setting.world) or not is_known
 
 
 def is_earned(setting: Setting, task: WorldTask) -> bool:

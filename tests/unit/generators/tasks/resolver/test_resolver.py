@@ -81,13 +81,12 @@ def test_words_that_ask_for_nothing_are_refused(resolver: Resolver, goal: str) -
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_drawn_goal_is_read_as_its_task_or_refused(family: str, kind: str) -> None:
-    task = drawn.task(family, kind, 5)
+def test_a_drawn_english_goal_has_one_reading(family: str, kind: str) -> None:
+    task = drawn.task(family, kind, drawn.english(family))
     if task is None or task.expect is None:
         pytest.skip("the world has no such task")
     world, rows = drawn.whole(family, int(str(task.parameters["world"])))
-    read = Resolver(world, rows).read(task.instruction)
-    assert agrees(read, task.expect, world) or isinstance(read, Refusal)
+    assert agrees(Resolver(world, rows).read(task.instruction), task.expect, world)
 
 
 def test_a_task_agrees_with_its_own_goal_only() -> None:
