@@ -13,7 +13,7 @@ from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
-_TO = ("to",)
+_TO, _BACK = ("to",), 6
 _NEAR, _FAR = 4, 9
 """How many words may stand between a field and its value: behind it, and before it."""
 
@@ -142,6 +142,8 @@ class Pairing:
         """Return whether words between a value and a field say that it is its value: `as`, or `for` behind `it says`."""
         before = self._passage.before(value)
         is_said = before is not None and Cue.SAY in before.cues
+        if len(joints) == 1 and Cue.UNDER in joints[0].cues and self._is_tight(value, joints[0]):
+            return True
         if value.quoted and len(joints) == 1 and Cue.OF in joints[0].cues:
             return joints[0].end - joints[0].place == 1
         return any(
@@ -150,6 +152,12 @@ class Pairing:
             or (is_said and one.cues & {Cue.UNDER, Cue.OF})
             for one in joints
         )
+
+    def _is_tight(self, value: Item, joint: Item) -> bool:
+        """Return whether `under` stands right behind a value, and is no bound: `have A under B`."""
+        before = self._passage.before(value)
+        is_had = before is not None and before.cues & {Cue.PLAIN, Cue.COND, Cue.SET, Cue.AND}
+        return bool(is_had) and joint.place == value.end and joint.end - joint.place == 1
 
     def _pair_before(self, label: Item) -> None:
         """Pair a field with the value behind it: `Status is "Open"`."""
@@ -170,7 +178,8 @@ class Pairing:
         """Pair a value with a field that nothing else is paired with: `set the Status of … to "Open"`."""
         is_aim = self._passage.is_aim(value)
         is_new = is_aim or self._passage.roles[value.number] is Role.SET
-        if value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
+        is_source = value.has(*TITLES) and self._is_source(value)
+        if is_source or value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
             return
         joint = self._passage.before(value)
         is_listed = joint is not None and joint.mark == ":"
@@ -179,7 +188,10 @@ class Pairing:
         free = [
             one
             for one in self.bare()
-            if not one.is_alone and self._is_of(one, value) and self._speaks(one)
+            if not one.is_alone
+            and not self._passage.is_noun_of_row(one)
+            and self._is_of(one, value)
+            and self._speaks(one)
         ]
         if value.has(*TITLES):
             free = [one for one in free if self._is_link(one, value)]
@@ -222,6 +234,15 @@ class Pairing:
         if is_named or self._passage.is_after(label, Cue.SAME):
             return True
         return not self._is_link(label, value) and any(Cue.AS in one.cues for one in between)
+
+    def _is_source(self, value: Item) -> bool:
+        """Return whether a row is the one that others are to be like: `the same kind as X`."""
+        for before in reversed(self._passage.items[max(0, value.number - _BACK) : value.number]):
+            if before.mark or before.is_value:
+                return False
+            if Cue.SAME in before.cues:
+                return True
+        return False
 
     @staticmethod
     def _is_equated(between: Sequence[Item]) -> bool:
@@ -319,7 +340,11 @@ class Pairing:
             return False
         if Cue.AND in before.cues and before.number:
             before = items[before.number - 1]
-        is_told = before.is_value and self._passage.roles[before.number] is Role.COND
+        is_told = (
+            before.is_value
+            and not before.has(*TITLES)
+            and self._passage.roles[before.number] is Role.COND
+        )
         is_row = is_predicate and before.has(*TITLES)
         return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told or is_row
 

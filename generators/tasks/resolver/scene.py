@@ -71,6 +71,11 @@ class Scene(Passage):
             if not one.weak or one.exact or self.speaks_of_rows(one.sentence)
         )
 
+    def with_cues(self, *cues: Cue) -> list[Item]:
+        """Return the mentions that are one of some cues, and no part of the name of a field around a value."""
+        found = super().with_cues(*cues)
+        return [one for one in found if not (one.has(Sort.LABEL) and self.is_part(one))]
+
     def deeds(self, entity: str) -> list[str]:
         """Return the steps of an entity's workflow that a goal has words for; all of their words must be there."""
         found = [
@@ -172,7 +177,8 @@ class Scene(Passage):
 
     def _is_firm(self, pair: Pair) -> bool:
         is_told = pair.label is not None or pair.item.number in self._pairing.framed
-        return is_told or not pair.item.weak or pair.role is Role.SET
+        is_exact = pair.item.exact and pair.item.has(Sort.CHOICE)
+        return is_told or not pair.item.weak or pair.role is Role.SET or is_exact
 
     def _make(self, item: Item) -> Pair:
         if item.number in self._pairing.framed:
@@ -229,7 +235,10 @@ class Scene(Passage):
         """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""
         over, negated = None, False
         for before in reversed(self.items[: item.number]):
-            is_other = before.is_value or before.has(Sort.LABEL) or before.mark
+            is_bound = not before.cues.isdisjoint({Cue.ABOVE, Cue.BELOW}) and item.is_measure
+            is_other = not is_bound and (
+                before.is_value or before.has(Sort.LABEL) or bool(before.mark)
+            )
             if is_other or item.place - before.end > _NEAR:
                 break
             if over is None and item.is_measure and before.cues & {Cue.ABOVE, Cue.BELOW}:

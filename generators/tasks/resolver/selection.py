@@ -206,7 +206,7 @@ def _is_near(scene: Scene, label: Item, item: Item) -> bool:
     """Return whether a field may be that of an order: in its sentence, or before it if that speaks of no other."""
     if label.sentence == item.sentence:
         return True
-    starts = {one.sentence for one in scene.with_cues(Cue.START)}
+    starts = {one.sentence for one in scene.with_cues(Cue.START, Cue.FIRST)}
     is_asked = (
         scene.speaks_of_rows(item.sentence) or scene.asks(item.sentence) or item.sentence in starts
     )

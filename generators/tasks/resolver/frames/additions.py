@@ -45,6 +45,8 @@ def _create(scene: Scene, entity: Entity) -> Iterator[Attempt]:
     named = named_rows(scene, entity)
     if scene.with_cues(Cue.FREE) and _calendars(scene, entity):
         return  # its day is to be found
+    if _is_torn(scene, used):
+        return  # something is said of the new row that is not read
     is_whole = bool(groups) and all(entity.title.name in group for group in groups)
     if is_whole and not named:
         yield Attempt(used, _addition(entity, groups))
@@ -58,7 +60,7 @@ def _values_of(scene: Scene, entity: Entity) -> list[Given] | Attempt:
     for pair in scene.pairs:
         fields = scene.fields_of(pair, entity.name)
         is_told = scene.is_told(pair)
-        is_word = not is_told and pair.item.weak and not pair.item.exact and pair.item.senses
+        is_word = not is_told and _is_word(pair.item)
         if not fields or (not is_told and len(fields) > 1) or is_word:
             continue
         told = scene.place.values(entity, fields[0], pair.item)
@@ -68,6 +70,11 @@ def _values_of(scene: Scene, entity: Entity) -> list[Given] | Attempt:
             return refuse(used, reason, f"{fields[0].label} is not one value: {pair.item.text}")
         out.append((pair, fields[0], told[0]))
     return out
+
+
+def _is_word(item: Item) -> bool:
+    """Return whether a value is a single word in small letters, which may mean nothing."""
+    return item.weak and not item.exact and bool(item.senses) and item.end - item.place == 1
 
 
 def _is_whole(scene: Scene, entity: Entity) -> bool:
@@ -138,6 +145,24 @@ def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
         return
     group = {**group, views[0].day or "": free}
     yield Attempt(used | used_by(day_names), _addition(entity, [group]))
+
+
+def _is_torn(scene: Scene, used: Used) -> bool:
+    """Return whether something between two commas behind the name of a new row is not read."""
+    first = next((one for one in scene.items if one.new), None)
+    if first is None:
+        return False
+    parts, part = list[list[Item]](), list[Item]()
+    for item in scene.items[first.number + 1 :]:
+        if item.mark in {",", ";", "."}:
+            parts.append(part)
+            part = []
+        else:
+            part.append(item)
+        if item.mark == ".":
+            break
+    told = (one for one in parts if any(item.is_value or item.has(Sort.LABEL) for item in one))
+    return any(used.isdisjoint({item.number for item in part}) for part in told)
 
 
 def _calendars(scene: Scene, entity: Entity) -> list[View]:

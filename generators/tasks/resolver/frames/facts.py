@@ -10,6 +10,7 @@ from generators.tasks.resolver.reading import Change, Reading, Reason, Refusal
 from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.selection import entities_of, find_order, named_in, select, splits
+from generators.tasks.resolver.senses import Sort
 from generators.worlds.state.database import Row, Value
 from schemas.worlds.field import DataField
 from schemas.worlds.world import Entity
@@ -85,16 +86,30 @@ def _ways(scene: Scene, entity: Entity, labels: Sequence[Item]) -> Iterator[Way]
     Single words may be left out; ways that use more of them come first.
     """
     seen = set[tuple[tuple[str, str], ...]]()
-    weak = [one for one in labels if one.weak]
+    weak = [one for one in labels if one.weak or _is_again(one, labels)]
     for count in range(len(weak), -1, -1):
         for some in combinations(weak, count):
-            kept = [one for one in labels if not one.weak or one in some]
+            kept = [one for one in labels if one not in weak or one in some]
             for order in permutations(kept):
                 for way in _way(scene, entity, order):
                     name = tuple((at.name, field.name) for _, at, field in way)
                     if way and name not in seen:
                         seen.add(name)
                         yield way
+
+
+def _is_again(label: Item, labels: Sequence[Item]) -> bool:
+    """Return whether a name is of a field that another one may name too: `when is it due (Due on)`."""
+    own = {one for one in label.senses if one.sort is Sort.LABEL}
+    return not label.is_alone and any(
+        not own.isdisjoint(one.senses) for one in labels if one is not label
+    )
+
+
+def _used_on(scene: Scene, way: "Way") -> Used:
+    """Return where a goal names the fields of a way, perhaps more than once."""
+    again = (scene.again(entity.name, [field]) for _, entity, field in way)
+    return used_by(*(label for label, _, _ in way), *again)
 
 
 def _way(scene: Scene, entity: Entity, labels: Sequence[Item]) -> Iterator[Way]:
@@ -121,7 +136,7 @@ def _follow(scene: Scene, row: Row, way: Way) -> Row | None:
 
 
 def _fact(scene: Scene, entity: Entity, row: Row, way: Way, used: Used) -> Attempt:
-    used |= used_by(label for label, _, _ in way)
+    used |= _used_on(scene, way)
     last = way[-1]
     there = _follow(scene, row, way[:-1])
     if there is None or there[last[2].name] is None:
@@ -132,7 +147,7 @@ def _fact(scene: Scene, entity: Entity, row: Row, way: Way, used: Used) -> Attem
 
 
 def _change_there(scene: Scene, row: Row, way: Way, used: Used) -> Iterator[Attempt]:
-    used |= used_by(label for label, _, _ in way)
+    used |= _used_on(scene, way)
     target = scene.place.world.entity(way[-1][2].target or "")
     there = _follow(scene, row, way)
     told = [pair for pair in scene.pairs if scene.fields_of(pair, target.name)]
