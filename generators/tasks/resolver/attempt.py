@@ -51,7 +51,8 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     Every mention that counts must be used; of the others, a reading that uses more values goes before one that uses
     fewer, and so does a refusal.
     """
-    needed = {one.number for one in scene.items if _is_needed(scene, one)}
+    bounds = {pair.item.number for pair in scene.pairs if pair.over is not None}
+    needed = {one.number for one in scene.items if _is_needed(scene, one)} | bounds
     values = {one.number for one in scene.items if one.is_value}
     told = [*attempts]
     whole = [one for one in told if not _left(scene, needed, one) and not _forgets(scene, one)]

@@ -22,7 +22,7 @@ def with_descriptions(scene: Scene) -> list[Item]:
         told = list(_told_of(scene, item)) if _is_one(scene, item) else []
         entities = {one.entity for one in item.senses if one.sort is Sort.ONE}
         rows = [(entity, _rows(scene, entity, told)) for entity in sorted(entities)] if told else []
-        if rows:
+        if rows and (rows[0][1] or not item.has(Sort.LABEL)):
             end = max(one.item.number for one in told)
             found.append(_as_rows(scene, item, end, rows[0]))
         else:

@@ -10,7 +10,7 @@ from generators.tasks.resolver.new_names import NewNames
 from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.strangers import Strangers
 from generators.tasks.resolver.texts import TextReader
-from generators.tasks.resolver.tokens import STOPS
+from generators.tasks.resolver.tokens import STOPS, spelling_of
 from generators.tasks.resolver.values import Quantity, find_quantities
 from generators.tasks.resolver.vocabulary import Vocabulary
 from generators.tasks.resolver.words import Cue, Words
@@ -18,12 +18,14 @@ from schemas.worlds.field import Kind
 from schemas.worlds.world import World
 
 _NO_CUES: frozenset[Cue] = frozenset()
-_LONGEST, _NEAR = 16, 3
+_LONGEST, _NEAR, _TWO, _BRACKETED = 16, 3, 2, 4
 _ITS = (("it",), ("them",))
+_NO_VALUES = frozenset({Cue.DELETE, Cue.MEAN, Cue.SUM, Cue.NEW, Cue.FREE})
+"""What a word does not say as the value of a field that stands before it, as `priority mean`."""
 _ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
 """What names rows."""
 
-_CODE = re.compile(r"(?<![\w-])[A-Z]{1,3}-?\d{3,}(?![\w-])")
+_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,3}-?|[A-Z]{2,3} )\d{3,}(?![\w-])")
 """Codes as records have them: letters and a number."""
 
 
@@ -46,7 +48,7 @@ class Finder:
         first = list(self._find())
         self._ranked = {one.entity for item in first for one in item.senses if one.sort in _ROWS}
         whole = list(self._find()) if self._ranked else first
-        named = self._new_names.read(list(_once(whole)))
+        named = self._new_names.read(list(_once(_merge_brackets(whole))))
         found = self._merge_tags(self._texts.read(named))
         found = list(self._strangers.added_to(found))
         return [item._replace(number=number) for number, item in zip(count(), found, strict=False)]
@@ -108,6 +110,8 @@ class Finder:
         measured = 0 if said is None else self._words_until(at, said.end)
         cued, cues = self._cue(at)
         cued, cues = self._before_name(at, cued, cues)
+        if length == 1 and any(one.sort is Sort.FLAG for one in senses) and self._is_other_word(at):
+            length, senses = 0, ()
         is_field = Cue.FIELD in cues and before is not None and before.has(Sort.LABEL)
         is_said = before is not None and before.has(Sort.LABEL) and at - before.end <= _NEAR
         is_said = (is_said or self._is_aim(at, before)) and any(
@@ -118,9 +122,10 @@ class Finder:
             is_field and before is not None and before.end == at and before.quoted
         ):
             length, senses = 0, ()
-        length, senses = self._whole_title(at, length, senses)
-        if is_said and any(one.sort is Sort.CHOICE for one in senses):
+        length, senses = self._whole_title(at, *self._without_joint(at, length, senses))
+        if is_said and self._is_choice_of(before, senses):
             cued = min(cued, length)
+            cues -= _NO_VALUES
         longest = max(length, measured, cued)
         if longest == 0:
             return None
@@ -134,6 +139,16 @@ class Finder:
             item = _with(item, said)._replace(weak=not item.has(*TITLES))
         return item._replace(cues=cues) if cued == longest else item
 
+    @staticmethod
+    def _is_choice_of(before: Item | None, senses: Sequence[Sense]) -> bool:
+        """Return whether a phrase is a choice, and one of the field before it if that is named."""
+        fields = {(one.entity, one.name) for one in before.senses} if before is not None else set()
+        is_named = before is not None and before.has(Sort.LABEL)
+        return any(
+            one.sort is Sort.CHOICE and (not is_named or (one.entity, one.name) in fields)
+            for one in senses
+        )
+
     def _is_aim(self, at: int, before: Item | None) -> bool:
         """Return whether `goes to` or the like stands right before a word, as what something is to become does."""
         if before is None or before.end != at or not before.cues & {Cue.SET, Cue.AS}:
@@ -141,6 +156,17 @@ class Finder:
         return Cue.AS in before.cues or Cue.TO in self._words.cues.get(
             self._text.key[at - 1 : at], _NO_CUES
         )
+
+    def _without_joint(
+        self, at: int, length: int, senses: tuple[Sense, ...]
+    ) -> tuple[int, tuple[Sense, ...]]:
+        """Return nothing instead of a field as `Vom Konto` if it may be `vom` before another: in small letters."""
+        is_joint = Cue.OF in self._words.cues.get(self._text.key[at : at + 1], _NO_CUES)
+        if length < _TWO or not is_joint:
+            return length, senses
+        rest = self._vocabulary.find(self._text.key[at + 1 : at + length])
+        is_other = any(one.sort in {Sort.LABEL, Sort.ONE} for one in rest)
+        return (0, ()) if is_other and not self._text.is_upper(at) else (length, senses)
 
     def _whole_title(
         self, at: int, length: int, senses: tuple[Sense, ...]
@@ -191,7 +217,7 @@ class Finder:
             if cues is not None and all(
                 one.quote < 0 for one in self._text.tokens[at : at + length]
             ):
-                return length, cues
+                return length, self._spelled(at, length, cues)
         return 0, _NO_CUES
 
     def _before_name(self, at: int, cued: int, cues: frozenset[Cue]) -> tuple[int, frozenset[Cue]]:
@@ -208,12 +234,23 @@ class Finder:
         behind = self._text.key[at + length : at + length + 1]
         return any(one.sort is Sort.DEED for one in senses) and behind in _ITS
 
+    def _spelled(self, at: int, length: int, cues: frozenset[Cue]) -> frozenset[Cue]:
+        """Return what a phrase says by its accents, if others differ from it in nothing else."""
+        known = self._words.spellings.get(self._text.key[at : at + length], {})
+        return known.get(spelling_of(self._text.between(at, at + length)), cues)
+
+    def _is_other_word(self, at: int) -> bool:
+        """Return whether a word has no accent where yes or no has one, as `si` and `sí`."""
+        key = self._text.key[at : at + 1]
+        said = self._text.spelling(self._text.tokens[at])
+        return key in self._words.spellings and said not in self._words.flags
+
     def _is_common(self, at: int, length: int) -> bool:
         """Return whether a phrase of the world is one of words that mean nothing by themselves, as `in`."""
         some = self._text.tokens[at : at + length]
         if not all(one.text in self._words.common for one in some):
             return False
-        if length and all(one.text in self._words.flags for one in some):
+        if length and all(self._text.spelling(one) in self._words.flags for one in some):
             return False
         is_name = length and self._text.goal[some[0].start].isupper() and self._text.is_inside(at)
         return not is_name
@@ -269,3 +306,19 @@ def _with(item: Item, said: Quantity) -> Item:
     return item._replace(
         whole=said.whole, cents=said.cents, day=said.day, is_unclear=said.is_unclear
     )
+
+
+def _merge_brackets(items: list[Item]) -> list[Item]:
+    """Return the mentions with names of one field, of which the second stands in brackets, as one: `author ("By")`."""
+    out = list[Item]()
+    for item in items:
+        out.append(item)
+        if item.mark != ")" or len(out) < _BRACKETED:
+            continue
+        label, opens, other, _ = out[-_BRACKETED:]
+        shared = tuple(
+            one for one in label.senses if one in other.senses and one.sort is Sort.LABEL
+        )
+        if shared and opens.mark == "(" and other.quoted:
+            out[-_BRACKETED:] = [label._replace(end=item.end, senses=shared, exact=True)]
+    return out

@@ -1,8 +1,12 @@
 """The words of one goal, and how they are written."""
 
-from generators.tasks.resolver.tokens import STOPS, Quote, find_quotes, split
+import re
+
+from generators.tasks.resolver.tokens import STOPS, Quote, Token, find_quotes, split
 from generators.tasks.resolver.vocabulary import Vocabulary
 from generators.tasks.resolver.words import Words
+
+_APOSTROPHES = re.compile("(?<=\\w)['\u2019](?=\\w)")
 
 
 class GoalText:
@@ -20,18 +24,28 @@ class GoalText:
         """Return the text from a word up to another."""
         return self.goal[self.tokens[start].start : self.tokens[end - 1].end]
 
+    def spelling(self, token: Token) -> str:
+        """Return a word with its accents, in small letters."""
+        return self.goal[token.start : token.end].casefold()
+
     def is_upper(self, at: int) -> bool:
         """Return whether a word begins with a capital letter."""
         return self.goal[self.tokens[at].start].isupper()
 
     def is_inside(self, at: int) -> bool:
         """Return whether a word does not begin a sentence."""
-        return at > 0 and self.tokens[at - 1].text not in STOPS | {":"}
+        return at > 0 and self.tokens[at - 1].text not in STOPS | {":", "¿", "¡"}
+
+    def is_joined(self, at: int) -> bool:
+        """Return whether a word goes on with an address: nothing stands between it and the words before and behind."""
+        start = self.goal.rfind(" ", 0, self.tokens[at].start) + 1
+        chunk = self.goal[start:].split(maxsplit=1)[0]
+        return start < self.tokens[at].start and "@" in chunk[1:]
 
     def is_code(self, at: int) -> bool:
         """Return whether what stands at a word up to the next space has more than letters in it, as addresses have."""
         chunk = self.goal[self.tokens[at].start :].split(maxsplit=1)[0].rstrip(".,;:?!")
-        return not chunk.isalpha()
+        return not _APOSTROPHES.sub("", chunk).isalpha()
 
     def is_strange(self, at: int) -> bool:
         """Return whether a word may be part of a name: no mark, no quotation and none that means nothing by itself."""

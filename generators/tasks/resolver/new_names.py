@@ -66,7 +66,8 @@ class NewNames:
         """Return the mark behind which the first new row is told: a colon, or what stands right behind the noun."""
         marks = [one for one in items if one.mark and one.place >= noun.end]
         colon = next((one for one in marks if one.mark == ":"), None)
-        if colon is not None and colon.place - noun.end <= _FAR:
+        is_label = bool(marks) and marks[0].mark == "("  # `a room (floor: 2)`
+        if colon is not None and colon.place - noun.end <= _FAR and not is_label:
             inside = (one for one in items if noun.end <= one.place < colon.place)
             if not any(one.is_value and not one.weak for one in inside):
                 return colon
@@ -100,6 +101,7 @@ class NewNames:
         first = next((one for one in items if one.place == start), None)
         if first is not None and first.quoted:
             return first.end == end
-        if first is not None and first.has(Sort.LABEL) and first.end < end:
+        is_label = first is not None and (first.has(Sort.LABEL) or Cue.FIELD in first.cues)
+        if first is not None and is_label and first.end < end:
             return False
         return self._text.is_upper(start) or self._text.tokens[start].text not in self._common

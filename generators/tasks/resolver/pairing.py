@@ -276,6 +276,7 @@ class Pairing:
                 (one, start)
                 for one in frames
                 if (start := self._start(item, one)) is not None and self._is_fit(one.sense, item)
+                if one.is_predicate or not self._is_noun(item, one.sense.entity)
             ]
             if not found:
                 continue
@@ -299,6 +300,13 @@ class Pairing:
         """Return whether `is` or the like stands before a predicate without it."""
         words = self._passage.words[max(0, start - 2) : start]
         return any(word in self._words.be or word == "s" for word in words)
+
+    def _is_noun(self, item: Item, entity: str) -> bool:
+        """Return whether what stands around the name of a row is rather its noun: no row of the phrase is spoken of."""
+        before = self._passage.before(item)
+        is_noun = before is not None and before.end == item.place and before.has(Sort.ONE)
+        nouns = self._passage.names(Sort.ONE, Sort.MANY, Sort.VIEW)
+        return is_noun and item.has(*TITLES) and entity not in nouns
 
     def _start(self, item: Item, frame: Frame) -> int | None:
         """Return where the words of a frame around a value begin; None: they are not there."""

@@ -56,6 +56,11 @@ class Passage:
                 return False
         return False
 
+    def is_before(self, item: Item, cue: Cue) -> bool:
+        """Return whether a cue stands right behind a mention."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        return any(cue in one.cues and one.place == item.end for one in behind)
+
     def is_aim(self, item: Item) -> bool:
         """Return whether `to` or the like stands right before a value."""
         before = self.before(item)
@@ -67,6 +72,11 @@ class Passage:
         behind = self.items[item.number + 1 : item.number + 2]
         return any(Cue.NOW in one.cues and one.place == item.end for one in behind)
 
+    def is_put(self, item: Item) -> bool:
+        """Return whether a verb right behind a value says that it is new, as German verbs do: `als Status Offen eintragen`."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        return any(one.cues >= {Cue.NOW, Cue.SET} and one.place == item.end for one in behind)
+
     def is_definite(self, item: Item) -> bool:
         """Return whether the article of one certain thing stands before a noun."""
         return item.place > 0 and self.words[item.place - 1] in self.articles
@@ -77,7 +87,7 @@ class Passage:
             return True
         before = self.before(label)
         near = before is not None and before.end == label.place
-        is_listed = near and before is not None and bool(before.cues & _LISTED)
+        is_listed = near and before is not None and bool(before.cues & {*_LISTED, Cue.AS})
         is_marked = label.place > 0 and self.words[label.place - 1] in {",", ";", ":"}
         return self.is_definite(label) or is_marked or is_listed
 

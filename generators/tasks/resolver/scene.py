@@ -217,6 +217,8 @@ class Scene(Passage):
 
     def _role(self, item: Item, label: Item | None) -> Role:
         first = item if label is None or item.number < label.number else label
+        if self.is_put(item):
+            return Role.SET
         if item.number in self.clauses and (label is None or label.number in self.clauses):
             return Role.COND
         between = () if label is None or first is item else self.between(label, item)

@@ -96,6 +96,9 @@ class TextReader:
         """Return where a text begins that ends at a word: behind a mark, or behind what opens a description."""
         at = end
         while at > 0 and self._text.tokens[at - 1].quote < 0:
+            if self._text.is_joined(at):
+                at -= 1
+                continue
             cut = next((one for one in self._ending(at, starts)), None)
             if cut is not None and Cue.TELL in cut.cues:
                 return None
@@ -192,7 +195,8 @@ class TextReader:
         is_known = any(
             one.sort is Sort.TEXT and (one.entity, one.name) in texts for one in item.senses
         )
-        return not is_known and not self._text.is_upper(item.place) and bool(item.cues)
+        is_name = self._text.is_upper(item.place) and not self._words.has_capital_nouns
+        return not is_known and not is_name and bool(item.cues)
 
     def _end_of_text(self, start: int, starts: dict[int, Item]) -> int | None:
         """Return where a text ends: before a mark, another field, the row that it is of, or what ends texts."""
@@ -202,7 +206,9 @@ class TextReader:
             if there is not None and at > start:
                 if there.mark in STOPS or there.mark in {",", "(", ")", ":"}:
                     break
-                if there.cues & {Cue.STAY, Cue.NOW, Cue.UNDO, Cue.IF} or self._is_stay(at):
+                if there.cues & {Cue.STAY, Cue.NOW, Cue.UNDO, Cue.IF, Cue.ELSE} or self._is_stay(
+                    at
+                ):
                     break
                 if Cue.AND in there.cues and self._is_cond(there.end, starts):
                     break
@@ -237,4 +243,11 @@ class TextReader:
             place in starts
             and starts[place].has(Sort.LABEL, Sort.ONE, Sort.MANY, Sort.VIEW, *TITLES, Sort.PLACE)
             for place in range(joint.end, at + 1)
-        ) or (at < len(self._text.tokens) and self._text.tokens[at].quote >= 0)
+        ) or self._is_quoted(at if Cue.FIELD not in self._cues(at, starts) else starts[at].end)
+
+    def _is_quoted(self, at: int) -> bool:
+        return at < len(self._text.tokens) and self._text.tokens[at].quote >= 0
+
+    @staticmethod
+    def _cues(at: int, starts: dict[int, Item]) -> frozenset[Cue]:
+        return starts[at].cues if at in starts else _NO_CUES

@@ -56,6 +56,11 @@ def key_of(text: str) -> tuple[str, ...]:
     return tuple(token.text for token in split(text))
 
 
+def spelling_of(text: str) -> str:
+    """Return the words of a text with their accents, in small letters."""
+    return " ".join(text[one.start : one.end].casefold() for one in split(text))
+
+
 def find_quotes(text: str) -> list[Quote]:
     """Return a text's quotations, in their order."""
     found = list[Quote]()

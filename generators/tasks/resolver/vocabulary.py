@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from generators.tasks.resolver.senses import Key, Sense, Sort
 from generators.tasks.resolver.spoken import flag_phrases, frames_of, ranks_of, row_phrases_of
 from generators.tasks.resolver.tokens import key_of, stem
-from generators.tasks.resolver.words import Words, slips_of
+from generators.tasks.resolver.words import Cue, Words, slips_of
 from generators.worlds.state.database import Row, Rows, Value
 from generators.worlds.state.display import Titles, show
 from schemas.worlds.field import DataField, Kind, tags_of
@@ -52,7 +52,7 @@ class Vocabulary:
         spoken = self._spoken()
         self.spoken = frozenset(self._stem(word) for word in spoken if word.isalpha())
         """The stems of the words by which people speak of the world."""
-        self.slips = slips_of(spoken, self.words)
+        self.slips = slips_of(spoken, self.words, words.endings)
         """Slips of the world's own words, but for those of its rows."""
         self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
 
@@ -133,11 +133,20 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
         for step in flow.transitions:
             yield step.label, Sense(Sort.STEP, flow.entity, step.name)
             for said in step.said:
-                before, _, behind = said.partition("{it}")
-                yield before, Sense(Sort.DEED, flow.entity, step.name, behind.strip())
+                yield _deed(said, Sense(Sort.DEED, flow.entity, step.name), words)
     for thread in world.threads:
         yield thread.reply, Sense(Sort.REPLY, thread.entity)
     yield from ((text, Sense(Sort.PLACE)) for text in _places(world))
+
+
+def _deed(said: str, sense: Sense, words: Words) -> tuple[str, Sense]:
+    """Return the words for a step up to the row, with those behind it; only these where the verb stands at the end."""
+    before, _, behind = said.partition("{it}")
+    key = key_of(before)
+    is_bare = words.articles.issuperset(key) or Cue.OF in words.cues.get(key, ())
+    if behind.strip() and is_bare:
+        return behind, sense._replace(value="")
+    return before, sense._replace(value=behind.strip())
 
 
 def _field_phrases(

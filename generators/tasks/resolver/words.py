@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from generators.tasks.resolver.tokens import key_of
+from generators.tasks.resolver.tokens import key_of, spelling_of, stem
 
 _FILES = Path(__file__).with_name("words")
 
@@ -93,6 +93,8 @@ class Words(NamedTuple):
 
     cues: Mapping[tuple[str, ...], frozenset[Cue]]
     """What phrases say."""
+    spellings: Mapping[tuple[str, ...], Mapping[str, frozenset[Cue]]]
+    """What phrases say by their spelling, of those that differ from another by accents alone, as `é` and `e`."""
     lengths: Mapping[str, tuple[int, ...]]
     """The lengths of phrases by their first word, the longest first."""
     months: Mapping[str, int]
@@ -127,6 +129,8 @@ class Words(NamedTuple):
     """Words before a value that a bound stands for, as `after` for `on`."""
     endings: tuple[tuple[str, str], ...]
     """Endings that inflect words, the longest first, each with what stands in its place."""
+    has_capital_nouns: bool
+    """Whether every noun begins with a capital letter, so that it says nothing of names."""
 
 
 def languages() -> list[str]:
@@ -149,12 +153,20 @@ def words_of(language: str) -> Words:
         for phrase in phrases:
             key = key_of(phrase)
             cues[key] = cues.get(key, frozenset()) | {Cue(name)}
+    spellings: dict[tuple[str, ...], dict[str, frozenset[Cue]]] = {}
+    for name, phrases in (*told["cues"].items(), (None, told["flags"])):
+        for phrase in phrases:
+            by = spellings.setdefault(key_of(phrase), {})
+            more = () if name is None else (Cue(name),)
+            by[spelling_of(phrase)] = by.get(spelling_of(phrase), frozenset()).union(more)
     lengths: dict[str, set[int]] = {}
     for key in cues:
         lengths.setdefault(key[0], set()).add(len(key))
+    endings = tuple((ending, instead) for ending, instead in told.get("endings", ()))
     own = {*key_of(" ".join(told["common"])), *(part for key in cues for part in key)}
     return Words(
         cues,
+        {key: by for key, by in spellings.items() if len(by) > 1},
         {first: tuple(sorted(some, reverse=True)) for first, some in lengths.items()},
         {key_of(name)[0]: number for names, number in _months(told) for name in names},
         {key_of(name)[0]: number for name, number in told.get("numbers", {}).items()},
@@ -163,9 +175,10 @@ def words_of(language: str) -> Words:
         frozenset(told["articles"]),
         told["flags"],
         frozenset(own),
-        slips_of(own, own),
+        slips_of(own, own, endings),
         **{name: frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS},
-        endings=tuple((ending, instead) for ending, instead in told.get("endings", ())),
+        endings=endings,
+        has_capital_nouns=bool(told.get("has_capital_nouns", False)),
     )
 
 
@@ -173,8 +186,10 @@ def _months(told: Mapping[str, list[list[str]]]) -> Iterable[tuple[list[str], in
     return ((names, number) for number, names in enumerate(told["months"], start=1))
 
 
-def slips_of(words: set[str], known: set[str]) -> dict[str, str]:
-    """Return what a single slip makes of words, with the word; without what is known or may be of several."""
+def slips_of(
+    words: set[str], known: set[str], endings: tuple[tuple[str, str], ...]
+) -> dict[str, str]:
+    """Return what a single slip makes of words, with the word; without what is known, may be of several, or inflects it."""
     found: dict[str, set[str]] = {}
     for word in words:
         if len(word) < _SHORTEST:
@@ -188,5 +203,10 @@ def slips_of(words: set[str], known: set[str]) -> dict[str, str]:
     return {
         slip: next(iter(some))
         for slip, some in found.items()
-        if len(some) == 1 and slip not in known
+        if len(some) == 1 and slip not in known and not _is_form(slip, next(iter(some)), endings)
     }
+
+
+def _is_form(slip: str, word: str, endings: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether what a slip would be is rather the word with another ending, as `kleine` is of `kleiner`."""
+    return len(slip) < len(word) and stem(slip, endings) == stem(word, endings)

@@ -139,7 +139,7 @@ def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
         for one in scene.bare
         if views[0].day in {f.name for f in scene.fields(one, entity.name)}
     ]
-    inside = {one[1].name: one[2] for one in given if one[0].item.number in scene.clauses}
+    inside = {one[1].name: one[2] for one in given if _is_of_many(scene, entity, one[0].item)}
     free = _first_free(scene, views[0], start, inside or twice)
     if entity.title.name not in group or free is None:
         return
@@ -168,6 +168,13 @@ def _is_torn(scene: Scene, used: Used) -> bool:
 def _calendars(scene: Scene, entity: Entity) -> list[View]:
     views = scene.place.world.views
     return [one for one in views if one.shape is Shape.CALENDAR and one.entity == entity.name]
+
+
+def _is_of_many(scene: Scene, entity: Entity, item: Item) -> bool:
+    """Return whether a value describes several rows of an entity, behind their noun."""
+    nouns = (one for one in reversed(scene.items[: item.number]) if one.has(Sort.ONE, Sort.MANY))
+    noun = next((one for one in nouns if entity.name in {each.entity for each in one.senses}), None)
+    return item.number in scene.clauses and noun is not None and noun.has(Sort.MANY)
 
 
 def _is_free(scene: Scene, item: Item) -> bool:

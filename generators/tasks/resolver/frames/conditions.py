@@ -53,11 +53,14 @@ def _orders(scene: Scene, values: Sequence[Item]) -> list[tuple[Item, Item, Item
         for each in told
         if _is_condition(roles.get(each[0].number)) and not _is_condition(roles.get(each[1].number))
     ]
-    return sure or told
+    marked = [each for each in told if scene.is_after(each[0], Cue.IF)]
+    return marked if len(marked) == 1 else sure or told
 
 
 def _is_meant(scene: Scene, entity: Entity, value: Item) -> bool:
     """Return whether a single word or number is a value of the condition or one of the two."""
+    if Cue.NOT in value.cues and value.has(Sort.FLAG):
+        return False  # `no` begins sentences
     if value.is_measure and not value.senses:
         bounds = {pair.item.number for pair in scene.pairs if pair.over is not None}
         is_told = scene.is_labelled(value) or value.number in bounds or value.is_amount
@@ -65,6 +68,7 @@ def _is_meant(scene: Scene, entity: Entity, value: Item) -> bool:
             is_told
             or scene.is_aim(value)
             or scene.is_after(value, Cue.ELSE)
+            or scene.is_before(value, Cue.IF)
             or value.day is not None
         )
     return any(

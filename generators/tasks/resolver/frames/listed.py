@@ -20,6 +20,7 @@ from generators.tasks.resolver.selection import (
     splits,
     unnamed_order,
 )
+from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
 from schemas.worlds.world import Entity
@@ -39,10 +40,20 @@ def read_listed(scene: Scene) -> Iterator[Attempt]:
             titles = () if named else (entity.title,)
             again = scene.again(entity.name, (*titles, *(field for _, field in told)))
             used = used_by(*(_parts(pair) for pair, _ in told), again)
-            if named:
+            if named and not _means_others(scene, entity):
                 yield from _on_named(scene, entity, named, split, used)
-            else:
+            elif not named:
                 yield from _on_described(scene, entity, split, used)
+
+
+def _means_others(scene: Scene, entity: Entity) -> bool:
+    """Return whether a goal speaks of all rows of another entity, which named rows describe."""
+    for item in scene.with_cues(Cue.ALL):
+        behind = scene.items[item.number + 1 : item.number + 2]
+        many = {one.entity for each in behind for one in each.senses if one.sort is Sort.MANY}
+        if many and entity.name not in many:
+            return True
+    return False
 
 
 def _depends(scene: Scene) -> bool:

@@ -75,7 +75,8 @@ def read_order(
         yield remove(scene, entity, chosen, order.used)
     else:
         yield from take_steps(scene, entity, chosen, order.used)
-        yield from _tell(scene, entity, chosen, order)
+        if not scene.with_cues(Cue.BACK, Cue.FRONT):  # a place is to be taken
+            yield from _tell(scene, entity, chosen, order)
 
 
 def _tell(scene: Scene, entity: Entity, rows: Sequence[Row], order: Order) -> Iterator[Attempt]:

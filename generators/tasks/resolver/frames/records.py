@@ -34,7 +34,7 @@ def _undo(scene: Scene, history: History) -> Iterator[Attempt]:
     named = named_rows(scene, entity)
     if len(named) != 1 or scene.firm:
         return
-    row, used = named[0][1], titles_used(scene, entity)
+    row, used = named[0][1], titles_used(scene, entity) | used_by(scene.with_cues(Cue.UNDO))
     past = [one for one in scene.place.rows_of(history.changes) if one[history.link] == row["id"]]
     past.sort(key=lambda one: str(one[history.day]))
     if not past:

@@ -156,8 +156,8 @@ def _are_joined(scene: Scene, one: Item, other: Item) -> bool:
     is_list = is_and and all(
         each.mark == "," or each.has(Sort.ONE) or each.cues & {Cue.AND, Cue.OF} for each in between
     )
-    words = last.place - first.end
-    return bool(between) and is_list and words <= len(between) + 2
+    words = last.place - first.end - sum(each.end - each.place for each in between)
+    return bool(between) and is_list and words <= _TWO
 
 
 def _repair(scene: Scene, entity: Entity, named: Named) -> Iterator[Attempt]:
