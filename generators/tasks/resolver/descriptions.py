@@ -24,6 +24,8 @@ def with_descriptions(scene: Scene) -> list[Item]:
         rows = [(entity, _rows(scene, entity, told)) for entity in sorted(entities)] if told else []
         if rows and (rows[0][1] or not item.has(Sort.LABEL)):
             end = max(one.item.number for one in told)
+            while end + 1 < len(scene.items) and scene.is_part(scene.items[end + 1]):
+                end += 1  # what is said behind the last value
             found.append(_as_rows(scene, item, end, rows[0]))
         else:
             found.append(item)

@@ -25,8 +25,11 @@ _NO_VALUES = frozenset({Cue.DELETE, Cue.MEAN, Cue.SUM, Cue.NEW, Cue.FREE})
 _ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
 """What names rows."""
 
-_CODE = re.compile(r"(?<![\w-])(?:[A-Z]{1,3}-?|[A-Z]{2,3} )\d{3,}(?![\w-])")
-"""Codes as records have them: letters and a number."""
+_CODE = re.compile(
+    r"(?<![\w-])(?:[A-Z]{1,3}-?|[A-Z]{2,3} )\d{3,}(?![\w-])"
+    r"|(?<![\w.@-])\+?\d+(?:[ -]\d+)+(?![\w-])|(?<![\w.@-])[\w-]+\.[a-z]{3,4}(?![\w.@-])"
+)
+"""Codes as records have them: letters and a number, several numbers as of telephones, and names of files."""
 
 
 class Finder:
@@ -91,7 +94,11 @@ class Finder:
         if found is None or self._text.tokens[at].quote >= 0:
             return None
         end = at + self._words_until(at, found.end())
-        if there is not None and (there.end > at + 1 or there.has(*TITLES, Sort.TEXT, Sort.CHOICE)):
+        is_part = there is not None and there.end == at + 1 < end and not there.has(*TITLES)
+        is_known = there is not None and (
+            there.end > at + 1 or there.has(*TITLES, Sort.TEXT, Sort.CHOICE)
+        )
+        if is_known and not is_part:
             return None
         return self._literal(found[0], at, end)
 

@@ -37,10 +37,10 @@ class GoalText:
         return at > 0 and self.tokens[at - 1].text not in STOPS | {":", "¿", "¡"}
 
     def is_joined(self, at: int) -> bool:
-        """Return whether a word goes on with an address: nothing stands between it and the words before and behind."""
+        """Return whether a word or a mark stands within an address, and does not begin it."""
         start = self.goal.rfind(" ", 0, self.tokens[at].start) + 1
-        chunk = self.goal[start:].split(maxsplit=1)[0]
-        return start < self.tokens[at].start and "@" in chunk[1:]
+        chunk = self.goal[start:].split(maxsplit=1)[0].rstrip(".,;:?!)")
+        return "@" in chunk and start < self.tokens[at].start < start + len(chunk)
 
     def is_code(self, at: int) -> bool:
         """Return whether what stands at a word up to the next space has more than letters in it, as addresses have."""

@@ -167,7 +167,12 @@ class Pairing:
         for behind in self._passage.items[label.number + 1 :]:
             if behind.mark in _BARS or behind.place - label.end > _FAR:
                 return
+            is_either = self._passage.is_before(behind, Cue.IF) and any(
+                one.mark == ":" for one in self._passage.between(label, behind)
+            )  # `it depends on the age: 5 if it is below 7, else 6`
             if self._is_free(behind):
+                if is_either:
+                    return
                 if self._is_of(label, behind) and not self._is_row(label, behind):
                     self.labels[behind.number] = label
                 return

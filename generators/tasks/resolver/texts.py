@@ -202,7 +202,7 @@ class TextReader:
         """Return where a text ends: before a mark, another field, the row that it is of, or what ends texts."""
         at = start
         while at < len(self._text.tokens) and self._text.tokens[at].quote < 0:
-            there = starts.get(at)
+            there = None if self._text.is_joined(at) else starts.get(at)
             if there is not None and at > start:
                 if there.mark in STOPS or there.mark in {",", "(", ")", ":"}:
                     break

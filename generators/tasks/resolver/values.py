@@ -91,7 +91,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 def _numbers(world: World, text: str) -> Iterator[Quantity]:
-    money = re.escape(world.currency)
+    money = f"(?i:{re.escape(world.currency)})"
     pattern = re.compile(
         rf"(?<![\w.])(?:(?P<a>{money}|[$€£¥])\s?)?(?P<minus>-)?(?P<n>{_NUMBER.pattern})(?:\s?(?P<b>{money}|[€£$¥]|%))?(?!(?!x\b)\w)"
     )
