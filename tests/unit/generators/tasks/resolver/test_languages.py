@@ -111,9 +111,7 @@ def test_a_goal_is_read(language: str, kind: str, goal: str) -> None:
 
 
 @pytest.mark.parametrize(("language", "reason", "goal"), REFUSED)
-def test_a_goal_with_no_single_reading_is_refused(
-    language: str, reason: Reason, goal: str
-) -> None:
+def test_a_goal_with_no_single_reading_is_refused(language: str, reason: Reason, goal: str) -> None:
     read = _resolver(language).read(goal)
     assert isinstance(read, Refusal), read
     assert read.reason is reason, read
