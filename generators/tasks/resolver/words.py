@@ -171,7 +171,7 @@ def words_of(language: str) -> Words:
         {key_of(name)[0]: number for names, number in _months(told) for name in names},
         {key_of(name)[0]: number for name, number in told.get("numbers", {}).items()},
         frozenset(key_of(" ".join(told["common"]))),
-        frozenset(key_of(" ".join(told["idle"]))),
+        frozenset(key_of(" ".join(told.get("idle", ())))),
         frozenset(told["articles"]),
         told["flags"],
         frozenset(own),
