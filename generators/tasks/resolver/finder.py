@@ -70,7 +70,8 @@ class Finder:
                 at += 1
                 continue
             found = item._replace(sentence=sentence)
-            if Cue.LINK not in item.cues or before is None or not before.has(Sort.LABEL):
+            is_link = Cue.LINK in item.cues or item.mark == ":"
+            if not is_link or before is None or not before.has(Sort.LABEL):
                 before = found
             yield found
             sentence += item.mark in STOPS - {";"} and bool(item.mark)
@@ -196,6 +197,7 @@ class Finder:
         is_title = any(one.sort in TITLES for one in senses)
         is_exact = item.text[:1].isupper() and self._text.is_inside(item.place)
         is_meant = item.end - item.place > 1 and is_exact
+        is_exact = is_meant if self._words.has_capital_nouns else is_exact
         many = {Sense(Sort.MANY, one.entity) for one in senses if one.sort is Sort.VIEW}
         told = (*senses, *sorted(many)) if many and not is_exact else tuple(senses)
         return item._replace(senses=told, weak=not is_title and not is_meant, exact=is_exact)

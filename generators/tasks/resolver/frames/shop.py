@@ -94,6 +94,7 @@ def _take(scene: Scene, view: View) -> Iterator[Attempt]:
     steps = [one for one in flow.transitions if view.free in one.before]
     buttons = [one for one in scene.items if one.has(Sort.STEP)]
     told = {sense.name for one in buttons for sense in one.senses if sense.sort is Sort.STEP}
+    told |= {*scene.deeds(entity.name)}
     ends = {one.value for item in scene.items for one in item.senses if one.name == flow.field}
     chosen = [one for one in steps if one.name in told or one.after in ends] or steps
     labels = [one for one in scene.bare if prices[0] in scene.fields(one, entity.name)]
