@@ -59,6 +59,8 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     is_done = any(isinstance(one.result, Reading) and not _answers(one) for one in whole)
     new = scene.new_entities()
     whole = [one for one in whole if not _touches(one, new) and not _is_deaf(scene, one)]
+    if not scene.may_ask():
+        whole = [one for one in whole if not _answers(one)]
     if not scene.may_act():
         whole = [one for one in whole if not _changes(one)]
     elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):

@@ -285,6 +285,9 @@ class Pairing:
             ]
             if not found:
                 continue
+            if (named := self._name_before(item, found)) is not None:
+                self.labels[item.number] = named
+                continue
             longest, start = max(found, key=lambda one: (one[0].length, one[0].is_predicate))
             lengths = dict[str, int]()
             for one, _ in found:
@@ -300,6 +303,15 @@ class Pairing:
             self.words |= {*range(item.end, item.end + len(longest.behind))}
             inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
+
+    def _name_before(self, item: Item, found: Sequence[tuple[Frame, int]]) -> Item | None:
+        """Return the name of a field right before a value, as pages have it, though it is also said around values."""
+        before = self._passage.before(item)
+        if before is None or before.end != item.place or not before.has(Sort.LABEL):
+            return None
+        senses = {one.sense for one, start in found if start == before.place}
+        is_exact = before.quoted or (before.exact and item.quoted)
+        return before if is_exact and not senses.isdisjoint(before.senses) else None
 
     def _is_behind_be(self, start: int) -> bool:
         """Return whether `is` or the like stands before a predicate without it."""
@@ -337,14 +349,12 @@ class Pairing:
         return self._passage.is_aim(item) and any(True for _ in sets)
 
     def _is_there(self, item: Item, frame: Frame, start: int, *, less: int = 0) -> bool:
-        return frame.length - less > 1 or self._follows_noun(
-            item, start, is_predicate=frame.is_predicate
-        )
+        return frame.length - less > 1 or self._follows_noun(item, start, frame)
 
-    def _follows_noun(self, item: Item, start: int, *, is_predicate: bool) -> bool:
+    def _follows_noun(self, item: Item, start: int, frame: Frame) -> bool:
         """Return whether a single word before a value stands behind a noun of rows, or behind what describes them."""
         items = self._passage.items
-        if is_predicate and start > 0:
+        if frame.is_predicate and start > 0:
             word = self._passage.words[start - 1]
             if word in self._words.pronouns or word in self._words.relatives:
                 return True
@@ -358,7 +368,7 @@ class Pairing:
             and not before.has(*TITLES)
             and self._passage.roles[before.number] is Role.COND
         )
-        is_row = is_predicate and before.has(*TITLES)
+        is_row = frame.is_predicate and not frame.is_reduced and before.has(*TITLES)
         return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told or is_row
 
     def _is_fit(self, sense: Sense, item: Item) -> bool:

@@ -112,6 +112,14 @@ class Passage:
         is_told = any(Cue.TELL in cues for cues in some)
         return is_asked and (is_told or not any(Cue.REQUEST in cues for cues in some))
 
+    def may_ask(self) -> bool:
+        """Return whether a goal may ask for an answer: by a word for that, a figure, a plain question, or no act at all."""
+        told = self.with_cues(Cue.TELL, Cue.COUNT, Cue.SUM, Cue.MEAN, Cue.SPAN)
+        sentences = {one.sentence for one in self.items}
+        if not (self.with_cues(*_ACTS, Cue.BUY) or any(one.has(Sort.DEED) for one in self.items)):
+            return True
+        return bool(told) or any(self.is_plain_question(one) for one in sentences)
+
     def may_act(self) -> bool:
         """Return whether a goal may ask for more than an answer: it has no plain questions alone."""
         some = {one.sentence for one in self.items if one.is_value or one.has(Sort.LABEL)}

@@ -97,7 +97,9 @@ def _is_of_list(item: Item) -> bool:
 
 def _is_told(items: Sequence[Item], item: Item) -> bool:
     """Return whether a value stands at a mention, or a field behind its value."""
-    return item.is_value or (item.has(Sort.LABEL) and Cue.AS in items[item.number - 1].cues)
+    joints = frozenset({Cue.AS, Cue.UNDER})
+    is_behind = item.number > 0 and not items[item.number - 1].cues.isdisjoint(joints)
+    return item.is_value or (item.has(Sort.LABEL) and is_behind)
 
 
 def _ends_clause(items: Sequence[Item], item: Item) -> bool:

@@ -39,36 +39,41 @@ def with_row_phrases(
 ) -> list[Item]:
     """Return the mentions with each phrase around a row as the name of its field, numbered anew."""
     told, stems = list(items), tuple(stem(word, language.endings) for word in words)
-    for unit in list(_units(items, words, language)):
+    reached = frozenset[str]()
+    for unit in (*_units(items, words, language), *_pronouns(items, words, language)):
         at: _Unit | None = unit
+        if words[unit.start] in language.pronouns:
+            at = unit._replace(entities=unit.entities | reached)
         for _ in range(_DEEPEST):
             match = None if at is None else _match(told, words, stems, at, (phrases, language))
             if at is None or match is None or _is_known(told, at, match):
                 break
             told = _replace(told, at, match)
             targets = frozenset(one.target for one in match.found if one.target)
+            reached |= targets
             at = _Unit(match.start, match.end, at.sentence, targets) if targets else None
     return [item._replace(number=number) for number, item in enumerate(told)]
 
 
 def _units(items: Sequence[Item], words: Key, language: Words) -> Iterator[_Unit]:
-    """Yield the named rows, and the pronouns behind one."""
-    named = frozenset[str]()
+    """Yield the named rows, and the nouns of certain ones."""
     for item in items:
         entities = frozenset(one.entity for one in item.senses if one.sort in TITLES)
         if entities:
-            named = entities
             yield _Unit(item.place, item.end, item.sentence, entities)
         nouns = frozenset(one.entity for one in item.senses if one.sort is Sort.ONE)
         if nouns and item.place and words[item.place - 1] in language.articles:
             yield _Unit(item.place, item.end, item.sentence, nouns)
-    sentence = 0
-    if named:
-        marks = {item.place: item for item in items}
-        for place, word in enumerate(words):
-            sentence = marks[place].sentence if place in marks else sentence
-            if word in language.pronouns:
-                yield _Unit(place, place + 1, sentence, named)
+
+
+def _pronouns(items: Sequence[Item], words: Key, language: Words) -> Iterator[_Unit]:
+    """Yield the words that stand for a row which a goal names anywhere."""
+    named = frozenset(s.entity for one in items for s in one.senses if s.sort in TITLES)
+    marks, sentence = {item.place: item for item in items}, 0
+    for place, word in enumerate(words):
+        sentence = marks[place].sentence if place in marks else sentence
+        if named and word in language.pronouns:
+            yield _Unit(place, place + 1, sentence, named)
 
 
 def _starts(items: Sequence[Item], words: Key, unit: _Unit, language: Words) -> Iterator[int]:

@@ -73,6 +73,7 @@ class Cue(StrEnum):
     FIELD = "field"
     LINK = "link"
     NOW = "now"
+    BUY = "buy"
     REQUEST = "request"
     START = "start"
     ANY = "any"

@@ -161,6 +161,7 @@ def _is_torn(scene: Scene, used: Used) -> bool:
             part.append(item)
         if item.mark == ".":
             break
+    parts = [one for one in parts if not any(Cue.SAME in item.cues for item in one)]
     told = (one for one in parts if any(item.is_value or item.has(Sort.LABEL) for item in one))
     return any(used.isdisjoint({item.number for item in part}) for part in told)
 

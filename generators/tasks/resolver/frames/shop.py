@@ -55,6 +55,8 @@ def _order(scene: Scene, cart: Cart) -> Iterator[Attempt]:
 def _is_count(scene: Scene, item: Item) -> bool:
     """Return whether a number says how many of a thing are wanted."""
     behind = scene.items[item.number + 1 : item.number + 2]
+    if behind and Cue.OF in behind[0].cues:
+        behind = scene.items[item.number + 2 : item.number + 3]
     return any(
         Cue.TIMES in one.cues or one.has(*TITLES) or not one.cues.isdisjoint({Cue.CHEAPEST})
         for one in behind
