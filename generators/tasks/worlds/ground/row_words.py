@@ -111,17 +111,18 @@ class RowWords:
     def rows(self, said: RowsSaid, form: str) -> str:
         """Return rows with their conditions, or as `form` says.
 
-        The conditions alone are `tests` or `which`; `each` is one of the rows; `in` says among which rows one is.
+        The conditions alone are `tests` or `which`; `each` is one of the rows; `those` are
+        rows of which the sentence has spoken; `in` says among which rows one is.
         """
         match form:
-            case "tests":
-                return self._tests(said)
-            case "which":
-                return self._which(said.tests)
+            case "tests" | "which":
+                return self._tests(said) if form == "tests" else self._which(said.tests)
             case "each":
                 return self._each(said)
             case "have":
                 return self._words.join([self._have(test) for test in said.tests])
+            case "those":
+                return self._those(said)
             case "in":
                 return self._words.verb("in" if said.tests else "in_all", rows=self._many(said))
             case _:
@@ -139,13 +140,20 @@ class RowWords:
         if before is not None and self._random.random() < _BEFORE:
             tests.remove(before)
             noun = f"{self._words.adjective(before)} {many}"
-        if not tests:
-            return noun
+        return self._words.phrase("rows", many=noun, which=self._of_many(tests)) if tests else noun
+
+    def _those(self, said: RowsSaid) -> str:
+        """Return rows of which the sentence has spoken."""
+        if not said.tests or self._is_precise:
+            return self._many(said)
+        return self._words.verb("those", which=self._of_many(said.tests))
+
+    def _of_many(self, tests: Sequence[ValueSaid]) -> str:
+        """Return what rows have, as it stands after their noun."""
         told = [self._condition(test) for test in tests]
         clauses = tuple(self._rules.phrases["clauses"])
         told.sort(key=lambda one: one.startswith(clauses))
-        which = " ".join(told) if self._are_unlike(told) else self._words.join(told)
-        return self._words.phrase("rows", many=noun, which=which)
+        return " ".join(told) if self._are_unlike(told) else self._words.join(told)
 
     def _stands_before(self, said: RowsSaid, test: ValueSaid) -> bool:
         """Return whether a condition's value can stand before the noun, as `waiting payments`: it is a word of this field alone."""

@@ -261,7 +261,7 @@ class Speaker:
 
     def _news(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
         """Return what a row has new; a flag is said in a verb."""
-        if any(one.field.kind is Kind.FLAG for one in held):
+        if self._is_precise or any(one.field.kind is Kind.FLAG for one in held):
             return self._values(said, "does")
         each = (
             self._words.verb_of("new_value").format(

@@ -19,7 +19,7 @@ from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
 
-_PRECISE = 0.13
+_PRECISE = 0.11
 """The share of goals in the precise form."""
 
 _OPENED, _REASON, _ASIDE, _CLOSED = 0.05, 0.1, 0.01, 0.04
