@@ -78,6 +78,11 @@ class FieldWords:
         this = random.choice(alike or rules.days["this_year"])
         self._days = {"this_year": this, "other_year": other}
 
+    def is_plural(self, noun: str) -> bool:
+        """Return whether what a field is called means several."""
+        bare = noun.strip(KEPT + SAID + END)
+        return any(re.search(one, bare) for one in self.rules.phrases["plurals"])
+
     def called(self, field: DataField, form: str) -> str:
         """Return what a field is called: a noun, or as `form` says `the` noun or label, `any` of them, or its `label`."""
         match form:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from generators.tasks.worlds.ground.describing import describe, is_clear, short_title
-from generators.tasks.worlds.ground.field_words import END, KEPT, SAID, Called, FieldWords
+from generators.tasks.worlds.ground.field_words import END, SAID, Called, FieldWords
 from generators.tasks.worlds.ground.grammar import spread
 from generators.tasks.worlds.ground.mentions import RowSaid, RowsSaid, ValueSaid
 from schemas.worlds.field import Kind
@@ -212,8 +212,7 @@ class RowWords:
     def _compare(self, name: str, test: ValueSaid, *, is_of_one: bool = True) -> str:
         """Return a condition in a phrase, with the verb that its field has."""
         phrases, field = self._rules.phrases, self._words.noun(test.field)
-        bare = field.strip(KEPT + SAID + END)
-        is_plural = any(re.search(one, bare) for one in phrases["plurals"])
+        is_plural = self._words.is_plural(field)
         has = self._rules.verbs.get("holds", [""])
         parts = {
             "value": self._words.value(test),

@@ -263,13 +263,14 @@ class Speaker:
         """Return what a row has new; a flag is said in a verb."""
         if self._is_precise or any(one.field.kind is Kind.FLAG for one in held):
             return self._values(said, "does")
-        each = (
-            self._words.verb_of("new_value").format(
-                field=Called(self._words, one.field), value=self._words.value(one)
-            )
-            for one in held
-        )
-        return self._words.verb("has", values=self._words.join([*each]))
+        return self._words.verb("has", values=self._words.join([self._a_new(one) for one in held]))
+
+    def _a_new(self, value: ValueSaid) -> str:
+        """Return a new value with its field, as `a new address: 4 Oak Lane`."""
+        noun = self._words.noun(value.field)
+        name = "new_values" if self._words.is_plural(noun) else "new_value"
+        field = Called(self._words, value.field, noun)
+        return self._words.verb_of(name).format(field=field, value=self._words.value(value))
 
     def _new(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
         """Return the values of a new row: its title, then the others."""
