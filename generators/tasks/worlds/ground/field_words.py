@@ -18,7 +18,7 @@ KEPT, SAID, END, NAMED = "\ue000", "\ue001", "\ue002", "\ue003"
 """The marks before what stays letter by letter, before a word of ours, after either, and before a title or a value of pages,
 which a message in small letters has in small letters too."""
 
-_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.06, 0.4, 0.5
+_LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.04, 0.4, 0.5
 """The shares of plain goals that call fields by their labels where these are no nouns, and that have such labels in quotation
 marks; of nouns that have the label after them in brackets; and of plain goals that have choices in small letters, and days as
 pages show them."""
@@ -26,7 +26,7 @@ pages show them."""
 _FEW_WORDS = 5
 """The most words of a text that stands in a sentence without quotation marks."""
 
-_MARKED = 0.4
+_MARKED = 0.2
 """The share of precise goals with labels and all values in quotation marks; in others these are as pages have them."""
 
 _SMALL = 0.75

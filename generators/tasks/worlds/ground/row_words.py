@@ -19,7 +19,10 @@ _QUOTED, _QUOTED_LONG, _LONG = 0.1, 0.35, 5
 _NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
 """The shares of goals with the entity's noun before titles of one word, before others, and before those of persons."""
 
-_BEFORE = 0.6
+_IN_PHRASES = 0.9
+"""The share of conditions on several rows that are said in the phrases of their fields."""
+
+_BEFORE = 0.7
 """The share of conditions by one word of a choice whose word stands before the noun."""
 
 _BY_NAME = {"name", "bare"}
@@ -111,14 +114,14 @@ class RowWords:
     def rows(self, said: RowsSaid, form: str) -> str:
         """Return rows with their conditions, or as `form` says.
 
-        The conditions alone are `tests` or `which`; `each` is one of the rows; `those` are
+        The conditions alone are `tests` or `which`; `each` and `one` are one of the rows; `those` are
         rows of which the sentence has spoken; `in` says among which rows one is.
         """
         match form:
             case "tests" | "which":
                 return self._tests(said) if form == "tests" else self._which(said.tests)
-            case "each":
-                return self._each(said)
+            case "each" | "one":
+                return self._each(said) if form == "each" else self._one(said)
             case "have":
                 return self._words.join([self._have(test) for test in said.tests])
             case "those":
@@ -135,12 +138,25 @@ class RowWords:
             return many
         if self._is_precise:
             return self._words.phrase("rows_exactly", many=many, tests=self._tests(said))
-        tests, noun = [*said.tests], many
-        before = next((one for one in tests if self._stands_before(said, one)), None)
-        if before is not None and self._random.random() < _BEFORE:
-            tests.remove(before)
-            noun = f"{self._words.adjective(before)} {many}"
+        noun, tests = self._before(said, many)
         return self._words.phrase("rows", many=noun, which=self._of_many(tests)) if tests else noun
+
+    def _before(self, said: RowsSaid, noun: str) -> tuple[str, list[ValueSaid]]:
+        """Return the noun of rows with the choice that stands before it, and the other conditions."""
+        tests = [*said.tests]
+        before = next((one for one in tests if self._stands_before(said, one)), None)
+        if before is None or self._random.random() >= _BEFORE:
+            return noun, tests
+        tests.remove(before)
+        return f"{self._words.adjective(before)} {noun}", tests
+
+    def _one(self, said: RowsSaid) -> str:
+        """Return the noun of one of the rows with their conditions, as `waiting payment over $500`."""
+        one = f"{SAID}{self._words.as_noun(said.entity.one)}{END}"
+        if self._is_precise and said.tests:
+            return self._words.phrase("rows_exactly", many=one, tests=self._tests(said))
+        noun, tests = self._before(said, one)
+        return f"{noun} {self._which(tests)}" if tests else noun
 
     def _those(self, said: RowsSaid) -> str:
         """Return rows of which the sentence has spoken."""
@@ -192,7 +208,7 @@ class RowWords:
         clauses = tuple(self._rules.phrases["clauses"])  # their verbs are those of one row
         phrases = self._words.phrases_of(test)
         known = [one for one in phrases if is_of_one or not one.startswith(clauses)]
-        if known and (is_of_one or self._random.random() < 2 / 3):
+        if known and (is_of_one or self._random.random() < _IN_PHRASES):
             phrase = self._random.choice(known)
             return self._words.filled(phrase, value=self._words.value(test))
         return self._compare("which", test, is_of_one=is_of_one)

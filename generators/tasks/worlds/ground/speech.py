@@ -38,7 +38,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
 
-_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.08, 0.05, 0.12
+_AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.04, 0.03, 0.06
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
 

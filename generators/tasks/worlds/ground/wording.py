@@ -22,7 +22,7 @@ from generators.tasks.worlds.ground.world_rows import Setting
 _PRECISE = 0.11
 """The share of goals in the precise form."""
 
-_OPENED, _REASON, _ASIDE, _CLOSED = 0.05, 0.1, 0.01, 0.04
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.04, 0.06, 0.01, 0.03
 """The shares of goals with each sentence around their request."""
 
 _REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.03, 0.25, 0.08, 0.02, 0.1
