@@ -261,7 +261,10 @@ class Finder:
             return False
         if length and all(self._text.spelling(one) in self._words.flags for one in some):
             return False
-        is_name = length and self._text.goal[some[0].start].isupper() and self._text.is_inside(at)
+        is_inside = self._text.is_inside(at) or (
+            length > 1 and self._text.key[at - 1 : at] == (":",)
+        )
+        is_name = length and self._text.goal[some[0].start].isupper() and is_inside
         return not is_name
 
     def _mark(self, at: int) -> Item | None:

@@ -285,6 +285,9 @@ class Pairing:
             ]
             if not found:
                 continue
+            found = self._of_named(item, found)
+            if not found:
+                continue
             if (named := self._name_before(item, found)) is not None:
                 self.labels[item.number] = named
                 continue
@@ -303,6 +306,19 @@ class Pairing:
             self.words |= {*range(item.end, item.end + len(longest.behind))}
             inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
+
+    def _of_named(self, item: Item, found: list[tuple[Frame, int]]) -> list[tuple[Frame, int]]:
+        """Return what is said of rows that a goal names; if it names none of those, what has no name of a field before."""
+        named = self._passage.names(*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW)
+        own = [one for one in found if one[0].sense.entity in named]
+        if own:
+            return own
+        for before in reversed(self._passage.items[: item.number]):
+            if before.has(Sort.LABEL) and self._is_of(before, item):
+                return []
+            if not before.cues & {Cue.LINK, Cue.ABOVE, Cue.BELOW, Cue.ANY}:
+                return found
+        return found
 
     def _name_before(self, item: Item, found: Sequence[tuple[Frame, int]]) -> Item | None:
         """Return the name of a field right before a value, as pages have it, though it is also said around values."""

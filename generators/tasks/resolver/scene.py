@@ -76,6 +76,13 @@ class Scene(Passage):
         found = super().with_cues(*cues)
         return [one for one in found if not (one.has(Sort.LABEL) and self.is_part(one))]
 
+    def may_ask(self) -> bool:
+        """Return whether a goal may ask for an answer: also by a word for questions that begins a part of it."""
+        return super().may_ask() or any(
+            word in self._language.questions and (not place or not self.words[place - 1].isalnum())
+            for place, word in enumerate(self.words)
+        )
+
     def deeds(self, entity: str) -> list[str]:
         """Return the steps of an entity's workflow that a goal has words for; all of their words must be there."""
         found = [
@@ -201,6 +208,8 @@ class Scene(Passage):
         before = next(
             (one for one in reversed(self.items[: item.number]) if one.end <= start), None
         )
+        if any(one.place < start < one.end and Cue.SET in one.cues for one in self.items):
+            return Role.SET
         is_noun = before is not None and before.end == start and before.has(Sort.ONE, Sort.MANY)
         if word in self._language.relatives or is_noun:
             return Role.COND
@@ -226,12 +235,20 @@ class Scene(Passage):
         if self.is_aim(item) or self.is_aim(first) or is_new:
             return Role.COND if self.is_plain_question(item.sentence) else Role.SET
         if label is None and item.weak:
-            return Role.COND
+            return Role.EITHER if self._is_predicate(item) else Role.COND
         role = self.roles[first.number]
         is_behind = (
             first is item and label is not None
         )  # `with "Open" as its Status` is said of both
         return Role.EITHER if is_behind and role is Role.COND else role
+
+    def _is_predicate(self, item: Item) -> bool:
+        """Return whether it is said of a row that is named before that a flag is on: `X is blocked`."""
+        before = self.before(item)
+        is_row = before is not None and before.has(*TITLES) and before.end == item.place
+        words = self._language
+        is_verb = self.words[item.place] in words.be or self.words[item.place] in words.have
+        return is_row and is_verb and item.has(Sort.CHOICE) and item.end - item.place > 1
 
     def _bound_before(self, item: Item) -> tuple[Cue | None, bool]:
         """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""

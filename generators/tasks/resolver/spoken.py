@@ -61,7 +61,8 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
             before, value, behind = phrase.partition(_VALUE)
             if value:
                 for form in _forms(key_of(before), words):
-                    is_reduced = before.split()[:1] != [*form[:1]] and not {*form[:1]} & words.be
+                    is_whole = {*form[:1]} & (words.be | words.have) - words.reduced
+                    is_reduced = before.split()[:1] != [*form[:1]] and not is_whole
                     told = Frame(form, key_of(behind), sense, is_predicate=True)
                     if form or told.behind:
                         is_be = {*key_of(before)[:1]} & (words.be | words.have)

@@ -22,6 +22,12 @@ Literal = Callable[[str, int, int], Item]
 """Returns a text, from a word up to another, as what it may be in the world."""
 
 
+def _is_within(item: Item, text: Item) -> bool:
+    """Return whether a mention is a part of a text."""
+    is_part = text.place <= item.place and item.end <= text.end
+    return is_part and text.quoted and item.end - item.place < text.end - text.place
+
+
 class TextReader:
     """Reads the texts of one goal."""
 
@@ -59,7 +65,7 @@ class TextReader:
             weak = Cue.TO in item.cues
             out.append(self._literal(text, start, end)._replace(sentence=item.sentence, weak=weak))
             at = end
-        return out
+        return [one for one in out if not any(_is_within(one, each) for each in out)]
 
     def _read_before(self, out: list[Item], starts: dict[int, Item]) -> None:
         """Put the text before the name of a field, `Ann Lee as the name` or `Ann Lee (name)`, in place of its parts."""

@@ -11,7 +11,7 @@ from generators.tasks.resolver.tokens import key_of, spelling_of, stem
 
 _FILES = Path(__file__).with_name("words")
 
-_VERBS = ("be", "have", "do", "of", "pronouns", "relatives", "joints")
+_VERBS = ("be", "have", "do", "of", "pronouns", "reduced", "questions", "relatives", "joints")
 
 _SHORTEST = 4
 """Shorter words are not looked for behind a slip."""
@@ -124,6 +124,10 @@ class Words(NamedTuple):
     """Words between the name of a field and its row."""
     pronouns: frozenset[str]
     """Words for a row that was named before."""
+    reduced: frozenset[str]
+    """The forms of `have` that describe: `with`."""
+    questions: frozenset[str]
+    """Words that begin questions for an answer."""
     relatives: frozenset[str]
     """Words behind which a predicate describes."""
     joints: frozenset[str]

@@ -71,6 +71,8 @@ def _is_meant(scene: Scene, entity: Entity, value: Item) -> bool:
             or scene.is_before(value, Cue.IF)
             or value.day is not None
         )
+    if value.has(Sort.TEXT) and (scene.is_aim(value) or scene.is_after(value, Cue.ELSE)):
+        return True
     return any(
         scene.place.fits(entity, field, value)
         for one in scene.items
