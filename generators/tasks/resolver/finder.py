@@ -125,7 +125,8 @@ class Finder:
         is_said = (is_said or self._is_aim(at, before)) and any(
             one.sort in {Sort.CHOICE, Sort.FLAG} for one in senses
         )
-        is_said = is_said or self._is_deed(at, length, senses)
+        is_adjective = self._is_adjective(at, length, senses)
+        is_said = is_said or is_adjective or self._is_deed(at, length, senses)
         if (not is_said and self._is_common(at, length)) or (
             is_field and before is not None and before.end == at and before.quoted
         ):
@@ -145,6 +146,8 @@ class Finder:
             item = self._name(item, senses)
         if measured == longest and said is not None:
             item = _with(item, said)._replace(weak=not item.has(*TITLES))
+        if is_adjective and length == longest:
+            return item._replace(exact=True)
         return item._replace(cues=cues) if cued == longest else item
 
     @staticmethod
@@ -237,6 +240,16 @@ class Finder:
             if length > 1 and off + length > cued and self._text.is_upper(at + off):
                 return off, self._words.cues.get(self._text.key[at : at + off], _NO_CUES)
         return cued, cues
+
+    def _is_adjective(self, at: int, length: int, senses: Sequence[Sense]) -> bool:
+        """Return whether a small word is a value before the noun of rows: `the everything hires`."""
+        is_choice = any(one.sort is Sort.CHOICE for one in senses)
+        if not is_choice or not at or self._text.key[at - 1] not in self._words.articles:
+            return False
+        words = self._plain_words(at + length) if at + length < len(self._text.tokens) else ()
+        named = self._vocabulary.longest(words)[1] if words else ()
+        nouns = {one.entity for one in named if one.sort in {Sort.ONE, Sort.MANY}}
+        return any(one.entity in nouns for one in senses if one.sort is Sort.CHOICE)
 
     def _is_deed(self, at: int, length: int, senses: Sequence[Sense]) -> bool:
         """Return whether a word that means little is a step that is to be taken: `let it`."""

@@ -140,6 +140,14 @@ class Scene(Passage):
                 out.append((place, sentence))
         return out
 
+    def says_something(self, start: int, end: int) -> bool:
+        """Return whether words from one place up to another mean anything: there is a value or a name, or no small word."""
+        inside = [one for one in self.items if start <= one.place < end]
+        if any(one.is_value or one.has(Sort.LABEL) for one in inside):
+            return True
+        small = self._language.common | self._language.idle | self._language.known
+        return any(word not in small for word in self.words[start:end])
+
     def _behind_deeds(self) -> set[int]:
         """Return the places of what stands behind the row in words for a step: `hand … in for review`."""
         out = set[int]()

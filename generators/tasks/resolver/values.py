@@ -93,7 +93,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 def _numbers(world: World, text: str) -> Iterator[Quantity]:
     money = f"(?i:{re.escape(world.currency)})"
     pattern = re.compile(
-        rf"(?<![\w.])(?:(?P<a>{money}|[$€£¥])\s?)?(?P<minus>-)?(?P<n>{_NUMBER.pattern})(?:\s?(?P<b>{money}|[€£$¥]|%))?(?!(?!x\b)\w)"
+        rf"(?<![\w.])(?:(?P<a>{money}|[$€£¥])\s?)?(?P<minus>-)?(?P<n>{_NUMBER.pattern})(?:\s?(?P<b>{money}|[€£$¥]|%))?(?!(?!x\b)\w|[.,]\d)"
     )
     for found in pattern.finditer(text):
         yield Quantity(

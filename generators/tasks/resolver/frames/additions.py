@@ -23,6 +23,9 @@ _WEEKDAYS = (Cue.MONDAY, Cue.TUESDAY, Cue.WEDNESDAY, Cue.THURSDAY, Cue.FRIDAY)
 _FARTHEST = 400
 """So many days ahead a free one is looked for."""
 
+_PARTS = frozenset({",", ";", "."})
+"""Marks that part what is said of a new row."""
+
 Given = tuple[Pair, DataField, Value]
 """A value of a new row, with its field."""
 
@@ -143,6 +146,8 @@ def _schedule(scene: Scene, entity: Entity) -> Iterator[Attempt]:
     free = _first_free(scene, views[0], start, inside or twice)
     if entity.title.name not in group or free is None:
         return
+    if _is_torn(scene, used):
+        return
     group = {**group, views[0].day or "": free}
     yield Attempt(used | used_by(day_names), _addition(entity, [group]))
 
@@ -152,18 +157,19 @@ def _is_torn(scene: Scene, used: Used) -> bool:
     first = next((one for one in scene.items if one.new), None)
     if first is None:
         return False
-    parts, part = list[list[Item]](), list[Item]()
+    start, part = first.end, list[Item]()
     for item in scene.items[first.number + 1 :]:
-        if item.mark in {",", ";", "."}:
-            parts.append(part)
-            part = []
-        else:
+        if item.mark not in _PARTS:
             part.append(item)
+            continue
+        is_same = any(Cue.SAME in one.cues for one in part)
+        is_read = not used.isdisjoint({one.number for one in part})
+        if not is_same and not is_read and scene.says_something(start, item.place):
+            return True
         if item.mark == ".":
-            break
-    parts = [one for one in parts if not any(Cue.SAME in item.cues for item in one)]
-    told = (one for one in parts if any(item.is_value or item.has(Sort.LABEL) for item in one))
-    return any(used.isdisjoint({item.number for item in part}) for part in told)
+            return False
+        start, part = item.end, []
+    return False
 
 
 def _calendars(scene: Scene, entity: Entity) -> list[View]:
@@ -186,7 +192,7 @@ def _once(scene: Scene, given: Sequence[Given]) -> tuple[dict[str, Value], dict[
     """Return the values of a new row, and those that are said twice: by these other rows take a day."""
     once, twice = dict[str, Value](), dict[str, Value]()
     for pair, field, value in given:
-        if not scene.is_told(pair):
+        if not scene.is_told(pair) and not pair.item.has(Sort.CHOICE):
             continue
         (twice if once.get(field.name, ...) == value else once)[field.name] = value
     return once, twice

@@ -84,7 +84,7 @@ def _on_named(
             yield refuse(used, Reason.NO_ROW, f"{named[0][0].text} is not as it is described")
         return
     yield from _fieldless(scene, entity, used)
-    if split.settings and scene.with_cues(Cue.DELETE) and scene.with_cues(Cue.OR):
+    if _is_contrary(scene, split):
         yield refuse(used, Reason.TWO_READINGS, "it is to be deleted, or else changed")
         return
     if split.settings:
@@ -94,6 +94,14 @@ def _on_named(
         yield from take_steps(scene, entity, rows, used)
     if scene.with_cues(Cue.DELETE) and not scene.with_cues(Cue.UNDO):
         yield remove(scene, entity, rows, used)
+
+
+def _is_contrary(scene: Scene, split: Split) -> bool:
+    """Return whether rows are to be deleted and also to get values."""
+    deletes = scene.with_cues(Cue.DELETE)
+    told = {pair.item.sentence for pair, _ in split.settings}
+    is_same = any(one.sentence in told for one in deletes)
+    return bool(told and deletes) and (is_same or bool(scene.with_cues(Cue.OR)))
 
 
 def _fieldless(scene: Scene, entity: Entity, used: Used) -> Iterator[Attempt]:
@@ -158,6 +166,8 @@ def _on_described(scene: Scene, entity: Entity, split: Split, used: Used) -> Ite
         some = _one_or_many(scene, entity, rows, used)
         if isinstance(some, Attempt):
             yield some
+        elif _is_contrary(scene, split):
+            yield refuse(used, Reason.TWO_READINGS, "they are to be deleted, or else changed")
         elif split.settings:
             yield set_values(scene, entity, [(row, split.settings) for row in some], used)
         elif deeds and not scene.with_cues(Cue.DELETE):
