@@ -63,7 +63,7 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
         whole = [one for one in whole if not _answers(one)]
     if not scene.may_act():
         whole = [one for one in whole if not _changes(one)]
-    elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP) or not scene.is_question()):
+    elif is_done and (scene.with_cues(Cue.UNDO, Cue.SWAP, Cue.DELETE) or not scene.is_question()):
         whole = [one for one in whole if not _answers(one)]
     most = max((len(one.used & values) for one in whole), default=0)
     best = [one for one in whole if len(one.used & values) == most]

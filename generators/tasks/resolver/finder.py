@@ -28,8 +28,9 @@ _ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
 _CODE = re.compile(
     r"(?<![\w-])(?:[A-Z]{1,3}-?|[A-Z]{2,3} )\d{3,}(?![\w-])"
     r"|(?<![\w.@-])\+?\d+(?:[ -]\d+)+(?![\w-])|(?<![\w.@-])[\w-]+\.[a-z]{3,4}(?![\w.@-])"
+    r"|(?<![\w.@+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 )
-"""Codes as records have them: letters and a number, several numbers as of telephones, and names of files."""
+"""Codes as records have them: letters and a number, several numbers as of telephones, names of files, and addresses."""
 
 
 class Finder:

@@ -218,7 +218,8 @@ class TextReader:
                     break
                 if Cue.AND in there.cues and self._is_cond(there.end, starts):
                     break
-                if (Cue.AND in there.cues or there.cues & _OPENS) and self._opens(there, starts):
+                opens = {Cue.AND} if self._is_colon(start - 1) else {Cue.AND, *_OPENS}
+                if there.cues & opens and self._opens(there, starts):
                     break
             at += 1
         return at if at > start else None
