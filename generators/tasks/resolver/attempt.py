@@ -51,7 +51,11 @@ def judge(scene: Scene, attempts: Iterable[Attempt]) -> Reading | Refusal:
     Every mention that counts must be used; of the others, a reading that uses more values goes before one that uses
     fewer, and so does a refusal.
     """
-    bounds = {pair.item.number for pair in scene.pairs if pair.over is not None}
+    bounds = {
+        pair.item.number
+        for pair in scene.pairs
+        if pair.over is not None or (pair.label is not None and not pair.item.cues)
+    }
     needed = {one.number for one in scene.items if _is_needed(scene, one)} | bounds
     values = {one.number for one in scene.items if one.is_value}
     told = [*attempts]

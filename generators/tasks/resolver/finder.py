@@ -20,6 +20,8 @@ from schemas.worlds.world import World
 _NO_CUES: frozenset[Cue] = frozenset()
 _LONGEST, _NEAR, _TWO, _BRACKETED = 16, 3, 2, 4
 _ITS = (("it",), ("them",))
+_NOUNS = frozenset({Sort.ONE, Sort.MANY, Sort.LABEL})
+_VERBS = frozenset({Cue.TELL, Cue.COUNT, Cue.SET, Cue.WRITE})
 _NO_VALUES = frozenset({Cue.DELETE, Cue.MEAN, Cue.SUM, Cue.NEW, Cue.FREE})
 """What a word does not say as the value of a field that stands before it, as `priority mean`."""
 _ROWS = frozenset({*TITLES, Sort.ONE, Sort.MANY, Sort.VIEW})
@@ -133,6 +135,8 @@ class Finder:
         ):
             length, senses = 0, ()
         length, senses = self._whole_title(at, *self._without_joint(at, length, senses))
+        if cued == length and any(one.sort in _NOUNS for one in senses) and self._is_noun(at):
+            cues -= _VERBS
         if is_said and self._is_choice_of(before, senses):
             cued = min(cued, length)
             cues -= _NO_VALUES
@@ -150,6 +154,10 @@ class Finder:
         if is_adjective and length == longest:
             return item._replace(exact=True)
         return item._replace(cues=cues) if cued == longest else item
+
+    def _is_noun(self, at: int) -> bool:
+        """Return whether an article stands before a word, so that it is no verb, as in `le compte`."""
+        return at > 0 and self._text.key[at - 1] in self._words.articles
 
     @staticmethod
     def _is_choice_of(before: Item | None, senses: Sequence[Sense]) -> bool:

@@ -156,6 +156,8 @@ class TextReader:
         is_code = is_lower and self._text.is_code(at)
         if there is None:
             return is_code or not is_lower
+        if there.is_literal and "@" in there.text:
+            return False  # it is whole
         if there.mark or is_code:
             return is_code or there.mark == "+"
         if there.has(Sort.TITLE) and self._is_cut(there.end, starts):

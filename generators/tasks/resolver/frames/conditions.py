@@ -90,7 +90,7 @@ def _choose(
 ) -> Iterator[Attempt]:
     when, then, other = told
     labels = {one.number: one for one in scene.items if one.has(Sort.LABEL)}
-    for fact in _named_fields(scene, entity, when):
+    for fact in _nearest(scene, entity, when) or _named_fields(scene, entity, when):
         for field in _named_fields(scene, entity, then):
             if field == fact or not scene.place.fits(entity, field, other):
                 continue
@@ -101,6 +101,21 @@ def _choose(
             ]
             all_used = used | used_by(when, then, other) | used_by(named)
             yield _set(scene, (entity, row), told, (fact, field), all_used)
+
+
+def _nearest(scene: Scene, entity: Entity, value: Item) -> list[DataField]:
+    """Return the fields of the last name before a value that it may belong to, unless it has its own."""
+    if scene.is_labelled(value) and value.is_measure is False:
+        return []
+    before = [
+        [
+            field
+            for field in scene.fields(one, entity.name)
+            if scene.place.fits(entity, field, value)
+        ]
+        for one in scene.items[: value.number]
+    ]
+    return next((some for some in reversed(before) if some), [])
 
 
 def _named_fields(scene: Scene, entity: Entity, value: Item) -> list[DataField]:
