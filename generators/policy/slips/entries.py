@@ -12,6 +12,7 @@ from generators.policy.protocol import Decision
 from generators.policy.reference_actions import decide
 from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
+from generators.policy.thoughts.visible import may_be_cut
 from schemas.episodes.action import Key, TypeText
 from schemas.episodes.mistake import InjectedMistake
 from schemas.tasks.reference import Do, ReferenceStep
@@ -146,6 +147,7 @@ class WrongField(_Entry):
     def __init__(self) -> None:
         super().__init__()
         self._held = self._said = ""
+        self._is_undone = False
 
     def make(self, course: Course, sight: Sight, random: Random) -> Decision | None:
         """Return the text in another field."""
@@ -155,7 +157,11 @@ class WrongField(_Entry):
         others = [
             one
             for one in sight.elements()
-            if one is not aim and one.tag == "input" and _is_plain(one) and _is_in_form(one, sight)
+            if one is not aim
+            and one.tag == "input"
+            and _is_plain(one)
+            and _is_in_form(one, sight)
+            and not may_be_cut(one.value or "", one)
         ]
         if not others:
             return None
@@ -169,12 +175,26 @@ class WrongField(_Entry):
         return _type(step.model_copy(update={"why": why}), other, step.text or "")
 
     def mend(self, course: Course, sight: Sight) -> Decision | bool:
-        """Take the text back as it stands in the wrong field."""
+        """Take the text back as it stands in the wrong field; what that has not brought back is typed again."""
         other = next((one for one in sight.elements() if one.attrs.get("id") == self._said), None)
-        if other is None or other.value != self._wrong:
+        if other is None:
             return True
+        if self._is_undone:
+            return self._restore(other)
+        if other.value != self._wrong:
+            return True
+        self._is_undone = True
         course.set_back()
         return decide(Key(key="Control+z"), sentence("slips.wrong_field", text=self._wrong))
+
+    def _restore(self, other: Node) -> Decision | bool:
+        """Return the entry that makes a field as it was, where it is not; True: it is."""
+        if (other.value or "") == self._held or not self._held:
+            return True
+        again = ReferenceStep(
+            do=Do.TYPE, text=self._held, why=sentence("slips.restores", text=self._held)
+        )
+        return _type(again, other, self._held)
 
 
 def _type(step: ReferenceStep, aim: Node, text: str) -> Decision:

@@ -14,6 +14,9 @@ _BY_THE_WAY = {"search", "filter", "sort", "row"}
 _BEFORE = {"go", "find", "look", *_BY_THE_WAY}
 _CHANGES = {"new", "edit", "delete", "step", "put_in"}
 
+_IMPOSSIBLE = "impossible"
+"""The answer of goals that say how to answer where something cannot be done."""
+
 _NAMED = {"go", "find"}
 """Phases that are said with a name, where it is known."""
 
@@ -130,7 +133,7 @@ def _once(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
     """Yield the phase of each step, empty if it is of none, and the name that the step is on."""
-    for step in steps:
+    for step in _foreseen(steps):
         on = step.on or ""
         match step.do:
             case Do.FIND:
@@ -150,6 +153,18 @@ def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
                 yield ("answer" if step.text else ""), on
             case _:
                 yield phase_of(step), on
+
+
+def _foreseen(steps: Sequence[ReferenceStep]) -> Sequence[ReferenceStep]:
+    """Return steps without what only a page will say: that it cannot be done, and what is read to see that."""
+    *others, last = steps or (None,)
+    if last is None or last.do is not Do.ANSWER:
+        return steps
+    if last.purpose is not Purpose.REFUSE and last.text != _IMPOSSIBLE:
+        return steps
+    while others and others[-1].do is Do.LOOK and not others[-1].keep:
+        others.pop()
+    return others
 
 
 def _says_what_to_do(fact: Fact) -> bool:

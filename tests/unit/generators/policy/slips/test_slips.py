@@ -176,6 +176,12 @@ def _form(**values: str) -> Node:
     return node("body", "", node("h1", "Edit"), node("form", "", *fields, send, method="post"))
 
 
+def _wide(root: Node) -> Node:
+    for one in root.walk():
+        one.box = (*one.box[:2], 200.0, one.box[3])
+    return root
+
+
 NAME, SAVE = step(do="type", on="name", text="Ada"), step(do="click", on="Save")
 SAVE_SAID = step(do="click", on="Save", why="It is complete.")
 
@@ -248,11 +254,21 @@ async def test_a_field_that_need_not_be_filled_is_not_left_out(root: Node) -> No
 
 async def test_a_text_in_the_wrong_field_is_taken_back() -> None:
     policy = _policy(WrongField, NAME, SAVE)
-    wrong = await _act(policy, _form(name="", note="Call"))
+    wrong = await _act(policy, _wide(_form(name="", note="Call")))
     assert wrong.action == TypeText(x=20, y=1, text="Ada", overwrite=True)
-    back = await _act(policy, _form(name="", note="Ada"))
+    back = await _act(policy, _wide(_form(name="", note="Ada")))
     assert back.action == Key(key="Control+z")
-    right = await _act(policy, _form(name="", note="Call"))
+    right = await _act(policy, _wide(_form(name="", note="Call")))
+    assert right.action == TypeText(x=10, y=1, text="Ada", overwrite=True)
+
+
+async def test_what_taking_back_has_not_brought_back_is_typed_again() -> None:
+    policy = _policy(WrongField, NAME, SAVE)
+    await _act(policy, _wide(_form(name="", note="Call")))
+    await _act(policy, _wide(_form(name="", note="Ada")))
+    again = await _act(policy, _wide(_form(name="", note="")))
+    assert again.action == TypeText(x=20, y=1, text="Call", overwrite=True)
+    right = await _act(policy, _wide(_form(name="", note="Call")))
     assert right.action == TypeText(x=10, y=1, text="Ada", overwrite=True)
 
 

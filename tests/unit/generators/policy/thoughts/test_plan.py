@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from support.browsers.reference_pages import step
 
 from generators.policy.thoughts.plan import MOST, plan
@@ -110,4 +111,16 @@ def test_that_something_is_missing_is_not_known_beforehand() -> None:
     end = step(do="answer", text="impossible", purpose="answer")
 
     assert not any("answer" in one or "reply" in one for one in plans(OPEN, SEARCH, read, end))
-    assert any("answer" in one for one in plans(OPEN, SEARCH, counted, end))
+    given = step(do="answer", text="3", purpose="answer")
+    assert any("answer" in one for one in plans(OPEN, SEARCH, counted, given))
+
+
+@pytest.mark.parametrize("told", [("impossible", "answer"), ("I may not do that.", "refuse")])
+def test_what_is_read_to_see_that_something_may_not_be_done_is_not_planned(
+    told: tuple[str, str],
+) -> None:
+    look = step(do="look", on="State", purpose="look")
+    end = step(do="answer", text=told[0], purpose=told[1])
+
+    for one in plans(OPEN, FIND, look, end):
+        assert not any(word in one for word in ("answer", "reply", "says", "read", "value"))
