@@ -260,9 +260,12 @@ class Speaker:
         return self._words.join(self._listed(held, f"values_{form}" if form else "values"))
 
     def _news(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
-        """Return what a row has new; a flag is said in a verb."""
+        """Return what a row has new; with a flag, or precisely, what it should have."""
         if self._is_precise or any(one.field.kind is Kind.FLAG for one in held):
-            return self._values(said, "does")
+            wishes = [self._words.wish(one) for one in held]
+            if all(wishes):
+                return self._words.join(wishes)
+            return self._words.verb("stated", values=self._values(said, "with"))
         return self._words.verb("has", values=self._words.join([self._a_new(one) for one in held]))
 
     def _a_new(self, value: ValueSaid) -> str:

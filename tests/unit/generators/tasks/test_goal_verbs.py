@@ -7,6 +7,7 @@ import pytest
 from support.worlds import drawn
 from support.worlds.made_world import SHOP, shop_rows
 
+from generators.tasks.worlds.ground.field_words import FieldWords
 from generators.tasks.worlds.ground.grammar import grammar
 from generators.tasks.worlds.ground.mentions import (
     FieldSaid,
@@ -126,6 +127,51 @@ def test_a_flag_that_is_off_and_a_new_name_are_said_in_no_verb() -> None:
     assert not any("is listed" in one for one in _said(off, "does"))
     renamed = ValuesSaid(CUSTOMER, {CUSTOMER.title.name: "Ada Weber"})
     assert all(one.startswith("should have ") for one in _said(renamed, "does"))
+
+
+def test_what_is_new_is_a_wish_where_it_is_a_flag() -> None:
+    product = SHOP.entity("product")
+    flag = next(one for one in product.fields if one.kind == "flag")
+    listed = ValuesSaid(product, {flag.name: 1})
+    named = ValuesSaid(CUSTOMER, {CUSTOMER.fields[1].name: "ada@example.com"})
+
+    assert all(one.startswith("should have ") for one in _said(listed, "has"))
+    assert all(one.startswith("has a new ") for one in _said(named, "has"))
+
+
+@pytest.mark.parametrize(
+    ("does", "should"),
+    [
+        ("is due on {value}", "should be due on 3"),
+        ("was sent to {value}", "should be sent to 3"),
+        ("has {value} places", "should have 3 places"),
+        ("costs {value}", "should cost 3"),
+        ("goes to {value}", "should go to 3"),
+        ("teaches {value}", "should teach 3"),
+        ("carries {value}", "should carry 3"),
+        ("came by {value}", ""),
+    ],
+)
+def test_what_should_be_has_the_verb_of_what_is(does: str, should: str) -> None:
+    field = next(one for one in SHOP.entity("product").fields if one.kind == "integer")
+    value = ValueSaid(SHOP.entity("product"), _with(field, does=(does,)), 3)
+    words = FieldWords(SETTING, RULES, Random(1), is_precise=False)
+
+    assert MARKS.sub("", words.wish(value)) == should
+
+
+def test_a_choice_stands_before_the_noun_if_no_other_field_has_it() -> None:
+    field = next(one for one in ORDER.fields if one.kind == "choice")
+    word = next(one for one in field.choices if one.isalpha())
+    rows = RowsSaid(ORDER, (ValueSaid(ORDER, field, word),))
+    other = ORDER.fields[1].model_copy(update={"choices": (word,)})
+    fields = (ORDER.fields[0], other, *ORDER.fields[2:])
+    doubled = RowsSaid(ORDER.model_copy(update={"fields": fields}), rows.tests)
+
+    before = re.compile(rf"^{word} ", re.IGNORECASE)
+    assert any(before.search(one) for one in _said(rows))
+    assert not any(before.search(one) for one in _said(rows, is_precise=True))
+    assert not any(before.search(one) for one in _said(doubled))
 
 
 def test_a_new_row_begins_with_its_name() -> None:
