@@ -36,7 +36,7 @@ def reason(
     if link is None or words(link.text) != on or not sight.holds(link):
         return None
     row = row_of(link, sight)
-    key, slots = _fitting(step, row, sight)
+    key, slots = _meets(step, row, sight)
     label = next((label for label, value in visible.facts(sight) if value == on), None)
     if not key and label is not None:
         key, slots = "linked", {"label": label}
@@ -47,7 +47,7 @@ def reason(
     return vary(sentence(f"reasons.{key}", on=on, **slots), random) if key else None
 
 
-def _fitting(step: ReferenceStep, row: Node, sight: Sight) -> tuple[str, dict[str, str]]:
+def _meets(step: ReferenceStep, row: Node, sight: Sight) -> tuple[str, dict[str, str]]:
     """Return that a row meets the goal's conditions, as far as it says so; empty: it says nothing of them."""
     facts = [one for one in step.by if one.value is not None and _can_be_said(one)]
     told = [one for one in facts if is_whole(row, sight) and says(row, one)][:_MOST]

@@ -33,14 +33,14 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
         name = step.on or ""
         if step.purpose not in OPENS_ROW or step.why is not None or name in goal.told:
             return step
-        facts = (*_described(setting, name, goal, words), *_among(setting, name, words))
+        facts = (*_description(setting, name, goal, words), *_among(setting, name, words))
         facts = (Fact(of=name), *facts)
         return step.model_copy(update={"by": tuple(dict.fromkeys(facts))})
 
     return tuple(map(ground, steps))
 
 
-def _described(
+def _description(
     setting: Setting, name: str, goal: Goal, words: Mapping[str, Said]
 ) -> Iterator[Fact]:
     """Yield what a goal says of a row that it describes."""
