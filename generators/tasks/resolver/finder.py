@@ -53,7 +53,9 @@ class Finder:
         """Return the mentions, numbered in their order."""
         first = list(self._find())
         self._ranked = {one.entity for item in first for one in item.senses if one.sort in _ROWS}
-        whole = list(self._find()) if self._ranked else first
+        words = {*self._text.key, *self._vocabulary.stems(self._text.key)}
+        is_ranked = self._ranked and not words.isdisjoint(self._vocabulary.last_of_ranks)
+        whole = list(self._find()) if is_ranked else first
         named = self._new_names.read(list(_once(_merge_brackets(whole))))
         found = self._merge_tags(self._texts.read(named))
         found = list(self._strangers.added_to(found))

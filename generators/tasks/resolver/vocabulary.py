@@ -45,6 +45,13 @@ class Vocabulary:
             one.before for one in self.frames if one.is_predicate and _is_telling(one.before, words)
         )
         """What is said of rows before a value, in words that mean something by themselves."""
+        self.last_of_ranks = frozenset(
+            word
+            for key, some in (*self.exact.items(), *self.stemmed.items())
+            if any(one.sort is Sort.RANK for one in some)
+            for word in key[-1:]
+        )
+        """The last words of verbs by which rows compare, with and without their endings."""
         self.row_phrases = tuple(dict.fromkeys(row_phrases_of(world, words)))
         """What is said around a row for a field of it."""
         self.words = {word for key in self.exact for word in key}
