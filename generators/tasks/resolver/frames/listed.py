@@ -132,6 +132,13 @@ def _set_each(
         [one for one in split.settings if item.number < one[0].item.number < end]
         for (item, _), end in zip(named, ends, strict=True)
     ]
+    starts = [-1, *(item.number for item, _ in named[:-1])]
+    before = [
+        [one for one in split.settings if start < one[0].item.number < item.number]
+        for (item, _), start in zip(named, starts, strict=True)
+    ]
+    if not all(parts) and all(before):
+        parts = before  # `12 as the stock of the lamp and 30 as that of the kettle`
     told = {pair.item.sentence for pair, _ in split.settings}
     if (
         len(rows) > 1
