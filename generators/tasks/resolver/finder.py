@@ -240,7 +240,7 @@ class Finder:
             if cues is not None and all(
                 one.quote < 0 for one in self._text.tokens[at : at + length]
             ):
-                return length, self._spelled(at, length, cues)
+                return length, self._by_accents(at, length, cues)
         return 0, _NO_CUES
 
     def _before_name(self, at: int, cued: int, cues: frozenset[Cue]) -> tuple[int, frozenset[Cue]]:
@@ -267,7 +267,7 @@ class Finder:
         behind = self._text.key[at + length : at + length + 1]
         return any(one.sort is Sort.DEED for one in senses) and behind in _ITS
 
-    def _spelled(self, at: int, length: int, cues: frozenset[Cue]) -> frozenset[Cue]:
+    def _by_accents(self, at: int, length: int, cues: frozenset[Cue]) -> frozenset[Cue]:
         """Return what a phrase says by its accents, if others differ from it in nothing else."""
         known = self._words.spellings.get(self._text.key[at : at + length], {})
         return known.get(spelling_of(self._text.between(at, at + length)), cues)
@@ -275,7 +275,7 @@ class Finder:
     def _is_other_word(self, at: int) -> bool:
         """Return whether a word has no accent where yes or no has one, as `si` and `sí`."""
         key = self._text.key[at : at + 1]
-        said = self._text.spelling(self._text.tokens[at])
+        said = self._text.letters_of(self._text.tokens[at])
         return key in self._words.spellings and said not in self._words.flags
 
     def _is_common(self, at: int, length: int) -> bool:
@@ -283,7 +283,7 @@ class Finder:
         some = self._text.tokens[at : at + length]
         if not all(one.text in self._words.common for one in some):
             return False
-        if length and all(self._text.spelling(one) in self._words.flags for one in some):
+        if length and all(self._text.letters_of(one) in self._words.flags for one in some):
             return False
         is_inside = self._text.is_inside(at) or (
             length > 1 and self._text.key[at - 1 : at] == (":",)

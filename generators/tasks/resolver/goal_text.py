@@ -24,7 +24,7 @@ class GoalText:
         """Return the text from a word up to another."""
         return self.goal[self.tokens[start].start : self.tokens[end - 1].end]
 
-    def spelling(self, token: Token) -> str:
+    def letters_of(self, token: Token) -> str:
         """Return a word with its accents, in small letters."""
         return self.goal[token.start : token.end].casefold()
 

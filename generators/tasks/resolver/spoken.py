@@ -73,7 +73,7 @@ def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:
     """Yield what a world says around rows: questions, and nouns for the rows that links lead to."""
     for _, field, sense in _fields(world):
         for phrase in field.asks:
-            for before, behind in _asked(phrase, words):
+            for before, behind in _question_sides(phrase, words):
                 yield _around(before, behind, sense, "", words)
         for phrase in (*field.leads, *_nouns(field, words)):
             first, _, last = phrase.partition(_ROW)
@@ -129,7 +129,7 @@ def _forms(key: Key, words: Words) -> set[Key]:
     return {key, (stem(first, words.endings), *rest)}
 
 
-def _asked(phrase: str, words: Words) -> Iterator[tuple[Key, Key]]:
+def _question_sides(phrase: str, words: Words) -> Iterator[tuple[Key, Key]]:
     """Yield the words before and behind the row of a question, as it is and as a part of another: `when {row} is due`."""
     before, behind = (key_of(part) for part in phrase.split(_ROW, 1))
     yield before, behind

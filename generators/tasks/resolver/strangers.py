@@ -25,7 +25,7 @@ class Strangers:
             end = len(self._text.tokens) if behind is None else behind.place
             if item.has(Sort.PART):
                 grown = self._grow(item, items[:number], items[number + 1 :])
-                yield self._unfinished(item) if grown is None else grown
+                yield self._without_end(item) if grown is None else grown
                 continue
             yield item
             is_name = item.has(Sort.ONE) and not item.quoted
@@ -62,7 +62,7 @@ class Strangers:
     def _is_name(self, at: int) -> bool:
         return self._text.is_strange(at) and self._text.is_upper(at) and self._text.is_inside(at)
 
-    def _unfinished(self, part: Item) -> Item:
+    def _without_end(self, part: Item) -> Item:
         """Return a part of a title as it is; one whose last word means nothing, as `the key for`, as a name of nothing."""
         if self._text.tokens[part.end - 1].text not in self._words.common:
             return part

@@ -140,13 +140,13 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
         for step in flow.transitions:
             yield step.label, Sense(Sort.STEP, flow.entity, step.name)
             for said in step.said:
-                yield _deed(said, Sense(Sort.DEED, flow.entity, step.name), words)
+                yield _step_words(said, Sense(Sort.DEED, flow.entity, step.name), words)
     for thread in world.threads:
         yield thread.reply, Sense(Sort.REPLY, thread.entity)
     yield from ((text, Sense(Sort.PLACE)) for text in _places(world))
 
 
-def _deed(said: str, sense: Sense, words: Words) -> tuple[str, Sense]:
+def _step_words(said: str, sense: Sense, words: Words) -> tuple[str, Sense]:
     """Return the words for a step up to the row, with those behind it; only these where the verb stands at the end."""
     before, _, behind = said.partition("{it}")
     key = key_of(before)

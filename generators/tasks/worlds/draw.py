@@ -132,7 +132,9 @@ def _tasks(
         if draft is None or oversteps(setting, draft):
             continue
         style = Random(f"style {stream}")
-        worded = _worded(setting, draft, kind, seed, random=random, style=style, stream=stream)
+        worded = _word_readably(
+            setting, draft, kind, seed, random=random, style=style, stream=stream
+        )
         task = next((one for one in worded if as_worded or has_one_reading(setting, one)), None)
         if task is None:
             continue
@@ -151,7 +153,7 @@ def _resolver(setting: Setting) -> Resolver:
     return Resolver(setting.world, setting.rows)
 
 
-def _worded(
+def _word_readably(
     setting: Setting,
     draft: Draft,
     kind: TaskKind,

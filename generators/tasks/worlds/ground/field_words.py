@@ -83,7 +83,7 @@ class FieldWords:
         bare = noun.strip(KEPT + SAID + END)
         return any(re.search(one, bare) for one in self.rules.phrases["plurals"])
 
-    def called(self, field: DataField, form: str) -> str:
+    def name_of(self, field: DataField, form: str) -> str:
         """Return what a field is called: a noun, or as `form` says `the` noun or label, `any` of them, or its `label`."""
         match form:
             case "the":
@@ -104,7 +104,7 @@ class FieldWords:
                 return f"{SAID}{self.as_noun(field.label)}{END}"
             if not self._marks_all:
                 return self.label(field)
-            return self._labelled(field.label, self.random.choice(said or (field.label,)))
+            return self._label_phrase(field.label, self.random.choice(said or (field.label,)))
         drawn = self.random.choice(said or (self._plain_label(field.label),))
         if self.quotes_nouns and self._is_near(field) and self.random.random() < _LABEL_NOUNS:
             drawn = self._plain_label(field.label)
@@ -113,7 +113,7 @@ class FieldWords:
             self.manners.add("spoken")
         return f"{SAID}{name}{END}"
 
-    def _labelled(self, label: str, noun: str) -> str:
+    def _label_phrase(self, label: str, noun: str) -> str:
         """Return what a label that is no noun stands for, with the label as pages show it."""
         template = spread(self.random.choice(self.rules.phrases["label"]), self.random)
         if "{said}" not in template:
@@ -172,7 +172,7 @@ class FieldWords:
         if said.field.kind is Kind.TAGS:
             self.told += tags_of(said.value)
         is_marked = self._marks_all or said.field.kind in _TEXTS
-        exact = self.quote(shown) if is_marked else self.named(shown)
+        exact = self.quote(shown) if is_marked else self.mark_name(shown)
         told = exact if self.is_precise else self._everyday(said, shown)
         return f"{self.term(said.over)} {told}" if said.over else told
 
@@ -192,7 +192,7 @@ class FieldWords:
         if self.is_precise or not known:
             return ""
         self.manners.add("spoken")
-        return self.filled(self.random.choice(known), value=self.value(said))
+        return self.fill(self.random.choice(known), value=self.value(said))
 
     def wish(self, said: ValueSaid) -> str:
         """Return a predicate as what should be, as `should be due on 3 May`; empty: nothing says it."""
@@ -212,7 +212,7 @@ class FieldWords:
             return "" if _ARTICLE.search(phrase) else phrase
         return _ON_DAY.sub("{value}", phrase) if _ON_DAY.search(phrase) else ""
 
-    def filled(self, phrase: str, **parts: str) -> str:
+    def fill(self, phrase: str, **parts: str) -> str:
         """Return a phrase of a field with its placeholders filled, its words marked as ours."""
         return spread(phrase, self.random).format(**parts)
 
@@ -222,17 +222,17 @@ class FieldWords:
         if kind is Kind.DATE and not self._shows_days:
             out = self._keep(self._day(date.fromisoformat(str(said.value))), shown)
         elif kind is Kind.DATE:
-            out = self.named(shown)
+            out = self.mark_name(shown)
         elif kind is Kind.MONEY:
             out = self._keep(_NO_CENTS.sub("", shown), shown)
         elif kind is Kind.FLAG:
             out = self.phrase("yes" if said.value else "no")
         elif kind is Kind.TAGS:
-            out = self.join([self.named(tag) for tag in shown.split(TAG_PARTING)])
+            out = self.join([self.mark_name(tag) for tag in shown.split(TAG_PARTING)])
         elif kind is Kind.CHOICE and self._is_word(said.entity, shown):
             out = self._keep(shown[0].lower() + shown[1:], shown)
         elif kind in {Kind.INTEGER, Kind.CHOICE, Kind.LINK} and not _PLAIN_TEXT.search(shown):
-            out = self.named(shown)
+            out = self.mark_name(shown)
         return out
 
     def _is_word(self, entity: Entity, shown: str) -> bool:
@@ -294,9 +294,9 @@ class FieldWords:
     def _keep(self, told: str, shown: str) -> str:
         if told != shown:
             self.manners.add("spoken")
-        return self.named(told)
+        return self.mark_name(told)
 
-    def named(self, text: str) -> str:
+    def mark_name(self, text: str) -> str:
         """Return a title or a value of pages, marked."""
         return f"{NAMED}{text}{END}"
 
@@ -330,7 +330,7 @@ class Called:
 
     def __format__(self, form: str) -> str:
         is_drawn = form or self._noun is None
-        return self._words.called(self._field, form) if is_drawn else str(self._noun)
+        return self._words.name_of(self._field, form) if is_drawn else str(self._noun)
 
 
 def _th(day: int) -> str:

@@ -58,7 +58,7 @@ class RowWords:
                 if short is not None:
                     self._manners.add("short")
                     self.names[title] = short
-                    return self._with_noun(said, self._words.named(short), form)
+                    return self._with_noun(said, self._words.mark_name(short), form)
         return self._with_noun(said, self.title(said), form)
 
     def prepare(self, rows: Sequence[RowSaid]) -> None:
@@ -210,7 +210,7 @@ class RowWords:
         known = [one for one in phrases if is_of_one or not one.startswith(clauses)]
         if known and (is_of_one or self._random.random() < _IN_PHRASES):
             phrase = self._random.choice(known)
-            return self._words.filled(phrase, value=self._words.value(test))
+            return self._words.fill(phrase, value=self._words.value(test))
         return self._compare("which", test, is_of_one=is_of_one)
 
     def _have(self, test: ValueSaid) -> str:
@@ -247,7 +247,7 @@ class RowWords:
         is_bare = not self._is_precise and is_clear(self._setting, said.entity, said.title)
         has_quotes = self._has_quotes and " " in said.title and not said.title.istitle()
         return (
-            self._words.named(said.title)
+            self._words.mark_name(said.title)
             if is_bare and not has_quotes
             else self._words.quote(said.title)
         )

@@ -136,9 +136,9 @@ class Speaker:
             case "leads":
                 return self._leads(said.fields, said.of)
             case "ranks" | "most":
-                return self._compared(field, said.word, form)
+                return self._comparison(field, said.word, form)
             case _:
-                return self._words.join([self._words.called(one, form) for one in said.fields])
+                return self._words.join([self._words.name_of(one, form) for one in said.fields])
 
     def _question(self, said: FieldSaid, form: str) -> str:
         """Return the question for a field of a row, of `that` one that links lead to, or of `it`, without its mark."""
@@ -146,16 +146,16 @@ class Speaker:
         is_person = said.of is not None and said.of.entity.picture is Picture.PERSON
         asks = [*field.asks] if not self._is_precise else []
         if form == "its" and (is_person or not asks):
-            return self._filled(self._words.verb_of("its"), field)
+            return self._fill(self._words.verb_of("its"), field)
         if form == "there":
             row = self._words.verb("there", target=self._target(said.via[-1]))
         else:
             row = self._words.phrase("it") if form == "its" else self._leads(said.via, said.of)
         asks = [one for one in asks if form != "its" or _is_fit_for_it(one)]
         if not asks:
-            return self._filled(self._words.verb_of("asks"), field, row=row)
+            return self._fill(self._words.verb_of("asks"), field, row=row)
         self.manners.add("spoken")
-        told = self._words.filled(self._random.choice(asks), row=row)
+        told = self._words.fill(self._random.choice(asks), row=row)
         return self._with_label(told, field, _AFTER_QUESTIONS)
 
     def _with_label(self, told: str, field: DataField, share: float) -> str:
@@ -189,10 +189,10 @@ class Speaker:
         fit = [one for one in fit if not is_inner or one.endswith("{row}")]
         target = self._target(link)
         if fit:
-            return self._words.filled(self._random.choice(fit), row=row)
+            return self._words.fill(self._random.choice(fit), row=row)
         end = "_it" if is_it and self._is_precise else "_person" if is_of_person else ""
         name = f"leads{end or '_inner' * is_inner}"
-        return self._filled(self._words.verb_of(name), link, row=row, target=target)
+        return self._fill(self._words.verb_of(name), link, row=row, target=target)
 
     def _is_of_person(self, link: DataField) -> bool:
         """Return whether a link is one of persons, who are no `it`."""
@@ -200,19 +200,19 @@ class Speaker:
         owner = next((one for one in entities if any(each is link for each in one.fields)), None)
         return owner is not None and owner.picture is Picture.PERSON
 
-    def _compared(self, field: DataField, word: str, form: str) -> str:
+    def _comparison(self, field: DataField, word: str, form: str) -> str:
         """Return a comparison of rows by a field: `costs more`, or after a noun `that costs the most`."""
         ranks = field.ranks
         if ranks is None or self._is_precise:
             told = self._words.term(word)
-            return self._filled(self._words.verb_of(form), field, word=told)
+            return self._fill(self._words.verb_of(form), field, word=told)
         self.manners.add("spoken")
         told = spread(getattr(ranks, _RANKS[word]), self._random)
         if form == "most":
             told = self._words.verb("that", does=told)
         return self._with_label(told, field, _AFTER_RANKS)
 
-    def _filled(self, template: str, field: DataField, **parts: str) -> str:
+    def _fill(self, template: str, field: DataField, **parts: str) -> str:
         return template.format(field=Called(self._words, field), **parts)
 
     def _value(self, said: ValueSaid, form: str) -> str:
@@ -226,7 +226,7 @@ class Speaker:
             return does if form == "does" else f"{self._words.phrase('it')} {does}"
         is_bound, is_it = bool(said.over) and form == "does", form == "it" and is_person
         name = f"{form}{'_bound' * is_bound}{'_person' * (is_it and not self._is_precise)}"
-        return self._filled(self._words.verb_of(name), said.field, value=self._words.value(said))
+        return self._fill(self._words.verb_of(name), said.field, value=self._words.value(said))
 
     def _premise(self, said: ValueSaid, link: DataField, does: str) -> str:
         """Return the clause that says what a row has that a link leads to; `does` is its predicate, empty: it has none."""
@@ -257,7 +257,7 @@ class Speaker:
             if all(does) and not is_renamed:
                 return self._words.join(does)
             return self._words.verb("stated", values=self._values(said, "with"))
-        return self._words.join(self._listed(held, f"values_{form}" if form else "values"))
+        return self._words.join(self._list_values(held, f"values_{form}" if form else "values"))
 
     def _news(self, said: ValuesSaid, held: Sequence[ValueSaid]) -> str:
         """Return what a row has new; with a flag, or precisely, what it should have."""
@@ -284,7 +284,7 @@ class Speaker:
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
         if self._has_phrases and not all(does):
             does = [self._phrase_of(one) for one in rest]
-        return ", ".join([*title, *(does if all(does) else self._listed(rest, "values"))])
+        return ", ".join([*title, *(does if all(does) else self._list_values(rest, "values"))])
 
     def _is_thing(self, said: ValuesSaid) -> bool:
         """Return whether values can be said of `it`."""
@@ -297,19 +297,19 @@ class Speaker:
         clauses = tuple(self._rules.phrases["clauses"])
         known = [one for one in self._words.phrases_of(value) if not one.startswith(clauses)]
         if known:
-            return self._words.filled(self._random.choice(known), value=self._words.value(value))
-        return self._words.predicate(value) or self._listed([value], "values")[0]
+            return self._words.fill(self._random.choice(known), value=self._words.value(value))
+        return self._words.predicate(value) or self._list_values([value], "values")[0]
 
     def _wishes(self, held: Sequence[ValueSaid]) -> str:
         """Return clauses that say what should be."""
-        told = self._listed(held, "values_is")
+        told = self._list_values(held, "values_is")
         wishes = [self._words.wish(one) if self._has_wishes else "" for one in held]
         it = self._words.phrase("it")
         return self._words.join(
             [f"{it} {wish}" if wish else clause for wish, clause in zip(wishes, told, strict=True)]
         )
 
-    def _listed(self, held: Sequence[ValueSaid], name: str) -> list[str]:
+    def _list_values(self, held: Sequence[ValueSaid], name: str) -> list[str]:
         told = f"{name}_exactly" if self._is_precise else name
         if told not in self._templates:
             drawn = self._random.choice(self._rules.phrases[told])
@@ -365,13 +365,13 @@ class Speaker:
         if form == "label":
             return self._words.quote(said.step.label)
         is_it = said.row is None or form == "it"
-        row = self._words.phrase("it") if is_it else self._stepping(said)
+        row = self._words.phrase("it") if is_it else self._step_rows(said)
         if said.step.said and not self._is_precise:
             plain = [one for one in said.step.said if is_it or one.endswith("{it}")]
             return self._random.choice(plain or said.step.said).format(it=row)
         return self._words.phrase("step", row=row, after=self._words.text(said.step.after))
 
-    def _stepping(self, said: StepSaid) -> str:
+    def _step_rows(self, said: StepSaid) -> str:
         """Return the row or the rows that take a step."""
         if isinstance(said.row, RowsSaid):
             return self._words.verb("all", rows=self.say(said.row))
