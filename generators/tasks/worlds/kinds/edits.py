@@ -28,6 +28,7 @@ from generators.tasks.worlds.ground.new_values import new_value
 from generators.tasks.worlds.ground.task import Draft
 from generators.tasks.worlds.ground.task_kind import task_kind
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting
+from generators.tasks.worlds.references.facts import facts_of, keep
 from generators.tasks.worlds.references.forms import fill_form, save_change
 from generators.tasks.worlds.references.steps import (
     answer,
@@ -178,8 +179,11 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
             },
             changes(entity, (row, values)),
             (
-                *to_row(
-                    setting, view, entity, row, reads=() if is_listed(view, [fact]) else (fact,)
+                *keep(
+                    to_row(
+                        setting, view, entity, row, reads=() if is_listed(view, [fact]) else (fact,)
+                    ),
+                    facts_of(setting, entity, row, (fact,)),
                 ),
                 *because(why, edits),
                 answer(),
