@@ -20,6 +20,7 @@
     [0.5, 0.1], [0.5, 0.9], [0.25, 0.25], [0.75, 0.75], [0.25, 0.75], [0.75, 0.25],
     [0.06, 0.06], [0.94, 0.94], [0.06, 0.94], [0.94, 0.06],
   ];
+  const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
   const VIEW = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
   const meetBox = (one, other) => ({
     left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
@@ -31,10 +32,22 @@
   const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const moved = (rect, place) =>
     new DOMRect(rect.left + place.dx, rect.top + place.dy, rect.width, rect.height);
+  // What people aim at: the longest line of a text over several lines, and of a heading its words, not the space beside them.
+  const aimedAt = (element, box, place) => {
+    let drawn = rectsOf(element);
+    if (HEADINGS.has(tagOf(element))) {
+      const range = documentOf(element).createRange();
+      range.selectNodeContents(element);
+      drawn = range.getClientRects();
+    }
+    const rects = [...drawn].slice(0, 8).map((rect) => moved(rect, place));
+    const lines = rects.filter((rect) => rect.width > 1 && rect.height > 1);
+    const isText = lines.length > 1 || HEADINGS.has(tagOf(element));
+    return isText ? [...lines.sort((one, other) => other.width - one.width), box] : [box];
+  };
   // The first of some points of an element at which a click is as wanted.
   const pointWhere = (isWanted, element, box, clip, place) => {
-    const rects = [...rectsOf(element)].slice(0, 8).map((rect) => moved(rect, place));
-    for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
+    for (const rect of aimedAt(element, box, place)) {
       const seen = meetBox(rect, clip);
       if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
       for (const [across, down] of PROBES) {

@@ -288,6 +288,26 @@ async def test_what_lets_clicks_through_is_reached_where_what_it_is_in_takes_the
     assert found.point is not None
 
 
+async def test_the_words_of_a_heading_and_a_line_of_a_link_are_hit_not_the_space_beside_them() -> (
+    None
+):
+    page = (
+        "<h1>Inbox</h1><p style='width:120px;font:16px monospace;line-height:40px'>See "
+        "<a href='/all'>all the letters of May</a></p>"
+    )
+    async with opened({"/": page}) as session:
+        nodes = {node.tag: node for node in (await session.reader.read()).walk()}
+        lines = [one.bbox for one in (await session.observe()).sights or ()]
+
+    for tag in ("h1", "a"):
+        point = nodes[tag].point
+        assert point is not None
+        assert any(
+            left <= point[0] <= left + width and top <= point[1] <= top + height
+            for left, top, width, height in lines
+        )
+
+
 SPARKS = """<style>i{opacity:1} i.away{opacity:0;transition:opacity 100ms}</style><button id=go>Go</button>
 <script>let gone = 0;
 const spark = (left) => requestAnimationFrame(() => {
