@@ -72,9 +72,10 @@ async def test_a_reference_fails_without_the_step_of_an_action(
         # That references are rewarded as they are, `tests/unit/generators/tasks` show too.
         if THOROUGH:
             assert await is_done(browsers, task, steps), task.template_id
-        # A wait is not needed where the page is longer than the window: looking on takes its time.
+        # A wait is not needed where the page is longer than the window: looking on takes its time. Nor is it needed that a
+        # search is sent where the list shows the row without it.
         failed += not await is_done(browsers, task, without(steps, place))
-        assert failed or name == "wait", task.template_id
+        assert failed or name in {"wait", "enter"}, task.template_id
         if failed == IN_FAMILIES:
             return
     raise AssertionError(f"of {len(found)} families {failed} need {name}")
