@@ -65,11 +65,9 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *_all(_PRICES, "prompt completion cached"),
         *_all("engine", "usd_per_hour usd_per_million"),
     ),
-    "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
-    "generators/policy/dialects/holo3.py": _all(
-        OPTIONS, "extended max_pixels leave_out reconstructed"
-    ),
-    "generators/policy/dialects/holotron3.py": _all(OPTIONS, "extended leave_out reconstructed"),
+    "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line max_pixels"),
+    "generators/policy/dialects/holo3.py": _all(OPTIONS, "max_pixels reconstructed"),
+    "generators/policy/dialects/holotron3.py": _all(OPTIONS, "reconstructed"),
     "generators/policy/dialects/holotron.py": _all(OPTIONS, "note_key thought_key")
     + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),
     "generators/policy/dialects/shared/json_dialect.py": _all(
@@ -77,6 +75,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     )
     + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit")
     + _all(OPTIONS, "reasoning_effort"),
+    "generators/policy/dialects/shared/tools.py": _all(OPTIONS, "extended leave_out"),
     "generators/policy/dialects/shared/agent_loop.py": _all(OPTIONS, "page_line"),
     "generators/policy/dialects/shared/function_dialect.py": _all(
         OPTIONS, "page_line extended leave_out"

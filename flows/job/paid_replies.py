@@ -1,4 +1,4 @@
-"""What a call of `tasks rephrase` has got and judged so far, in a file beside its target: a kill loses no reply that was paid for.
+"""What a call of `tasks rephrase` has got and judged so far, in a file beside its target: a kill loses none of it.
 
 The first line says what the file is about, each further one what became of one task or episode. Another call with the
 same target goes on from there. A line that a kill has torn is dropped.
@@ -15,6 +15,10 @@ from schemas.base import JsonObject
 from schemas.errors import BadConfig
 
 _ABOUT, _KEY = "about", "key"
+_FIRST = f'{{"{_ABOUT}"'.encode()
+"""How a file of replies begins."""
+
+_FOREIGN = "it is not a file of replies: name another --to, or remove it"
 
 
 class PaidReplies:
@@ -24,8 +28,10 @@ class PaidReplies:
         """Take up the file beside `target`, or begin one; `about` names what is rephrased.
 
         Raises:
-            BadConfig: the file is about something else, or another call holds it.
+            BadConfig: the file is about something else or nothing of ours, another call holds it, or its folder is missing.
         """
+        if not target.parent.is_dir():
+            raise BadConfig(f"--to {target}: there is no folder {target.parent}")
         self._target, self.path = target, target.with_name(f"{target.name}.part")
         """Where it lies."""
         self._file = self.path.open("a+b")
@@ -66,10 +72,13 @@ class PaidReplies:
         except BlockingIOError:
             raise BadConfig(f"{self.path}: another call is writing it") from None
         self._file.seek(0)
-        whole, mark, _ = self._file.read().rpartition(b"\n")
-        self._file.truncate(len(whole) + len(mark))
+        data = self._file.read()
+        whole, mark, torn = data.rpartition(b"\n")
         rows = [_row(line, self.path) for line in whole.splitlines()]
+        if torn and not rows and not torn.startswith(_FIRST):
+            raise BadConfig(f"{self.path}: {_FOREIGN}")
         if not rows:
+            self._file.truncate(0)
             self._write({_ABOUT: about})
             return {}
         if rows[0].get(_ABOUT) != about:
@@ -77,6 +86,7 @@ class PaidReplies:
                 f"{self.path}: it holds replies about {rows[0].get(_ABOUT)}, not {about}: name another --to, or "
                 f"remove it"
             )
+        self._file.truncate(len(whole) + len(mark))
         return {str(row.pop(_KEY)): row for row in rows[1:]}
 
     def _write(self, row: JsonObject) -> None:
@@ -90,5 +100,5 @@ def _row(line: bytes, path: Path) -> JsonObject:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        raise BadConfig(f"{path}: it is not a file of replies: name another --to, or remove it")
+        raise BadConfig(f"{path}: {_FOREIGN}")
     return row

@@ -43,7 +43,7 @@
     const rects = [...drawn].slice(0, 8).map((rect) => moved(rect, place));
     const lines = rects.filter((rect) => rect.width > 1 && rect.height > 1);
     const isText = lines.length > 1 || HEADINGS.has(tagOf(element));
-    return isText ? [...lines.sort((one, other) => other.width - one.width), box] : [box];
+    return isText ? [...lines.toSorted((one, other) => other.width - one.width), box] : [box];
   };
   // The first of some points of an element at which a click is as wanted.
   const pointWhere = (isWanted, element, box, clip, place) => {

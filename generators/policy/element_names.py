@@ -191,9 +191,10 @@ def has_words(name: str, wanted: str) -> bool:
 
 
 def _is_inside(text: str, at: int) -> bool:
-    """Return whether a place in a text is between two letters of one word."""
+    """Return whether a place in a text is between two letters of one word, or two digits of one number."""
     beside = text[at - 1 : at + 1] if at else ""
-    return len(beside) > 1 and all(one.lower() != one.upper() for one in beside)
+    is_word = all(one.lower() != one.upper() for one in beside)
+    return len(beside) > 1 and (is_word or all(map(str.isdigit, beside)))
 
 
 def _text_outside_fields(node: Node) -> str:

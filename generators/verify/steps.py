@@ -35,7 +35,7 @@ class Steps:
     """The `steps` verifier."""
 
     name = "steps"
-    version = "7"
+    version = "8"
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
         self._sites = sites

@@ -19,6 +19,8 @@ from schemas.tasks.reference import Do, ReferenceStep
 
 _PLAIN_TYPES = {"text", ""}
 _NUMERIC = {"numeric", "decimal"}
+_UNDONE_AT_MOST = 2
+"""How often Control+z is pressed for a text that it does not take back."""
 _ISO_DAY = re.compile(r"(\w)\1{3}-(\w)\2-(\w)\3")
 """What an empty field says that takes days as 2026-03-09, by letters of any language: YYYY-MM-DD."""
 
@@ -147,7 +149,7 @@ class WrongField(_Entry):
     def __init__(self) -> None:
         super().__init__()
         self._held = self._said = ""
-        self._is_undone = False
+        self._undone, self._is_restored = 0, False
 
     def make(self, course: Course, sight: Sight, random: Random) -> Decision | None:
         """Return the text in another field."""
@@ -179,18 +181,17 @@ class WrongField(_Entry):
         other = next((one for one in sight.elements() if one.attrs.get("id") == self._said), None)
         if other is None:
             return True
-        if self._is_undone:
-            return self._restore(other)
-        if other.value != self._wrong:
-            return True
-        self._is_undone = True
+        if other.value != self._wrong or self._undone == _UNDONE_AT_MOST:
+            return self._restore(other) if self._undone else True
+        self._undone += 1
         course.set_back()
         return decide(Key(key="Control+z"), sentence("slips.wrong_field", text=self._wrong))
 
     def _restore(self, other: Node) -> Decision | bool:
-        """Return the entry that makes a field as it was, where it is not; True: it is."""
-        if (other.value or "") == self._held or not self._held:
+        """Return the entry that makes a field as it was, once, where it is not and held something; True: no more is to be done."""
+        if (other.value or "") == self._held or not self._held or self._is_restored:
             return True
+        self._is_restored = True
         again = ReferenceStep(
             do=Do.TYPE, text=self._held, why=sentence("slips.restores", text=self._held)
         )

@@ -99,8 +99,7 @@ class Pages:
         template = self._templates.overlay(autoescape=False).get_template("style.css")
         return template.render(
             look=look,
-            right_to_left=self._world.language.runs_right_to_left,
-            has_italics=self._world.language.has_italics,
+            language=self._world.language,
             colours=colours_of(look),
             faces=faces(self._world.packages),
             font=with_signs(look.font),

@@ -135,7 +135,8 @@ async def test_otherwise_a_click_takes_the_field_as_before(things: tuple[Node, N
 
 
 @pytest.mark.parametrize(
-    ("other", "wanted"), [("Your Weekly Digest", "Our Weekly Digest"), ("Orders", "Order")]
+    ("other", "wanted"),
+    [("Your Weekly Digest", "Our Weekly Digest"), ("Orders", "Order"), ("Order 123", "Order 12")],
 )
 async def test_a_name_that_ends_or_goes_on_within_a_word_is_another_one(
     other: str, wanted: str

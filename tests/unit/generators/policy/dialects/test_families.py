@@ -10,7 +10,6 @@ from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
 from generators.policy.dialects.protocol import InexpressibleAction, Rationale, UnreadableReply
 from schemas.episodes.action import (
-    Action,
     Answer,
     Button,
     Click,
@@ -22,8 +21,6 @@ from schemas.episodes.action import (
     KeyUp,
     Scroll,
     Select,
-    Tab,
-    TabOperation,
     TypeText,
     Wait,
 )
@@ -74,35 +71,6 @@ def test_the_published_actions_alone_are_few(name: str) -> None:
         with pytest.raises(InexpressibleAction):
             dialect.format_action(action, frame)
     assert not any(tool.name in dialect.system_prompt(frame) for tool in ADDED)
-
-
-@pytest.mark.parametrize("name", ["holotron", "holo3", "holo4", "holotron3", "holotron4"])
-@pytest.mark.parametrize(
-    "action",
-    [
-        Click(x=1, y=1),
-        Click(x=1, y=1, count=2),
-        Click(x=1, y=1, button=Button.RIGHT),
-        TypeText(text="a"),
-        TypeText(text="a", x=1_000, y=700, overwrite=True),
-        Scroll(direction=Direction.DOWN, amount=100, x=1, y=1),
-        Scroll(direction=Direction.DOWN, amount=130),
-        Wait(ms=150),
-        Tab(operation=TabOperation.CLOSE),
-    ],
-)
-def test_a_result_is_told_as_that_of_the_tool_that_was_called(name: str, action: Action) -> None:
-    dialect = variant(name)
-    called = json.loads(dialect.format_action(action, framed(dialect)))["tool_call"]["tool_name"]
-
-    assert f'tool="{called}"' in dialect.result_text(make_step(0, picture=1, action=action))
-    assert f'tool="{called}"' in dialect.rejection_text(action, "it is covered")
-
-
-def test_what_no_tool_says_is_told_as_what_comes_nearest() -> None:
-    told = variant("holo3-published").rejection_text(Click(x=1, y=1, count=2), "no")
-
-    assert told == '<error tool="click">\nno\n</error>'
 
 
 def test_holos_added_names_are_none_of_the_published() -> None:

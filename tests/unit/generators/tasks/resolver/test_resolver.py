@@ -9,12 +9,20 @@ from support.worlds.made_world import SHOP, shop_rows
 from generators.tasks.resolver.agreement import agrees
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.resolve import Resolver
+from generators.tasks.worlds.draw import draw_task, kinds_of
 from generators.worlds.drawing.draw import language_of
+from schemas.errors import BadTasks
 from schemas.tasks.expectation import Expectation, RowRule
 from schemas.worlds.language import Language
 
 KINDS = ("find", "count", "edit", "move", "delete", "delete-several", "swap", "create", "join")
 FAMILIES = ("banking", "clinic", "library")
+
+SEVERAL = 20
+"""More kinds of tasks than these are read in each family."""
+
+LEAST_READ = 0.8
+"""The least share of them that is read."""
 
 
 @pytest.fixture(name="resolver")
@@ -77,6 +85,27 @@ def test_two_equal_rows_are_not_one() -> None:
 @pytest.mark.parametrize("goal", ["", "   ", '"', "?", "Hello.", "\x00", "the the the", '""'])
 def test_words_that_ask_for_nothing_are_refused(resolver: Resolver, goal: str) -> None:
     assert isinstance(resolver.read(goal), Refusal)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_goals_as_they_are_worded_first_are_read_as_their_tasks_or_refused(family: str) -> None:
+    seed, read, told, otherwise = drawn.english(family), 0, 0, list[str]()
+    for kind in kinds_of(family):
+        try:
+            task = draw_task(f"{family}/{kind}", seed, as_worded=True)
+        except BadTasks:
+            continue
+        assert task.expect is not None
+        world, rows = drawn.whole(family, int(str(task.parameters["world"])))
+        reading, told = Resolver(world, rows).read(task.instruction), told + 1
+        is_read = agrees(reading, task.expect, world)
+        read += is_read
+        if not is_read and not isinstance(reading, Refusal):
+            otherwise.append(task.instruction)
+
+    assert len(otherwise) <= 1, "no task is drawn with such a goal, but a person's would be misread"
+    assert told > SEVERAL
+    assert read >= told * LEAST_READ
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -44,6 +44,8 @@ def test_two_calls_do_not_write_at_once(tmp_path: Path) -> None:
         (b"[]\n", "not a file of replies"),
         (b"no json\n", "not a file of replies"),
         (b"{}\n", "about None"),
+        (b"a letter of somebody", "not a file of replies"),
+        (b'{"about": "another"}\nmore', "about another, not a file"),
     ],
 )
 def test_what_is_no_file_of_these_replies_is_left_alone(
@@ -54,3 +56,16 @@ def test_what_is_no_file_of_these_replies_is_left_alone(
     with pytest.raises(BadConfig, match=why):
         PaidReplies(tmp_path / "new.jsonl", "a file")
     assert part.read_bytes() == there
+
+
+def test_a_line_about_what_it_holds_that_a_kill_has_torn_is_begun_anew(tmp_path: Path) -> None:
+    part = tmp_path / "new.jsonl.part"
+    part.write_bytes(b'{"about": "a fi')
+    with PaidReplies(tmp_path / "new.jsonl", "a file") as paid:
+        paid.add("one", {})
+    assert part.read_bytes() == b'{"about": "a file"}\n{"key": "one"}\n'
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="there is no folder"):
+        PaidReplies(tmp_path / "missing" / "new.jsonl", "a file")
