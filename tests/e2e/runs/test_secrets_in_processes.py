@@ -96,8 +96,9 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     assert onlooker.running("--user-data-dir", "--remote-debugging-port")
     servers = onlooker.running("simulator_as_vllm.py", "serve")
     assert any(seen.environment.get("VLLM_API_KEY") == ENGINE_KEY for seen in servers)
-    # Nothing is where it does not belong.
-    others = [seen for seen in onlooker.holding(*WORTH) if seen not in servers]
+    # Nothing is where it does not belong. Python's `platform` asks the system itself, and is seen only now and then.
+    asked = [*servers, *(seen for seen in onlooker.holding(*WORTH) if str(seen) == "uname -p")]
+    others = [seen for seen in onlooker.holding(*WORTH) if seen not in asked]
     assert [f"{seen}: {sorted(seen.environment)}" for seen in others] == []
     for seen in servers:
         assert not any(value in seen.text for value in set(WORTH) - FOR_VLLM), str(seen)

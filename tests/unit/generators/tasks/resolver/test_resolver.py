@@ -21,7 +21,7 @@ FAMILIES = ("banking", "clinic", "library")
 SEVERAL = 20
 """More kinds of tasks than these are read in each family."""
 
-LEAST_READ = 0.8
+LEAST_READ = 0.7
 """The least share of them that is read."""
 
 
