@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from generators.browser.protocol import Node
 from generators.policy.course import Course
-from generators.policy.element_names import is_active, words
+from generators.policy.element_names import ROWS, is_active, words
 from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
@@ -30,7 +30,6 @@ LOOKS = {Do.LOOK, Do.FIND}
 _ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
-_ROWS = {"li", "tr", "article"}
 
 _THINGS = {
     Purpose.VIEW: "the link that I need",
@@ -226,7 +225,7 @@ def _fact_named(step: ReferenceStep, page: Page) -> Node | None:
 
 
 def _is_in_row(thing: Node, page: Page) -> bool:
-    return any(one.tag in _ROWS for one in page.window.path_to(thing))
+    return any(one.tag in ROWS for one in page.window.path_to(thing))
 
 
 def _way(direction: Direction) -> str:

@@ -48,6 +48,9 @@ _DIRECT = 3
 _BESIDE = 3
 """The rank of a field whose name is only the words before it."""
 
+ROWS = frozenset({"li", "tr", "article"})
+"""The elements that lists have for a row."""
+
 
 def is_active(node: Node) -> bool:
     """Return whether people act on an element of this kind."""

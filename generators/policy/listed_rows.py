@@ -4,15 +4,13 @@ import re
 from collections.abc import Sequence
 
 from generators.browser.protocol import Node
-from generators.policy.element_names import words
+from generators.policy.element_names import ROWS, words
 from generators.policy.sight import Sight
 from generators.policy.window import is_within
 from schemas.tasks.reference import Fact
 
 _HOLDERS = {"ul", "ol", "tbody", "table", "main", "section", "form", "dialog", "body", "html"}
 """Tags of elements that hold several rows."""
-
-_ROWS = {"tr", "li", "article"}
 
 
 def row_of(node: Node, sight: Sight) -> Node:
@@ -23,7 +21,7 @@ def row_of(node: Node, sight: Sight) -> Node:
         if one.tag in _HOLDERS:
             break
         row = one
-        if one.tag in _ROWS:
+        if one.tag in ROWS:
             break
     return row
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from generators.browser.protocol import Node
-from generators.policy.element_names import is_field, words
+from generators.policy.element_names import ROWS, is_field, words
 from generators.policy.listed_rows import is_whole
 from generators.policy.sight import Sight
 from schemas.episodes.action import Action, Click, Drag, Hover, Select, TypeText, target_point
@@ -24,7 +24,6 @@ _CLOSE = re.compile(r"[\s×.。]+$")
 
 _LISTS = {"tbody", "ul", "ol", "div"}
 _ROWS = {"tr", "li"}
-_ENTRIES = {*_ROWS, "article"}
 _BOXES = {"radio", "checkbox"}
 _LETTER = re.compile(r"[^\W\d_]")
 _TEXTS = {"text", "search", "number", "email", "tel", "url"}
@@ -182,7 +181,7 @@ def facts(sight: Sight) -> Iterator[tuple[str, str]]:
             is_pair = (label.tag, value.tag) == ("dt", "dd")
             if not (is_pair and sight.holds(label) and sight.holds(value)):
                 continue
-            is_listed = any(each.tag in _ENTRIES for each in sight.page.window.path_to(label))
+            is_listed = any(each.tag in ROWS for each in sight.page.window.path_to(label))
             has_several = sum(bool(each.own_text) for each in value.walk()) > 1
             said, told = _short(label.text), _short(value.text)
             if said and told and not (is_listed or has_several):
