@@ -105,6 +105,8 @@ class FailureKind(StrEnum):
     """The policy raised an error, or decided on no action."""
     ENGINE = "engine"
     """The engine gave no usable reply."""
+    CLIENT = "client"
+    """The client of a seat left before the end, or had the seat for too long."""
     INTERNAL = "internal"
     """A defect of this program."""
 

@@ -24,6 +24,16 @@ def unit_id(run_id: str, task_ids: Sequence[str], attempts: int) -> str:
     return content_hash(["unit", run_id, list(task_ids), attempts])
 
 
+def served_unit_id(run_id: str, first_episode_id: str) -> str:
+    """Return the id of a unit of episodes that were served and ended one after another; it is named after the first."""
+    return content_hash(["served", run_id, first_episode_id])
+
+
+SERVED_ATTEMPTS = 1_000_000
+"""Attempts of served episodes begin here, and each server of a run counts in a block of this size of its own, so that
+no two make the same episode, and none makes one that the run's plan has."""
+
+
 def verdict_transaction(unit: str, verifier: str, version: str, round_: int) -> str:
     """Return the id of the Delta transaction that commits a unit's verdicts once."""
     return content_hash(["verdicts", unit, verifier, version, round_])

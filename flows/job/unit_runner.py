@@ -24,6 +24,8 @@ from flows.resources.memory_room import MemoryRoom
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots
 from generators.policy.factory import PolicyFactory
+from generators.policy.model.try_account import Account
+from generators.policy.protocol import Policy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import rollout
@@ -31,7 +33,7 @@ from generators.sites.protocol import Site
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import LimitsSection, PolicySection
 from schemas.episodes.episode import Episode
-from schemas.episodes.viewport import draw_viewport
+from schemas.episodes.viewport import Viewport, draw_viewport
 from schemas.errors import Conflict, NoEngine, StepmillError
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Verdict
@@ -86,14 +88,26 @@ class RolloutSetup:
             policies=policies,
         )
 
-    def roll_out(self, unit_id: str, planned: PlannedAttempt) -> Coroutine[None, None, Episode]:
+    def viewport_of(self, task: Task) -> Viewport:
+        """Return the viewport of all attempts at a task."""
+        area = self.sites[task.site].area(task.template_id)
+        return draw_viewport(self.config, area, seed=task.task_id)
+
+    def roll_out(
+        self,
+        unit_id: str,
+        planned: PlannedAttempt,
+        make_policy: Callable[[Account, Viewport], Policy] | None = None,
+    ) -> Coroutine[None, None, Episode]:
         """Return the rollout of an attempt, to be awaited.
+
+        `make_policy` makes the policy of each try; None: the run's factory makes that of the attempt's section.
 
         Raises:
             NoBrowser: the browser is gone and does not start again.
         """
         task, site = planned.task, self.sites[planned.task.site]
-        viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
+        viewport = self.viewport_of(task)
         attempt = Attempt(
             run_id=self.run_id,
             unit_id=unit_id,
@@ -108,8 +122,12 @@ class RolloutSetup:
             attempt,
             site=site,
             sessions=self.sessions,
-            make_policy=lambda account: self.policies.make(
-                planned.policy, seed=planned.seed, task=task, account=account, viewport=viewport
+            make_policy=lambda account: (
+                make_policy(account, viewport)
+                if make_policy is not None
+                else self.policies.make(
+                    planned.policy, seed=planned.seed, task=task, account=account, viewport=viewport
+                )
             ),
             limits=make_limits(task, self.limits),
         )

@@ -53,7 +53,7 @@ def validate(config: RunConfig) -> ValidConfig:
     if config.uses_engine:
         check_engine(config)
     check_run_limits(config)
-    _check_verifiers(config)
+    check_verifiers(config)
     plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
     tasks = _attemptable(plan, config)
     _check_references(config, (*tasks, *plan.waiting))
@@ -141,7 +141,13 @@ def check_stored_probes(tasks: Dataset | None) -> None:
     check_probes(sorted(named))
 
 
-def _check_verifiers(config: RunConfig) -> None:
+def check_verifiers(config: RunConfig) -> None:
+    """Refuse verifiers that do not exist or are named twice, and warn of those that acceptance misses.
+
+    Raises:
+        BadConfig: one is named twice.
+        NotFound: one does not exist.
+    """
     asked, wanted = config.verify.verifiers, config.accept.passed
     check_verifier_names(asked)
     check_verifier_names((*wanted, *config.accept.min_scores, *config.verify.rejected_too))

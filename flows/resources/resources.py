@@ -35,15 +35,17 @@ LOG = logging.getLogger(__name__)
 class RunResources:
     """A run's storage, sites, sessions and panel."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, *, policies: bool = True) -> None:
         """Open the run's storage; nothing else is opened yet.
+
+        Without `policies` clients outside decide, and the run's own engine is never started.
 
         Raises:
             BadConfig: this version cannot open the run's URL.
             NotFound: a verifier of the configuration does not exist.
         """
         url = config.run.url
-        self._config = config
+        self._config, self._policies = config, policies
         self._stack = AsyncExitStack()
         self._gateway = Gateway()
         self._replays = BrowserPool()
@@ -105,8 +107,10 @@ class RunResources:
         await enter_sites(self._stack, self.sites, sites)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self.rollouts, eager=number == 0)
-        policies = open_policies(self._config, self.meter)
-        runtime = await self._stack.enter_async_context(policies) if rollouts else None
+        runtime: PolicyRuntime | None = None
+        if rollouts and self._policies:
+            opening = open_policies(self._config, self.meter)
+            runtime = await self._stack.enter_async_context(opening)
         if replays:
             await self._add_browser(self._replays, eager=not rollouts)
         return runtime

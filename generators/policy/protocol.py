@@ -64,6 +64,9 @@ class PolicyCard(Record):
     """Whether it gets a `PageReader`."""
     answers_after_done: bool = False
     """Whether it is asked for its answer once more after the site has reported that the task is done."""
+    tries_again: bool = True
+    """Whether an attempt whose browser or site fails after the first action may begin anew, with a new policy. A client
+    outside has already seen what its actions did."""
     dialect: str | None = None
     """The model family's; None without a model."""
     model: str | None = None

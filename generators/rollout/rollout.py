@@ -63,6 +63,8 @@ async def rollout(
         failure = await runner.run()
         if len(failed_tries) + 1 >= ENVIRONMENT_TRIES or failure is None or not failure.again:
             break
+        if runner.recorder.steps and not policy.card.tries_again:
+            break
         LOG.info("trying again template=%s: %s", attempt.task.template_id, failure)
         failed_tries.append(
             FailedTry(

@@ -22,6 +22,7 @@ from schemas.configuration.picture_sizes import (
     PICTURE_SIDE,
     VIEWPORT,
 )
+from schemas.configuration.seats_section import SeatsSection
 from schemas.configuration.sections import (
     ENGINE_POLICIES,
     SEEDS,
@@ -74,6 +75,7 @@ class RunConfig(Record):
     accept: AcceptSection = AcceptSection()
     storage: StorageSection = StorageSection()
     publish: PublishSection = PublishSection()
+    seats: SeatsSection = SeatsSection()
 
     @field_validator("sites")
     @classmethod

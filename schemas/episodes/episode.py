@@ -69,6 +69,8 @@ class PolicyKind(StrEnum):
     """Reads a list of actions."""
     PLUGIN = "plugin"
     """Comes from a plug-in and calls no engine of the run; `policy` is its name."""
+    EXTERNAL = "external"
+    """Is outside of this program, and decides through a seat; `policy` is the name that its client gave it."""
 
 
 class Actor(StrEnum):

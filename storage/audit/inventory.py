@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from schemas.tables.tables import TABLES
-from storage import engine_limits, run_file, work_log
+from storage import engine_limits, run_file, served, work_log
 from storage.audit.report import Notes
 from storage.lake import retention, split_record, versions
 from storage.lake.delta_table import STAGED
@@ -87,7 +87,9 @@ def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         notes.leftover(key, "is a write that never ended")
     else:
         # Nothing depends on these.
-        return key == engine_limits.KEY or work_log.KEY.fullmatch(key) is not None
+        return key == engine_limits.KEY or any(
+            name.fullmatch(key) for name in (work_log.KEY, served.SERVER, served.TASK)
+        )
     return True
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from PIL import Image, UnidentifiedImageError
 
 from schemas import ids
-from schemas.base import parse_json, sha256_hex
+from schemas.base import content_hash, parse_json, sha256_hex
 from schemas.episodes.action import action_columns
 from schemas.episodes.call import Call
 from schemas.episodes.episode import Episode, Step, StopReason, steps_sha256
@@ -60,7 +60,9 @@ class RowChecks:
         self._episodes: dict[str, EpisodeHead] = {}
         self._attempts: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)  # by unit, task
         self._unit_keys: dict[str, str] = {}
-        self._tasks: set[str] = set()
+        self._tasks: dict[str, str] = {}  # to the hash of the row
+        self._n_tasks = 0  # how many of them there are
+        self._repeated: dict[str, str] = {}  # tasks with equal rows, to the key of a later one
         self._prompts: set[str] = set()
         self._prompt_uses: dict[str, str] = {}  # to the key of a file that refers to it
         self._steps: defaultdict[str, list[Step]] = defaultdict(list)
@@ -117,12 +119,24 @@ class RowChecks:
                 self._notes.finding(
                     head.key, f"episode {episode_id}: its task {head.task_id} has no row"
                 )
+        served = {
+            task_id
+            for attempts in self._attempts.values()
+            for task_id, made in attempts.items()
+            if min(made) >= ids.SERVED_ATTEMPTS
+        }
+        for task_id, key in self._repeated.items():  # each unit of served episodes has its tasks
+            if task_id not in served:
+                self._notes.finding(key, f"task {task_id}: has a second row")
         for prompt, key in self._prompt_uses.items():
             if prompt not in self._prompts and not self.unread:
                 self._notes.finding(key, f"refers to the prompt {prompt}, which has no row")
 
     def _check_unit(self, unit_id: str, attempts: Mapping[str, set[int]]) -> None:
         if self._run is None or self._is_unread(unit_id):
+            return
+        if min(min(made) for made in attempts.values()) >= ids.SERVED_ATTEMPTS:
+            self._check_served(unit_id, attempts)
             return
         number = self._run.identity.get("tasks.attempts")
         expected = ids.unit_id(
@@ -136,6 +150,19 @@ class RowChecks:
                 self._notes.finding(
                     key, f"unit {unit_id}: task {task_id} has the attempts {sorted(made)}"
                 )
+
+    def _check_served(self, unit_id: str, attempts: Mapping[str, set[int]]) -> None:
+        """Check a unit of served episodes: it is named after one of them, and one server made them all."""
+        run_id, key = self._run.run_id if self._run is not None else "", self._unit_keys[unit_id]
+        made = [(task_id, number) for task_id, numbers in attempts.items() for number in numbers]
+        named = {ids.served_unit_id(run_id, ids.episode_id(run_id, *one)) for one in made}
+        if unit_id not in named:
+            self._notes.finding(
+                key, f"unit {unit_id}: its id is not that of a served episode of it"
+            )
+        servers = {number // ids.SERVED_ATTEMPTS for _, number in made}
+        if len(servers) > 1:
+            self._notes.finding(key, f"unit {unit_id}: servers {sorted(servers)} made it together")
 
     def _check_episode(self, key: str, row: Row) -> None:
         episode = from_row(Episode, row)
@@ -164,9 +191,13 @@ class RowChecks:
 
     def _check_task(self, key: str, row: Row) -> None:
         task = from_row(Task, row)
-        if task.task_id in self._tasks:
-            self._notes.finding(key, f"task {task.task_id}: has a second row")
-        self._tasks.add(task.task_id)
+        told = content_hash(task.model_dump(mode="json"))
+        known = self._tasks.setdefault(task.task_id, told)
+        if known != told:
+            self._notes.finding(key, f"task {task.task_id}: has a second row, which differs")
+        elif len(self._tasks) == self._n_tasks:  # it was known before
+            self._repeated[task.task_id] = key
+        self._n_tasks = len(self._tasks)
 
     def _check_step(self, key: str, row: Row) -> None:
         head = self._episode_of(key, row)

@@ -1,0 +1,1 @@
+"""Serving: seats for clients outside, and the doors to them."""

@@ -1,0 +1,1 @@
+"""Seats: policies whose decisions come from a client outside."""
