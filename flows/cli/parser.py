@@ -144,6 +144,15 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _serve(parser: argparse.ArgumentParser) -> None:
+    configuration_flags(parser)
+    parser.add_argument("--run", metavar="URL", help="the URL of the run; over run.url")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be served, and open nothing"
+    )
+    json_flag(parser)
+
+
 def _verify(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
@@ -228,6 +237,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         _generate,
         "make a run and publish it, or go on where it was left",
         "stepmill generate --config configs/demo.toml --set browser.sessions=8",
+    ),
+    "serve": (
+        _serve,
+        "let trainers step into the tasks, and keep every episode",
+        "stepmill serve --config configs/seats.toml",
     ),
     "verify": (
         _verify,

@@ -52,7 +52,9 @@ class Lease:
     """A seat that a client holds."""
 
     lease_id: str
-    """Random; who knows it may return to the seat."""
+    """Random; its client may return to the seat with it."""
+    episode_id: str
+    """The id that the row of its episode will have."""
     client: str
     """The client's name."""
     task: Task
@@ -69,6 +71,8 @@ class Lease:
     """The rollout, and keeping its episode."""
     expiry: asyncio.TimerHandle | None = None
     """Ends the lease."""
+    attached: bool = False
+    """Whether a connection has it now."""
     calls: int = 0
     """Calls of its own engine that the client told."""
     stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -140,18 +144,24 @@ class Seats:
         Raises:
             BadTasks: there is none, or its split is not served.
         """
-        splits = self.config.seats.splits
-        if selector.split is not None and selector.split not in splits:
-            raise BadTasks(
-                f"the split '{selector.split}' is not served here; there are: {', '.join(splits)}"
-            )
+        if selector.split is not None:
+            self.check_split(selector.split)
         task = await asyncio.to_thread(self.pool.draw, selector)
-        if task.split and task.split not in splits:
-            raise BadTasks(
-                f"{task.template_id} with seed {task.seed} is of the split '{task.split}', which is not served here; "
-                f"there are: {', '.join(splits)}"
-            )
+        if task.split:
+            self.check_split(task.split, of=f"{task.template_id} with seed {task.seed}: ")
         return task
+
+    def check_split(self, split: str, *, of: str = "") -> None:
+        """Refuse a split that is not served; `of` names a task that is of it.
+
+        Raises:
+            BadTasks: it is not served.
+        """
+        served = self.config.seats.splits
+        if split not in served:
+            raise BadTasks(
+                f"{of}the split '{split[:100]}' is not served here; there are: {', '.join(served)}"
+            )
 
     def _plan(self, task: Task) -> PlannedAttempt:
         run_id = self._setup.run_id
@@ -191,6 +201,7 @@ class Seats:
         planned, seat = self._plan(task), Seat(card)
         lease = Lease(
             lease_id=secrets.token_urlsafe(18),
+            episode_id=planned.episode_id,
             client=client,
             task=task,
             seat=seat,
@@ -232,6 +243,16 @@ class Seats:
         if late:
             await asyncio.wait(late)
 
+    def leave_later(self, lease: Lease, why: str) -> None:
+        """Give a seat back unless its client returns in time."""
+
+        async def wait() -> None:
+            await asyncio.sleep(self.config.seats.return_seconds)
+            if not lease.attached:
+                await self.leave(lease, why)
+
+        self._start(wait())
+
     def _start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
         self._playing.add(task)
@@ -253,7 +274,7 @@ class Seats:
         except (Busy, NoSeat) as refused:
             if not lease.entered.done():
                 lease.entered.set_exception(refused)
-            seat.end(EpisodeEnd(failure_kind=FailureKind.CLIENT, failure_message=str(refused)))
+            seat.end(EpisodeEnd(failure_message=str(refused)))
         except StepmillError as error:
             self._fail(error)
             if not lease.entered.done():
@@ -263,7 +284,7 @@ class Seats:
             self.counts["cut off"] += 1
             if not lease.entered.done():
                 lease.entered.cancel()
-            seat.end(EpisodeEnd(failure_kind=FailureKind.CLIENT, failure_message="it was cut off"))
+            seat.end(EpisodeEnd(failure_message=self._ending or "it was cut off"))
             raise
         else:
             seat.end(end_of(stored), stored.steps)
@@ -348,8 +369,6 @@ class Seats:
         self._ending = self._ending or why
         if self._playing and seconds > 0:
             await asyncio.wait(tuple(self._playing), timeout=seconds)
-        for lease in tuple(self.leases.values()):
-            await self.leave(lease, why)
         for task in tuple(self._playing):
             task.cancel()
         if self._playing:

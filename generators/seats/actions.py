@@ -6,6 +6,7 @@ decides, and tell the `call` of its engine that led to it.
 """
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
@@ -173,6 +174,31 @@ def action_schema() -> JsonObject:
     defs = {**schema.pop("$defs", {}), **actions.pop("$defs", {})}  # type: ignore[dict-item]
     schema["properties"]["action"] = {**actions, "default": None}  # type: ignore[index,call-overload]
     return {**schema, "$defs": defs}
+
+
+@cache
+def action_tools() -> tuple[JsonObject, ...]:
+    """Return the actions as MCP tools: a name, a sentence, and the schema of the arguments."""
+    defs = _ACTION.json_schema(ref_template="#/$defs/{model}")["$defs"]
+    tools: list[JsonObject] = []
+    for schema in defs.values():
+        properties = dict(schema.get("properties", {}))
+        name = properties.pop("type", {}).get("const")
+        if name is not None and name != "none":
+            required = [key for key in schema.get("required", []) if key != "type"]
+            tools.append(
+                {
+                    "name": name,
+                    "description": schema.get("description", ""),
+                    "inputSchema": {
+                        "type": "object",
+                        "properties": properties,
+                        "required": required,
+                        "$defs": defs,
+                    },
+                }
+            )
+    return tuple(tools)
 
 
 def _first(error: ValidationError) -> str:

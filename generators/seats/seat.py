@@ -137,6 +137,11 @@ class Seat:
         return self._view is not None and self._view.end is not None
 
     @property
+    def number(self) -> int:
+        """How many actions have been decided on."""
+        return self._next
+
+    @property
     def is_asked(self) -> bool:
         """Whether the rollout waits for the client now."""
         return self._asked is not None and not self._asked.done()

@@ -1,0 +1,119 @@
+"""`stepmill serve`: seats for clients outside, until the command is interrupted.
+
+The first interrupt lets episodes go on for `limits.drain_seconds`, and gives no seat any more; the second one ends them
+at once. Every episode that has ended is committed before the command ends.
+"""
+
+import asyncio
+import os
+
+from aiohttp import web
+
+from flows import signals
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources, load
+from flows.serving.app import client_tokens, make_app
+from flows.serving.opening import open_seats
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
+from schemas.configuration.config import RunConfig
+from schemas.errors import BadConfig
+
+
+def run(args: Arguments) -> int:
+    """Run the command and return its exit code."""
+    log_to_stderr()
+    sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
+    config = load(sources, os.environ)
+    tokens = client_tokens(config.seats)
+    if args.dry_run:
+        _print_plan(config, tokens, as_json=args.json)
+        return ExitCode.DONE
+    return signals.run(_serve(config, tokens, as_json=args.json))
+
+
+def _print_plan(config: RunConfig, tokens: dict[str, str], *, as_json: bool) -> None:
+    section = config.seats
+    plan = {
+        "run": config.run.url,
+        "address": f"http://{section.host}:{section.port}",
+        "doors": [door.value for door in section.doors],
+        "seats": config.browser.sessions * config.browser.processes,
+        "clients": list(tokens),
+        "splits": list(section.splits),
+        "engines": list(section.engines),
+    }
+    if as_json:
+        print_result(plan)
+    else:
+        width = max(map(len, plan))
+        lines = [
+            f"{key:<{width}}  {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            for key, value in plan.items()
+        ]
+        print_lines(lines)
+
+
+async def _serve(config: RunConfig, tokens: dict[str, str], *, as_json: bool) -> int:
+    stop, now = asyncio.Event(), asyncio.Event()
+
+    def interrupt() -> None:
+        if stop.is_set():
+            now.set()
+            return
+        stop.set()
+        print_note(
+            f"giving no seat any more; episodes may go on for {config.limits.drain_seconds:g} s; "
+            "interrupt again to end them now"
+        )
+
+    async with open_seats(config) as seats:
+        runner = web.AppRunner(make_app(seats, tokens), access_log=None, shutdown_timeout=2.0)
+        await runner.setup()
+        try:
+            section = config.seats
+            site = web.TCPSite(runner, section.host, section.port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise BadConfig(
+                    f"seats.port = {section.port}: {section.host} does not let it be served there: "
+                    f"{error.strerror or error}; choose another, or 0 for a free one"
+                ) from None
+            port = runner.addresses[0][1]
+            _announce(config, tokens, port=port, seats=seats.turnstile.limit, as_json=as_json)
+            with signals.handle_signals(interrupt):
+                await stop.wait()
+                draining = asyncio.create_task(seats.drain(config.limits.drain_seconds))
+                hurry = asyncio.create_task(now.wait())
+                await asyncio.wait({draining, hurry}, return_when=asyncio.FIRST_COMPLETED)
+                if not draining.done():
+                    await seats.drain(0.0)
+                await draining
+                hurry.cancel()
+        finally:
+            await runner.cleanup()
+        for problem in seats.keeper.problems:
+            print_note(problem)
+        print_note(f"{seats.keeper.committed} episodes are committed in {config.run.url}")
+        return ExitCode.SHORT if seats.keeper.problems else ExitCode.DONE
+
+
+def _announce(
+    config: RunConfig, tokens: dict[str, str], *, port: int, seats: int, as_json: bool
+) -> None:
+    """Print where the doors are and how clients get in."""
+    host = f"[{config.seats.host}]" if ":" in config.seats.host else config.seats.host
+    url = f"http://{host}:{port}"
+    named = config.seats.clients
+    shown = {
+        name: token if name not in named or named[name].token_env is None else None
+        for name, token in tokens.items()
+    }
+    if as_json:
+        print_result({"url": url, "run": config.run.url, "seats": seats, "tokens": shown})
+        return
+    ways = [
+        f"{name}={token}" if token is not None else f"{name}=${named[name].token_env}"
+        for name, token in shown.items()
+    ]
+    print_lines([f"serving {url}  {seats} seats  run {config.run.url}  token {' '.join(ways)}"])
