@@ -37,6 +37,10 @@ class _Batch:
     attempts: list[PlannedAttempt] = field(default_factory=list)
     judging: list[asyncio.Task[tuple[Verdict, ...]]] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
+    storing: int = 0
+    """Episodes of it that are not durable yet."""
+    full: bool = False
+    """Whether it takes no more."""
 
 
 class EpisodeKeeper:
@@ -66,24 +70,35 @@ class EpisodeKeeper:
         """
         batch = self._open_batch(made)
         episode = made.model_copy(update={"unit_id": batch.unit_id})
-        batch.attempts.append(planned)
-        await self._tasks.put(batch.unit_id, planned.task)
-        await self._context.spool.put(episode)
+        batch.storing += 1
+        try:
+            await self._tasks.put(batch.unit_id, planned.task)
+            await self._context.spool.put(episode)
+            self._count(episode)
+            batch.attempts.append(planned)
+            task = with_goal(planned.task, episode.instruction)
+            batch.judging.append(asyncio.create_task(self._judge_one(task, episode)))
+        finally:
+            batch.storing -= 1
+            if len(batch.attempts) + batch.storing >= self._unit_size:
+                self._close(batch)
+            self._commit_if_whole(batch)
+        return episode
+
+    def _count(self, episode: Episode) -> None:
         self.kept += 1
         self._context.progress.count_new(episode)
         self._context.progress.count_spooled(episode.episode_id)
-        task = with_goal(planned.task, episode.instruction)
-        batch.judging.append(asyncio.create_task(self._judge_one(task, episode)))
-        if len(batch.attempts) >= self._unit_size:
-            self._close(batch)
-        return episode
 
     def _open_batch(self, made: Episode) -> _Batch:
-        if self._batch is None or len(self._batch.attempts) >= self._unit_size:
+        if self._batch is None:
             batch = _Batch(served_unit_id(made.run_id, made.episode_id))
             loop = asyncio.get_running_loop()
             batch.timer = loop.call_later(self._commit_seconds, self._close, batch)
             self._batch = batch
+        elif len(self._batch.attempts) + self._batch.storing >= self._unit_size:
+            self._close(self._batch)
+            return self._open_batch(made)
         return self._batch
 
     async def _judge_one(self, task: Task, episode: Episode) -> tuple[Verdict, ...]:
@@ -93,15 +108,20 @@ class EpisodeKeeper:
             return await self._judge.judge_episode(task, episode, ())
 
     def _close(self, batch: _Batch) -> None:
-        """Commit a batch, which takes no more episodes."""
-        if batch.timer is not None:
-            batch.timer.cancel()
-            batch.timer = None
-            commit = asyncio.create_task(self._commit(batch))
-            self._commits.add(commit)
-            commit.add_done_callback(self._commits.discard)
+        """Let a batch take no more, and commit it once all of it is durable."""
+        batch.full = True
         if self._batch is batch:
             self._batch = None
+        self._commit_if_whole(batch)
+
+    def _commit_if_whole(self, batch: _Batch) -> None:
+        if batch.full and not batch.storing and batch.timer is not None:
+            batch.timer.cancel()
+            batch.timer = None
+            if batch.attempts:
+                commit = asyncio.create_task(self._commit(batch))
+                self._commits.add(commit)
+                commit.add_done_callback(self._commits.discard)
 
     async def _commit(self, batch: _Batch) -> None:
         try:
@@ -165,7 +185,7 @@ class EpisodeKeeper:
 
     async def close(self) -> None:
         """Commit everything that has ended."""
-        if self._batch is not None and self._batch.attempts:
+        if self._batch is not None:
             self._close(self._batch)
         while self._commits:
             await asyncio.wait(tuple(self._commits))

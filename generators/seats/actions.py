@@ -84,7 +84,7 @@ def read_message(data: object) -> StepMessage:
         raise BadMessage(f"expected an object with an action, got {type(data).__name__}")
     told = {str(key): value for key, value in data.items() if key != "metadata"}
     if "type" in told and "action" not in told:
-        rest = {key: told.pop(key) for key in tuple(told) if key in _OTHERS and key != "dialect"}
+        rest = {key: told.pop(key) for key in tuple(told) if key in _OTHERS}
         told = {**rest, "action": told}
     try:
         message = StepMessage.model_validate(told)

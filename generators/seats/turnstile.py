@@ -78,7 +78,8 @@ class Turnstile:
         self._waiting[number] = (client, turn)
         self._let_in()
         try:
-            await asyncio.wait_for(asyncio.shield(turn), wait_seconds)
+            async with asyncio.timeout(wait_seconds):  # `wait_for` of 3.11 may lose a cancellation
+                await asyncio.shield(turn)
         except BaseException as error:
             if self._waiting.pop(number, None) is None and turn.done():  # it was let in meanwhile
                 self.held[client] -= 1

@@ -15,6 +15,7 @@ from flows.job import open_job as open_module
 from flows.resources.browsers import SlottedSites
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
+from flows.serving import opening as serving_module
 from generators.policy.factory import PolicyFactory
 from generators.sites.protocol import Site, Visit
 from generators.verify.panel import Panel
@@ -41,8 +42,8 @@ class ScriptedWorkshop(RunResources):
     site: Site = Pretender()
     """What stands where MiniWoB++ would be."""
 
-    def __init__(self, config: RunConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: RunConfig, *, policies: bool = True) -> None:
+        super().__init__(config, policies=policies)
         sites: dict[str, Site] = {"miniwob": self.site}
         self.sites = sites
         self.panel = Panel(
@@ -63,4 +64,5 @@ class ScriptedWorkshop(RunResources):
 
 def install() -> None:
     """Let commands work with such a workshop."""
-    setattr(open_module, RunResources.__name__, ScriptedWorkshop)
+    for module in (open_module, serving_module):
+        setattr(module, RunResources.__name__, ScriptedWorkshop)
