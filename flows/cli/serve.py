@@ -12,8 +12,9 @@ from aiohttp import web
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.serving.app import client_tokens, make_app
+from flows.serving.app import make_app
 from flows.serving.opening import open_seats
+from flows.serving.tokens import client_tokens
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from schemas.configuration.config import RunConfig
 from schemas.errors import BadConfig

@@ -5,61 +5,33 @@ that brings a wrong one is refused, whatever it asks for. Pages of other sites c
 such header for them.
 """
 
-import hmac
 import logging
-import os
-import secrets
 from collections.abc import Iterator, Mapping
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from flows.serving import step_door
 from flows.serving.seating import NoSeat, Seats
+from flows.serving.tokens import check_tokens
 from flows.version import version_of
 from generators.seats.turnstile import Busy
 from schemas.base import JsonObject
-from schemas.configuration.seats_section import DoorName, SeatsSection
-from schemas.errors import BadConfig, BadTasks
-
-DEFAULT_CLIENT = "trainer"
-"""The client of a configuration that names none."""
+from schemas.configuration.seats_section import DoorName
+from schemas.errors import BadTasks
 
 MAX_BYTES = 4 << 20
 """The maximum size of a request or a message."""
 
-_PUBLIC = {"/health", "/metadata", "/schema", "/openapi.json", "/mcp"}
-
 LOG = logging.getLogger(__name__)
-
-
-def client_tokens(section: SeatsSection, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the token of each client: that of its variable, or one that is drawn.
-
-    Raises:
-        BadConfig: a variable is not set, or two clients have the same token.
-    """
-    tokens: dict[str, str] = {}
-    for name, client in section.clients.items():
-        if client.token_env is None:
-            tokens[name] = secrets.token_urlsafe(24)
-        elif not environ.get(client.token_env, "").strip():
-            raise BadConfig(
-                f"seats.clients.{name}.token_env: the variable {client.token_env} is not set"
-            )
-        else:
-            tokens[name] = environ[client.token_env].strip()
-    if len(set(tokens.values())) < len(tokens):
-        raise BadConfig("seats.clients: two clients have the same token")
-    return tokens or {DEFAULT_CLIENT: secrets.token_urlsafe(24)}
 
 
 def make_app(seats: Seats, tokens: Mapping[str, str]) -> web.Application:
     """Return the application with the doors of the configuration; `tokens` are those of the clients by name."""
     app = web.Application(
-        client_max_size=MAX_BYTES, middlewares=[_answer_refusals, _check_tokens(tokens)]
+        client_max_size=MAX_BYTES, middlewares=[_answer_refusals, check_tokens(tokens)]
     )
     registry = CollectorRegistry()
     registry.register(_Collector(seats))
@@ -94,30 +66,6 @@ def make_app(seats: Seats, tokens: Mapping[str, str]) -> web.Application:
         if door is DoorName.STEP:
             step_door.add_routes(app, seats)
     return app
-
-
-def _check_tokens(tokens: Mapping[str, str]) -> Middleware:
-    """Return the middleware that finds the client of a request by its token."""
-
-    @web.middleware
-    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        found = [
-            name
-            for name, token in tokens.items()
-            if hmac.compare_digest(token.encode(), given.strip().encode())
-        ]
-        if found and kind.lower() == "bearer":
-            request["client"] = found[0]
-        elif "Authorization" in request.headers or request.path not in _PUBLIC:
-            return web.json_response(
-                {"error": "the token of a client is needed: Authorization: Bearer TOKEN"},
-                status=401,
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-        return await handler(request)
-
-    return check
 
 
 @web.middleware

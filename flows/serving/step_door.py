@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from flows.serving import tools
 from flows.serving.conversation import Conversation
 from flows.serving.seating import NoSeat, Seats
+from flows.serving.tokens import CLIENT
 from generators.seats.actions import BadMessage, action_schema
 from generators.seats.seat import StepRefused
 from generators.seats.turnstile import Busy
@@ -53,7 +54,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         await socket.prepare(request)
         sockets.add(socket)
         try:
-            await _converse(socket, Conversation(seats, request["client"]), seats)
+            await _converse(socket, Conversation(seats, request[CLIENT]), seats)
         finally:
             sockets.discard(socket)
         return socket

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from flows.serving.conversation import Conversation, about_task
 from flows.serving.seating import NoSeat, Seats
+from flows.serving.tokens import CLIENT
 from generators.seats.actions import BadMessage, action_tools
 from generators.seats.seat import StepRefused
 from generators.seats.turnstile import Busy
@@ -67,7 +68,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
             data = await request.json()
         except ValueError:
             data = None
-        return web.json_response(await sessions.answer(data, request.get("client")))
+        return web.json_response(await sessions.answer(data, request.get(CLIENT)))
 
     app.router.add_get("/list_environments", environments)
     app.router.add_get(f"/{ENVIRONMENT}/splits", splits)
