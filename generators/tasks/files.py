@@ -18,6 +18,7 @@ from generators.tasks.rephrase.gate import gate_for, with_goal
 from generators.tasks.site_offers import MAX_STEPS, SiteOffer, make_template_task
 from registries.entry_points import Group
 from registries.registry import check_known
+from registries.splits.registry import is_stated
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks, NotFound
 from schemas.nearest import did_you_mean
@@ -32,9 +33,9 @@ JSON_COLUMNS = ("parameters", "rubric", "expect", "files", "page", "reference")
 
 FREE_COLUMNS = (
     *("source", "max_steps", "difficulty", "tags"),
-    *("feasible", "answer_kind", "rubric", "reference", "expires_at", "split"),
+    *("feasible", "answer_kind", "rubric", "reference", "expires_at"),
 )
-"""Columns outside a task's identity, taken from the row unchanged."""
+"""Columns outside a task's identity, taken from the row unchanged; `split` too, unless the registry decided it."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 _MAX_SHOWN = 60
@@ -106,7 +107,9 @@ class TaskRow(Record):
     rephrased_by: str | None = Field(default=None, min_length=1)
     """The model that wrote `instruction`; stated with `original_instruction` alone."""
     split: Literal["", "train", "validation", "test"] | None = None
-    """The split of its template in publications, the same for all its tasks; None or empty: publication decides."""
+    """The split of its template, the same for all its tasks; None or empty: the registry of splits decides."""
+    split_version: int | None = Field(default=None, ge=1)
+    """The version of the registry that decided `split`, in a run's table; None: this file names it."""
 
 
 def parse_row(raw: RawRow) -> TaskRow:
@@ -226,7 +229,18 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
         if stated is not None and stated != actual:
             raise BadRow(f"{column} = {stated!r}, but this task's is {actual!r}")
     free = {column: getattr(row, column) for column in FREE_COLUMNS}
-    return task.model_copy(update={key: value for key, value in free.items() if value is not None})
+    labels = {key: value for key, value in free.items() if value is not None}
+    return task.model_copy(update=labels | _stated_split(row, task))
+
+
+def _stated_split(row: TaskRow, task: Task) -> dict[str, str | int | None]:
+    """Return the split that a row names with its version, unless the registry decides it."""
+    split, version = row.split or "", row.split_version
+    try:
+        holds = is_stated(task.site, task.template_id, split, version)
+    except BadTasks as error:
+        raise BadRow(f"split: {error}") from None
+    return {"split": split, "split_version": version} if holds else {}
 
 
 def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:

@@ -14,6 +14,7 @@ from generators.sites.registry import SITES
 from generators.tasks.worlds.draw import draw_task, kinds_of
 from generators.worlds.drawing.draw import FAMILIES
 from generators.worlds.packages.lock import not_here
+from registries.splits.registry import entry_of
 from schemas.base import JsonObject
 from schemas.configuration.application import Application
 from schemas.errors import BadConfig
@@ -157,9 +158,12 @@ def make_template_task(
         KeyError: the site has no such template.
     """
     template = offer.templates[template_id]
+    entry = entry_of(offer.name, template_id)
+    split, version = ("", None) if entry is None else (entry.split, entry.version)
     if offer.draw is not None:
         chance = offer.faults if faults is None else faults
-        return offer.draw(template_id, seed, chance).model_copy(update={"source": source})
+        drawn = offer.draw(template_id, seed, chance)
+        return drawn.model_copy(update={"source": source, "split": split, "split_version": version})
     return Task(
         task_id=task_id(
             site=offer.name,
@@ -182,4 +186,6 @@ def make_template_task(
         tags=template.tags,
         feasible=template.feasible,
         answer_kind="none",
+        split=split,
+        split_version=version,
     )

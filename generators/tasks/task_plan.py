@@ -17,6 +17,7 @@ from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
 from generators.tasks.site_offers import SiteOffer, site_offers
 from generators.tasks.task_file_reader import TaskFile, read_task_file
+from registries.splits.registry import SplitOf, split_of, splits_of_files
 from schemas.configuration.application import Application
 from schemas.configuration.config import seed_range
 from schemas.configuration.sections import TasksSection
@@ -78,23 +79,25 @@ def plan_tasks(
     """
     sites = site_offers(applications, faults=section.faults)
     files = _read_files(section, sites)
+    splits = splits_of_files(task for file in files for task in file.tasks)
     offers = [sites[name] for name in _sources(section) if _is_site(name, sites)]
     strata = _strata(offers, files, section=section, sites=sites)
     ready = [stratum for stratum in strata if stratum.offer.refusal is None]
     available = sum(stratum.size for stratum in ready)
     _check_count(available, section, templates=len(ready))
     _check_drawn(sum(one.size for one in ready if one.offer.draw is not None), section)
-    drawn = sorted(
+    chosen = (
         (task for stratum in ready for task in stratum)
         if section.sample is None
-        else draw_tasks(ready, count=section.sample, seed=seed),
-        key=_place,
+        else draw_tasks(ready, count=section.sample, seed=seed)
     )
-    refused = (task for one in strata if one.offer.refusal is not None for task in one)
+    drawn = sorted((_in_split(task, splits) for task in chosen), key=_place)
+    never = (task for one in strata if one.offer.refusal is not None for task in one)
+    refused = sorted((_in_split(task, splits) for task in never), key=_place)
     return TaskPlan(
         tasks=tuple(task for task in drawn if sites[task.site].missing is None),
         waiting=tuple(task for task in drawn if sites[task.site].missing is not None),
-        refused=tuple(sorted(refused, key=_place)),
+        refused=tuple(refused),
         unmapped=tuple(line for file in files for line in file.unmapped),
         available=available,
     )
@@ -115,6 +118,14 @@ def stated_tasks(
 def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
     """Return why a task cannot be attempted here; None: it can."""
     return sites[task.site].obstacle
+
+
+def _in_split(task: Task, splits: Mapping[str, SplitOf]) -> Task:
+    """Return a task with the split of its template; `splits` are those of templates in files."""
+    found = splits.get(task.template_id) or split_of(task)
+    if (task.split, task.split_version) == (found.split, found.version):
+        return task
+    return task.model_copy(update={"split": found.split, "split_version": found.version})
 
 
 def _place(task: Task) -> tuple[str, str, int, str]:

@@ -79,8 +79,11 @@ class Task(Record):
     rephrased_by: str | None = None
     """The model that wrote `instruction`; None: nobody has rephrased it."""
     split: str = ""
-    """The split that its task file asks for: `train`, `validation` or `test`; empty where it asks for
-    none. Published tasks have the split that publication put their template into."""
+    """The split of its template: `train`, `validation` or `test`, as its task file says or the registry of splits
+    (`registries/splits`); empty in runs of earlier versions, and until it is planned. Published tasks have the split
+    that their template is published in."""
+    split_version: Annotated[int | None, Int32] = None
+    """The version of the registry that decided `split`; None: the task's file names it, or nobody did."""
 
 
 def task_id(

@@ -32,7 +32,7 @@ from generators.tasks.worlds.references.manners import in_manner
 from generators.tasks.worlds.references.sheets import from_home, with_ways_out
 from generators.tasks.worlds.references.steps import Steps, around_noise, open_untold_lists
 from generators.tasks.worlds.references.thoughts import think
-from generators.worlds.drawing.draw import draw_whole, has_pattern, split_of
+from generators.worlds.drawing.draw import draw_whole, has_pattern
 from generators.worlds.state.database import Rows
 from schemas.errors import BadTasks
 from schemas.tasks.expectation import Matches
@@ -95,7 +95,7 @@ def draw_task(template_id: str, seed: int, faults: float = 0.0, *, as_worded: bo
         chance = Random(f"fault {template_id} {seed}")
         if chance.random() < faults:
             task = with_fault(setting, task, chance)
-        return to_task(world, task).model_copy(update={"split": split_of(family)})
+        return to_task(world, task)
     raise BadTasks(
         f"worlds: none of {_WORLDS} worlds of the family '{family}' has a task of the kind '{kind}' for seed "
         f"{seed}: leave {template_id} out by tasks.exclude"

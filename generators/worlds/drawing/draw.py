@@ -158,11 +158,6 @@ def draw_valid(family: Family, name: str, seed: int) -> Drawn:
     raise BadTasks(f"{name}.toml: seed {seed} makes no valid world in {_DRAWS} draws: {reason}")
 
 
-def split_of(family: str) -> str:
-    """Return the split in which tasks of a shipped family are published."""
-    return _parse_shipped(family).split
-
-
 def has_pattern(family: str, pattern: Shape | type[Thread]) -> bool:
     """Return whether worlds of a shipped family can have views of a shape, a cart, or threads."""
     shipped = _parse_shipped(family)

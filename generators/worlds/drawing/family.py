@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, model_validator
 
@@ -158,8 +158,6 @@ class FamilyRoles(Record):
 class Family(Record):
     """The options from which a seed draws a world."""
 
-    split: Literal["train", "validation", "test"] = "train"
-    """The split in which all tasks of its worlds are published."""
     language: Language = Language.ENGLISH
     """The language of its words."""
     title: str

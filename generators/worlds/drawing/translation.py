@@ -124,7 +124,6 @@ def translate(family: Family, said: FamilyWords, language: Language) -> Family:
         raise BadTasks(problem)
     try:
         return Family(
-            split=family.split,
             language=language,
             title=said.title,
             words=catalogue(language).labels() | said.words,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from registries.splits.registry import registry_version
 from schemas.base import canonical_json
 from schemas.configuration.sections import AcceptSection, RowKind
 from schemas.tasks.task import SPLITS
@@ -183,13 +184,18 @@ def _yields(selection: Selection) -> Iterator[str]:
 def _splits(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[str]:
     splits = selection.splits
     held = splits.with_any({one.template_id for one in selection.published})
-    noun = "group" if len(splits.groups) == 1 else "groups"
-    yield "Templates that share a page, a first picture or a goal's wording are one group, and a group is in"
-    yield f"one split, with all its seeds: {len(splits.groups):,} {noun}, {_by_split(splits)}."
-    if len(held.groups) < len(splits.groups):
-        yield f"Those with trajectories here are {len(held.groups):,}: {_by_split(held)}."
+    noun = "group" if splits.count == 1 else "groups"
+    yield f"Version {registry_version()} of Stepmill's registry of splits decides the split of a task by its content,"
+    yield "before anybody attempts it. Templates that share a page or a goal's wording are one group, and so is a"
+    yield f"family of worlds; a group is in one split, with all its seeds: {splits.count:,} {noun}, {_by_split(splits)}."
+    if held.count < splits.count:
+        yield f"Those with trajectories here are {held.count:,}: {_by_split(held)}."
+    if splits.elsewhere:
+        noun = "template is" if len(splits.elsewhere) == 1 else "templates are"
+        yield f"{len(splits.elsewhere):,} {noun} in another split than the registry says: a task file names it,"
+        yield "or this run had published it before."
     if not any(splits.group_counts[split] for split in SPLITS[1:]):
-        yield "There are too few groups for a split: everything is in train, and nothing is held out."
+        yield "No group of this run is in `validation` or `test`: everything is in train, and nothing is held out."
     elif not held.is_conclusive:
         yield "`validation` or `test` holds less than a twentieth of the groups: too little to conclude from."
     rows = rows_by_config(files).get("trajectories", {})
@@ -197,10 +203,10 @@ def _splits(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[st
     if empty:
         yield f"No trajectory is in {' or '.join(empty)}."
     yield from _families(selection)
-    left_out = sum(one.template_id in splits.left_out for one in selection.candidates)
-    if left_out:
-        yield f"{left_out:,} episodes of {len(splits.left_out):,} templates are left out: their templates"
-        yield "were in one split before the run grew and showed them to be in a group of another."
+    held_back = sum(one.task_id in splits.held_back for one in selection.candidates)
+    if held_back:
+        yield f"{held_back:,} episodes of {len(splits.held_back):,} tasks are held back: an earlier split has their goal"
+        yield "or their first picture."
 
 
 def _families(selection: Selection) -> Iterator[str]:
@@ -211,7 +217,7 @@ def _families(selection: Selection) -> Iterator[str]:
     named = {
         split: sorted(name for name in families if families[name] == split) for split in SPLITS
     }
-    yield "Worlds are split by their families, as each family's file says, whole and with all its worlds:"
+    yield "Worlds are split by their families, whole and with all their worlds:"
     yield (
         "; ".join(
             f"{', '.join(f'`{name}`' for name in names)} in {split}"
@@ -223,10 +229,6 @@ def _families(selection: Selection) -> Iterator[str]:
     )
     yield "Families have kinds of tasks and their wordings in common; no world, first picture or goal of a split is"
     yield "in another."
-    repeated = sum(one.task_id in selection.splits.repeated for one in selection.candidates)
-    if repeated:
-        yield f"{repeated:,} episodes of {len(selection.splits.repeated):,} tasks are left out: an earlier split has"
-        yield "their goal, their world or their first picture."
 
 
 def _by_split(splits: Splits) -> str:

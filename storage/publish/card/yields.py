@@ -80,7 +80,7 @@ def _yields(selection: Selection, kind: Callable[[Candidate], Named]) -> list[tu
 
 def template_lines(selection: Selection) -> Iterator[str]:
     """Yield the table of the yields by template."""
-    splits = {one.template_id: _split(selection, one) for one in selection.candidates}
+    splits = selection.splits.by_template
     yields = template_yields(selection)
     yield f"| template | split | {_COUNTS}"
     yield f"|---|---|{_ALIGNED}"
@@ -91,10 +91,6 @@ def template_lines(selection: Selection) -> Iterator[str]:
         yield f"| the other {len(rest):,}, which did no worse | | {_sum(rest).cells()}"
     if len(yields) > 1:
         yield f"| all {len(yields):,} | | {_sum([one for _, one in yields]).cells()}"
-
-
-def _split(selection: Selection, one: Candidate) -> str:
-    return "left out" if one.template_id in selection.splits.left_out else one.acceptance.split
 
 
 def _sum(yields: Sequence[Yield]) -> Yield:

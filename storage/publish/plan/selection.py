@@ -139,8 +139,8 @@ class Selection:
         return wanted and not self.leaves_out(candidate)
 
     def leaves_out(self, candidate: Candidate) -> bool:
-        """Return whether `candidate` is in no split because its content is in another one."""
-        return self.splits.leaves_out(candidate.template_id, candidate.task_id)
+        """Return whether `candidate` is in no split because its task is held back."""
+        return candidate.task_id in self.splits.held_back
 
     def count(self, status: AcceptanceStatus) -> int:
         """Return how many episodes have a status."""
@@ -163,6 +163,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
     Raises:
         NotFound: the version has no episodes.
         Damaged: an episode's task has no row.
+        BadTasks: two versions of the registry of splits disagree on the split of a template.
     """
     episodes = tables.datasets.get("episodes")
     table = None if episodes is None else _narrow(episodes)
@@ -195,7 +196,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
             _candidate(row, template_id, judgement, verdicts.content_hash, ended[row["unit_id"]])
         )
         is_published = include_rejected or judgement.acceptance.accepted
-        if is_published and not splits.leaves_out(template_id, row["task_id"]):
+        if is_published and row["task_id"] not in splits.held_back:
             for name in ORIGINS:
                 origins[name]["" if row[name] is None else str(row[name])] += 1
             judges.update(verdicts.judges)

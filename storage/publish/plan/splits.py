@@ -1,58 +1,35 @@
-"""Assigns each template to a split, so that no split holds a copy of another's rows.
+"""The splits that a version is published in, and the tasks that are held back.
 
-Templates that share a page, a first picture or a goal's wording make one group, also if a third template
-connects them. A group is in one split. Each publication assigns the groups that have no split yet: of
-`MIN_GROUPS` groups or more, a twentieth go to `test` and a twentieth to `validation`, both rounded up,
-in the order of a hash, and all others to `train`. The run keeps the assignment (see
-`storage.lake.split_record`), so a template never moves into another split. When growth joins groups of
-different splits, the templates of all splits but the first of them are left out.
+The registry of splits (`registries/splits`) decides the split of a template by its content, before anybody attempts
+it, and the run's tasks record it. A publication takes it from there; for runs of earlier versions, which recorded
+none, it asks the registry. The run keeps what was published (see `storage.lake.split_record`), so a template that was
+published stays in its split, whatever a later version of the registry says. If a template was not published yet and
+the version that it was planned by says otherwise than this one, the publication is refused.
 
-A task file may name a split itself, and the file of a family of worlds names one; both count as
-assigned. The templates of a family are one group. Families share neither worlds nor pages, but may share
-the wordings of a kind of task. So each task of a world is compared with the others: if its goal, its
-world or its first picture is in an earlier split too, the later split leaves it out.
+What a page shows is known only afterwards. So each task is compared with the others: if its first picture or its goal
+is in an earlier split too, it is held back, and the card counts it. Goals of worlds are compared verbatim, as families
+have the wordings of kinds of tasks in common; all others are compared without quoted text and numbers.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.base import content_hash, sha256_hex
-from schemas.episodes.observation import UNPARTED
+from registries.splits.groups import Key, wording
+from registries.splits.registry import SHARE, Content, assign, entry_of, is_stated
+from schemas.base import sha256_hex
 from schemas.tasks.task import SPLITS
 from schemas.worlds.world import SITE as WORLDS
 from storage.publish.plan.rows import Tables
 
-MIN_GROUPS = 10
-"""With fewer groups everything is in `train`: a split of one or two groups measures nothing."""
-
-SHARE = 20
-"""One group in 20 is in `validation`, and one in 20 in `test`."""
-
-_LARGEST = 10
-"""A group with more than a tenth of the templates stays in `train` while smaller groups exist."""
-
-# Beside a letter of these scripts a quotation or a number may begin or end.
-_BEFORE, _AFTER = rf"(?<![^\W{UNPARTED}])", rf"(?![^\W{UNPARTED}])"
-_PAIRS = ["“”", "„“", "„”", "«»", "\u2039\u203a", "「」", "『』", "《》"]
-_QUOTED = re.compile(
-    rf"{_BEFORE}(?:'.*?'|\u2018.*?\u2019){_AFTER}|\".*?\"|"
-    + "|".join(f"{pair[0]}.*?{pair[1]}" for pair in _PAIRS)
-)
-_NUMBER = re.compile(rf"{_BEFORE}\d+(?:[.,:/\u066b\u066c]\d+)*{_AFTER}")
-
 _NO_PICTURE = sha256_hex(b"")
-"""The hash of a picture that is missing, which templates do not share."""
-
-Key = tuple[str, ...]
-"""Something that templates may share: its kind, then its value."""
+"""The hash of a picture that is missing, which tasks do not share."""
 
 
 @dataclass(frozen=True)
@@ -60,115 +37,60 @@ class Splits:
     """The split of every template of a version."""
 
     by_template: Mapping[str, str]
-    """The split assigned to each template, for ever."""
-    groups: tuple[frozenset[str], ...]
-    """The templates, by group."""
+    """The split of each template, for ever."""
+    groups: Mapping[str, str]
+    """The group of each template."""
+    elsewhere: frozenset[str] = frozenset()
+    """Templates in another split than the registry says: a task file names it, or they were published before."""
     families: Mapping[str, str] = field(default_factory=dict)
     """The split of each family of worlds."""
-    repeated: frozenset[str] = frozenset()
-    """Tasks of worlds that are not published: their content is in an earlier split."""
-
-    def of_group(self, group: Iterable[str]) -> str:
-        """Return the split that a group is published in."""
-        own = {self.by_template[template] for template in group}
-        return next(split for split in SPLITS if split in own)
-
-    @cached_property
-    def left_out(self) -> frozenset[str]:
-        """Templates that are not published: their group is in another split than they are."""
-        return frozenset(
-            template
-            for group in self.groups
-            for split in [self.of_group(group)]
-            for template in group
-            if self.by_template[template] != split
-        )
-
-    def leaves_out(self, template: str, task: str) -> bool:
-        """Return whether a task of a template is in no split because its content is in another one."""
-        return template in self.left_out or task in self.repeated
+    held_back: frozenset[str] = frozenset()
+    """Tasks that are not published: their first picture or their goal is in an earlier split."""
 
     def with_any(self, templates: AbstractSet[str]) -> "Splits":
         """Return the same without the groups that have none of these templates."""
-        return replace(self, groups=tuple(one for one in self.groups if one & templates))
+        kept = {self.groups[template] for template in templates}
+        groups = {name: group for name, group in self.groups.items() if group in kept}
+        return replace(self, groups=groups)
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return len(set(self.groups.values()))
 
     @property
     def group_counts(self) -> Mapping[str, int]:
-        """The number of groups in each split."""
-        own = [self.of_group(group) for group in self.groups]
-        return {split: own.count(split) for split in SPLITS}
+        """The number of groups with templates in each split."""
+        found = {(self.by_template[name], group) for name, group in self.groups.items()}
+        return {split: sum(one == split for one, _ in found) for split in SPLITS}
 
     @property
     def is_conclusive(self) -> bool:
         """Whether `validation` and `test` hold a twentieth of the groups each."""
         counts = self.group_counts
-        return all(0 < len(self.groups) <= SHARE * counts[split] for split in SPLITS[1:])
-
-
-def assign_splits(keys: Mapping[str, AbstractSet[Key]], known: Mapping[str, str]) -> Splits:
-    """Return the split of every template, given its keys and the assignments so far."""
-    groups = _groups(keys)
-    splits = {template: known[template] for template in keys if template in known}
-    free: list[frozenset[str]] = []
-    counts = dict.fromkeys(SPLITS, 0)
-    for group in groups:
-        own = {splits[template] for template in group if template in splits}
-        split = next((split for split in SPLITS if split in own), None)
-        if split is None:
-            free.append(group)
-        else:
-            counts[split] += 1
-            splits |= {template: split for template in group if template not in splits}
-    wanted = -(-len(groups) // SHARE) if len(groups) >= MIN_GROUPS else 0
-    too_large = len(keys) / _LARGEST
-    free.sort(key=lambda group: (len(group) > too_large, content_hash({"group": min(group)})))
-    for group in free:
-        small = [name for name in reversed(SPLITS[1:]) if counts[name] < wanted]
-        split = min(small, key=lambda name: counts[name]) if small else SPLITS[0]
-        counts[split] += 1
-        splits |= dict.fromkeys(group, split)
-    return Splits(by_template=splits, groups=groups)
-
-
-def _groups(keys: Mapping[str, AbstractSet[Key]]) -> tuple[frozenset[str], ...]:
-    """Return the templates that are connected by keys, group by group, in the order of their names."""
-    parents = {template: template for template in keys}
-
-    def root(template: str) -> str:
-        while parents[template] != template:
-            parents[template] = template = parents[parents[template]]
-        return template
-
-    owners: dict[Key, str] = {}
-    for template in sorted(keys):
-        for key in keys[template]:
-            first = owners.setdefault(key, template)
-            low, high = sorted((root(first), root(template)))
-            parents[high] = low
-    members: defaultdict[str, set[str]] = defaultdict(set)
-    for template in keys:
-        members[root(template)].add(template)
-    return tuple(frozenset(members[template]) for template in sorted(members))
-
-
-def wording(goal: str) -> str:
-    """Return a goal without the parts that vary by seed: quoted text and numbers."""
-    plain = _NUMBER.sub("0", _QUOTED.sub('""', goal))
-    return " ".join(plain.casefold().split())
+        return all(0 < self.count <= SHARE * counts[split] for split in SPLITS[1:])
 
 
 def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
-    """Return the split of every template of a version; `templates` has each episode's."""
-    shown = _Shown()
+    """Return the split of every template of a version; `templates` has each episode's.
+
+    Raises:
+        BadTasks: another version of the registry put a template that was not published yet into another split.
+    """
+    shown = _Shown(tables.known_splits)
     shown.read(tables, templates)
-    splits = assign_splits(shown.keys, {**shown.asked, **tables.known_splits})
-    families = {
-        _family(template): splits.by_template[template]
-        for task in shown.tasks
-        for template in [shown.owners[task]]
-        if template not in splits.left_out
-    }
-    return replace(splits, families=families, repeated=_repeats(shown, splits))
+    found = assign(shown.contents, {**shown.stated, **tables.known_splits})
+    by_template = {name: one.split for name, one in found.items()}
+    worlds = {shown.owners[task] for task, site in shown.sites.items() if site == WORLDS}
+    return Splits(
+        by_template=by_template,
+        groups={name: one.group for name, one in found.items()},
+        elsewhere=frozenset(
+            name for name, split in shown.entries.items() if by_template[name] != split
+        ),
+        families={_family(template): by_template[template] for template in worlds},
+        held_back=_repeats(shown, by_template),
+    )
 
 
 def _family(template: str) -> str:
@@ -176,9 +98,9 @@ def _family(template: str) -> str:
     return template.partition("/")[0]
 
 
-def _repeats(shown: "_Shown", splits: Splits) -> frozenset[str]:
-    """Return the tasks of worlds whose content is in an earlier split."""
-    places = {name: SPLITS.index(split) for name, split in splits.by_template.items()}
+def _repeats(shown: "_Shown", by_template: Mapping[str, str]) -> frozenset[str]:
+    """Return the tasks whose content is in an earlier split."""
+    places = {name: SPLITS.index(split) for name, split in by_template.items()}
     first: dict[Key, int] = {}
     for task, keys in shown.tasks.items():
         place = places[shown.owners[task]]
@@ -191,15 +113,19 @@ def _repeats(shown: "_Shown", splits: Splits) -> frozenset[str]:
 
 
 class _Shown:
-    """The keys of templates and of tasks of worlds, and the splits that files name."""
+    """The content of tasks, what they show, and the splits that are recorded with them."""
 
-    def __init__(self) -> None:
-        self.keys: defaultdict[str, set[Key]] = defaultdict(set)
-        """The keys that connect templates, by template."""
+    def __init__(self, known: Mapping[str, str]) -> None:
+        """`known` are the splits of templates that were published."""
+        self._known = known
+        self.contents: set[Content] = set()
+        """The content of the tasks, of which splits are made."""
         self.tasks: defaultdict[str, set[Key]] = defaultdict(set)
-        """The keys of each task of a world, by task."""
-        self.asked: dict[str, str] = {}
-        """The splits that task files and files of families name, by template."""
+        """What no other split may show, by task."""
+        self.stated: dict[str, str] = {}
+        """The splits that task files name, or that a plan made of groups, by template."""
+        self.entries: dict[str, str] = {}
+        """The split of each template with an entry in the registry, as that says."""
         self.owners: dict[str, str] = {}
         """The template of each task."""
         self.sites: dict[str, str] = {}
@@ -207,26 +133,32 @@ class _Shown:
 
     def read(self, tables: Tables, templates: Mapping[str, str]) -> None:
         """Read all of it; `templates` has each episode's."""
-        columns = ["task_id", "template_id", "site", "start_url", "instruction", "split"]
-        for row in _rows(tables, "tasks", columns):
-            task, template, url = row["task_id"], row["template_id"], urlsplit(row["start_url"])
-            self.owners[task], self.sites[task] = template, row["site"]
-            if row["site"] == WORLDS:
-                self.keys[template].add(("family", _family(template)))
-                self.tasks[task].add(("world", url.netloc))
-            else:
-                self.keys[template].add(("page", row["site"], url.netloc, url.path.rstrip("/")))
-            self._add_goal(task, row["instruction"])
-            if row["split"]:
-                self.asked[template] = row["split"]
+        for row in _rows(tables, "tasks", _TASK_COLUMNS):
+            self._add_task(row)
         tasks: dict[str, str] = {}
         for row in _rows(tables, "episodes", ["episode_id", "task_id", "instruction"]):
             tasks[row["episode_id"]] = row["task_id"]
             self._add_goal(row["task_id"], row["instruction"])
         first = pc.field("step") == 0
-        for row in _rows(tables, "steps", ["episode_id", "title", "screenshot_sha256"], first):
-            if row["episode_id"] in templates:
-                self._add_page(tasks[row["episode_id"]], row)
+        for row in _rows(tables, "steps", ["episode_id", "screenshot_sha256"], first):
+            if row["episode_id"] in templates and row["screenshot_sha256"] != _NO_PICTURE:
+                self.tasks[tasks[row["episode_id"]]].add(("picture", row["screenshot_sha256"]))
+
+    def _add_task(self, row: Mapping[str, Any]) -> None:
+        task, template, site = row["task_id"], row["template_id"], row["site"]
+        self.owners[task], self.sites[task] = template, site
+        if site == WORLDS:
+            self.tasks[task].add(("world", urlsplit(row["start_url"]).netloc))
+        self._add_goal(task, row["instruction"])
+        entry = entry_of(site, template)
+        if entry is None:
+            self.contents.add(Content(site, template, row["start_url"], row["instruction"]))
+        else:
+            self.contents.add(Content(site, template, "", ""))
+            self.entries[template] = entry.split
+        split, version = row["split"], row["split_version"]
+        if template not in self._known and is_stated(site, template, split, version):
+            self.stated[template] = split
 
     def _add_goal(self, task: str, goal: str) -> None:
         if not goal.strip():
@@ -234,21 +166,23 @@ class _Shown:
         if self.sites[task] == WORLDS:
             self.tasks[task].add(("goal", " ".join(goal.casefold().split())))
         else:
-            self.keys[self.owners[task]].add(("goal", wording(goal)))
+            self.tasks[task].add(("wording", wording(goal)))
 
-    def _add_page(self, task: str, row: Mapping[str, str]) -> None:
-        site = self.sites[task]
-        keys = self.tasks[task] if site == WORLDS else self.keys[self.owners[task]]
-        if row["screenshot_sha256"] != _NO_PICTURE:
-            keys.add(("picture", row["screenshot_sha256"]))
-        if row["title"].strip() and site != WORLDS:
-            keys.add(("title", site, row["title"]))
+
+_TASK_COLUMNS = (
+    *("task_id", "template_id", "site", "start_url", "instruction"),
+    *("split", "split_version"),
+)
 
 
 def _rows(
-    tables: Tables, table: str, columns: list[str], where: ds.Expression | None = None
-) -> Iterator[dict[str, str]]:
+    tables: Tables, table: str, columns: Sequence[str], where: ds.Expression | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of a table; columns that an earlier version lacks are null."""
     dataset = tables.datasets.get(table)
-    if dataset is not None:
-        for batch in dataset.to_batches(columns=columns, filter=where):
-            yield from batch.to_pylist()
+    if dataset is None:
+        return
+    known = [name for name in columns if name in dataset.schema.names]
+    lacking = dict.fromkeys(set(columns) - {*known})
+    for batch in dataset.to_batches(columns=known, filter=where):
+        yield from (row | lacking for row in batch.to_pylist())

@@ -13,6 +13,7 @@ from generators.sites.miniwob import template_paths
 from generators.tasks.site_offers import site_offers
 from generators.tasks.task_plan import MAX_DRAWN, MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.worlds.drawing.draw import FAMILIES
+from registries.splits.registry import registry_version
 from schemas.configuration.application import Application
 from schemas.configuration.sections import TasksSection
 from schemas.errors import BadConfig, BadTasks
@@ -90,6 +91,61 @@ def test_families_of_worlds_are_held_out_whole_for_each_split() -> None:
         ("library", "validation"),
         ("project_board", "test"),
     }
+
+
+def test_a_task_of_a_template_has_its_split_by_the_registry() -> None:
+    section = TasksSection(include=("text-transform", "drag-items", "click-tab"), seeds=(0, 1))
+
+    assert {(task.template_id, task.split, task.split_version) for task in load_tasks(section)} == {
+        ("click-tab", "train", registry_version()),
+        ("drag-items", "validation", registry_version()),
+        ("text-transform", "test", registry_version()),
+    }
+
+
+def test_a_split_that_a_file_names_is_that_of_the_whole_template(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    row = {"site": "miniwob", "template_id": "click-tab", "seed": 7, "split": "validation"}
+    path.write_text(json.dumps(row))
+    section = TasksSection(sources=("miniwob", str(path)), include=("click-tab",), seeds=(0, 1))
+
+    assert [(task.seed, task.split, task.split_version) for task in load_tasks(section)] == [
+        (seed, "validation", None) for seed in (0, 1, 7)
+    ]
+
+
+def test_tasks_of_a_file_have_the_splits_of_all_its_groups_whatever_is_chosen(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "live.jsonl"
+    rows = [
+        {"site": "live", "template_id": f"t{n}", "instruction": f"Do {'x' * n}."}
+        | {"start_url": f"https://wiki.test/{n}"}
+        for n in range(1, 60)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    whole = plan_tasks(TasksSection(source=str(path))).refused
+    some = plan_tasks(TasksSection(source=str(path), include=("t1*",))).refused
+
+    assert {task.split for task in whole} == {"train", "validation", "test"}
+    assert some
+    assert all(task in whole for task in some)
+
+
+@pytest.mark.parametrize(("version", "holds"), [(registry_version(), True), (99, False)])
+def test_a_row_that_another_version_of_the_registry_put_elsewhere_is_refused(
+    tmp_path: Path, version: int, *, holds: bool
+) -> None:
+    path = tmp_path / "own.jsonl"
+    split = "test" if holds else "train"
+    row = {"site": "miniwob", "template_id": "text-transform", "seed": 7, "split": split}
+    path.write_text(json.dumps(row | {"split_version": version}))
+    section = TasksSection(source=str(path))
+
+    if holds:
+        assert [task.split for task in load_tasks(section)] == ["test"]
+    else:
+        assert "text-transform of miniwob is in 'train' by version 99" in refusal(section)
 
 
 def test_a_glob_that_matches_nothing_is_refused_with_names_like_it() -> None:

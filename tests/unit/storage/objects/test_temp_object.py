@@ -42,7 +42,7 @@ def pieces(number: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("number", [0, 3, 60], ids=["nothing", "small", "large"])
-def test_what_is_written_is_read_back_and_hashed(tmp_path: Path, number: int) -> None:
+def test_what_is_written_is_read_back_and_split_by_hash(tmp_path: Path, number: int) -> None:
     written = pieces(number)
     whole = b"".join(written)
     for draft in (LocalStore(tmp_path).draft("a"), Draft.nameless(), Draft.in_memory()):

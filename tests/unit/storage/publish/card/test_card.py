@@ -134,23 +134,37 @@ def test_small_splits_with_too_few_groups_are_said_to_be_too_small(tmp_path: Pat
 
     card = _card(run, tmp_path)
 
+    other = _many(45)
+    other.splits |= asked | dict.fromkeys(("t3", "t5", "t6"), "test")
+    other.splits |= dict.fromkeys(("t7", "t8", "t9"), "validation")
+
     assert "45 groups, 43 in train, 1 in validation, 1 in test." in card
     assert "less than a twentieth of the groups: too little to conclude from." in card
-    assert "too little to conclude" not in _card(_many(45), tmp_path / "other")
+    assert "too little to conclude" not in _card(other, tmp_path / "other")
 
 
 def test_groups_without_a_trajectory_count_for_no_split(tmp_path: Path) -> None:
-    run = _many(45)
+    run = _many(40)
     whole = _card(run, tmp_path / "whole")
     lost = next(template for template, split in run.splits.items() if split == "test")
 
-    card = _card(_many(45, lost={lost}), tmp_path / "lost")
+    card = _card(_many(40, lost={lost}), tmp_path / "lost")
 
-    assert "45 groups, 39 in train, 3 in validation, 3 in test." in whole
+    assert "40 groups, 35 in train, 3 in validation, 2 in test." in whole
     assert "too little to conclude" not in whole
-    assert "45 groups, 39 in train, 3 in validation, 3 in test." in card
-    assert "Those with trajectories here are 44: 39 in train, 3 in validation, 2 in test." in card
+    assert "40 groups, 35 in train, 3 in validation, 2 in test." in card
+    assert "Those with trajectories here are 39: 35 in train, 3 in validation, 1 in test." in card
     assert "too little to conclude from." in card
+
+
+def test_templates_that_are_not_where_the_registry_says_are_counted(tmp_path: Path) -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, "click-tab")
+    plain = _card(run, tmp_path / "plain")
+    run.splits["click-tab"] = "test"
+
+    assert "in another split than the registry says" not in plain
+    assert "1 template is in another split than the registry says" in _card(run, tmp_path / "moved")
 
 
 def test_nothing_accepted_still_makes_a_card(tmp_path: Path) -> None:

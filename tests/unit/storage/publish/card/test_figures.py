@@ -27,6 +27,7 @@ from support.runs.memory_run import (
     published,
 )
 
+from registries.splits.registry import entry_of, registry_version
 from schemas.base import JsonObject
 
 Rows = list[dict[str, Any]]
@@ -184,6 +185,11 @@ def _held(data: _Published) -> Iterator[str]:
         in_split = [f"{[firsts[t] for t in templates].count(one)} in {one}" for one in SPLITS]
         if say.startswith("{}") or len(reached) < len(firsts):
             yield say.format(len(templates), ", ".join(in_split))
+    yield f"Version {registry_version()} of Stepmill's registry of splits"
+    entries = {name: entry_of("miniwob", name) for name in firsts}
+    moved = [name for name, one in entries.items() if one is not None and one.split != firsts[name]]
+    if moved:
+        yield f"{len(moved)} template{' is' if len(moved) == 1 else 's are'} in another split than"
     counts = data.manifest["counts"]
     standing = Counter(map(_standing, data.every))
     assert (counts["accepted"], counts["rejected"], counts["unjudged"]) == tuple(

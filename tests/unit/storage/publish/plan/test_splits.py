@@ -1,4 +1,4 @@
-"""Which split a template is published in, and that it stays there."""
+"""Which split a template is published in, that it stays there, and what is held back."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.episodes.factories import make_screenshot, make_task, make_unit, make_verdict
 from support.runs.memory_run import (
     RULE,
@@ -19,164 +17,31 @@ from support.runs.memory_run import (
     tables_of,
 )
 
+from registries.splits.registry import MIN_GROUPS, registry_version, splits_of_files
 from schemas.base import sha256_hex
 from schemas.episodes.episode import Episode
-from schemas.errors import Conflict, Damaged
-from schemas.tasks.task import SPLITS
+from schemas.errors import BadTasks, Conflict, Damaged
 from storage.lake.split_record import KEY as RECORD
 from storage.lake.split_record import add_splits, read_splits
 from storage.objects.local import LocalStore
 from storage.publish.plan.selection import Selection, select
-from storage.publish.plan.splits import (
-    MIN_GROUPS,
-    SHARE,
-    Key,
-    Splits,
-    assign_splits,
-    published_splits,
-    wording,
-)
-
-Shown = dict[str, set[Key]]
+from storage.publish.plan.splits import Splits, published_splits
 
 
-def _alone(count: int, first: int = 0) -> Shown:
-    """Return templates of which each is a group of its own."""
-    return {f"t{n}": {("page", str(n))} for n in range(first, first + count)}
-
-
-@st.composite
-def _growth(draw: st.DrawFn) -> list[Shown]:
-    """Return what the templates of a run show, version by version: it only grows."""
-    versions: list[Shown] = []
-    shown: Shown = {}
-    for _ in range(draw(st.integers(1, 4))):
-        shown = {template: set(keys) for template, keys in shown.items()}
-        for number in draw(st.sets(st.integers(0, 60), max_size=40)):
-            own = shown.setdefault(f"t{number}", {("page", str(number))})
-            own |= {("goal", str(n)) for n in draw(st.sets(st.integers(0, 80), max_size=2))}
-        versions.append(shown)
-    return versions
-
-
-@given(_growth())
-def test_no_template_moves_and_no_split_shares_anything_with_another(versions: list[Shown]) -> None:
-    known: dict[str, str] = {}
-    for shown in versions:
-        splits = assign_splits(shown, known)
-
-        assert known.items() <= splits.by_template.items()
-        assert splits.by_template.keys() == known.keys() | shown.keys()
-        owner: dict[Key, str] = {}
-        for template in shown.keys() - splits.left_out:
-            for key in shown[template]:
-                split = splits.by_template[template]
-                assert owner.setdefault(key, split) == split
-        known = dict(splits.by_template)
-
-
-@given(st.integers(MIN_GROUPS, 200))
-def test_a_twentieth_of_the_groups_is_in_each_of_the_small_splits(count: int) -> None:
-    splits = assign_splits(_alone(count), {})
-
-    assert splits.is_conclusive
-    assert not splits.left_out
-    wanted = -(-count // SHARE)
-    assert dict(splits.group_counts) == {
-        "train": count - 2 * wanted,
-        "validation": wanted,
-        "test": wanted,
-    }
-
-
-def test_the_small_splits_are_filled_from_what_a_run_grows_by() -> None:
-    before = assign_splits(_alone(20), {})
-    after = assign_splits(_alone(100), before.by_template)
-
-    assert dict(after.group_counts) == {"train": 90, "validation": 5, "test": 5}
-
-
-def test_a_run_of_few_groups_is_all_train_and_says_so() -> None:
-    for shown in (
-        _alone(1),
-        _alone(MIN_GROUPS - 1),
-        {f"t{n}": {("page", "one")} for n in range(50)},
-    ):
-        splits = assign_splits(shown, {})
-
-        assert set(splits.by_template.values()) == {"train"}
-        assert not splits.is_conclusive
-
-
-def test_a_large_group_stays_in_train() -> None:
-    shown = _alone(30) | {f"large{n}": {("page", "large")} for n in range(30)}
-
-    splits = assign_splits(shown, {})
-
-    assert {splits.by_template[f"large{n}"] for n in range(30)} == {"train"}
-
-
-def test_what_joins_two_splits_leaves_all_but_the_first() -> None:
-    before = assign_splits(_alone(20), {})
-    low, high = (
-        next(name for name, split in before.by_template.items() if split == which)
-        for which in ("train", "test")
-    )
-    shown = _alone(20)
-    shown[low].add(("goal", "both"))
-    shown["new"] = {("goal", "both"), *shown[high]}
-
-    after = assign_splits(shown, before.by_template)
-
-    assert after.by_template[high] == "test"
-    assert after.by_template["new"] == "train"
-    assert after.left_out == {high}
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ('Click on the "Ok" button.', "Click on the “no, thanks” button."),
-        ("Select  3/12/2016 as the date", "select 11/1/2015 as the date"),
-        ("Type 'it is' twice", "Type 'they' twice"),
-        ("Buy 1,299.50 of it", "Buy 2 of it"),
-        ("点击“确定”按钮。", "点击“取消”按钮。"),
-        ('点击"确定"按钮。', '点击"取消"按钮。'),
-        ("「はい」を押す", "「いいえ」を押す"),
-        ("选择2016年3月12日", "选择2015年11月1日"),
-        ("اكتب «نعم» ثم اضغط ٣ مرات", "اكتب «لا» ثم اضغط ١٢ مرات"),
-        ('اكتب "نعم" و"لا"', 'اكتب "هذا" و"ذلك"'),
-        ("Schreibe „ja“ hinein", "Schreibe „nein“ hinein"),
-    ],
-)
-def test_a_wording_leaves_out_what_varies(one: str, other: str) -> None:
-    assert wording(one) == wording(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Delete Bob's mail, it's old", "Delete Bob's letter, it's old"),
-        ("Click one.", "Click two."),
-        ('Click "a" now', 'Click "a" later'),
-        ("点击确定按钮。", "点击取消按钮。"),
-        ("اضغط على نعم", "اضغط على لا"),
-    ],
-)
-def test_a_wording_keeps_what_is_said(one: str, other: str) -> None:
-    assert wording(one) != wording(other)
-
-
-def _committed(**episodes: Mapping[str, object]) -> Splits:
+def _committed(
+    episodes: Mapping[str, Mapping[str, object]], known: Mapping[str, str] | None = None
+) -> Splits:
     """Return the splits of a run with an episode a template, changed as said."""
     run = MemoryRun()
+    run.splits.update(known or {})
     for number, (name, change) in enumerate(episodes.items()):
-        task = make_task(number * 50, template=name)
+        task = make_task(number * 50, template=name).model_copy(
+            update={key: change[key] for key in ("split", "split_version") if key in change}
+        )
         _, [episode] = make_unit([task])
         first, *others = episode.steps
-        page = {key: change[key] for key in ("title", "url") if key in change}
         picture = {key: change[key] for key in ("screenshot_sha256",) if key in change}
-        first = first.model_copy(update={"page": first.page.model_copy(update=page), **picture})
+        first = first.model_copy(update=picture)
         goal = {key: change[key] for key in ("instruction",) if key in change}
         run.commit([task], [_with(episode, steps=(first, *others), **goal)])
     tables = tables_of(run.seal())
@@ -197,32 +62,94 @@ def _with(episode: Episode, **change: object) -> Episode:
 
 @pytest.mark.parametrize(
     "shared",
-    [
-        {"title": "Inbox"},
-        {"instruction": 'Press "this".'},
-        {"screenshot_sha256": "0" * 64},
-    ],
+    [{"instruction": 'Press "this".'}, {"screenshot_sha256": "0" * 64}],
     ids=lambda one: next(iter(one)),
 )
-def test_templates_that_share_what_is_seen_first_are_one_group(shared: dict[str, object]) -> None:
-    splits = _committed(one=shared, other=shared, third={})
+def test_a_task_that_shows_what_an_earlier_split_shows_is_held_back(
+    shared: dict[str, object],
+) -> None:
+    apart = {"one": {"split": "train"}, "other": {"split": "test"}}
+    met = {name: change | shared for name, change in apart.items()}
 
-    assert splits.groups == (frozenset({"one", "other"}), frozenset({"third"}))
+    assert len(_committed(met).held_back) == 1
+    assert not _committed(apart).held_back
+    assert not _committed(
+        {name: change | {"split": "test"} for name, change in met.items()}
+    ).held_back
 
 
 @pytest.mark.parametrize(
     "lacking",
-    [
-        {"title": " "},
-        {"instruction": " "},
-        {"screenshot_sha256": sha256_hex(b"")},
-    ],
+    [{"instruction": " "}, {"screenshot_sha256": sha256_hex(b"")}],
     ids=lambda one: next(iter(one)),
 )
-def test_templates_that_lack_the_same_share_nothing(lacking: dict[str, object]) -> None:
-    splits = _committed(one=lacking, other=lacking)
+def test_tasks_that_lack_the_same_share_nothing(lacking: dict[str, object]) -> None:
+    assert not _committed(
+        {"one": {"split": "train"} | lacking, "other": {"split": "test"} | lacking}
+    ).held_back
 
-    assert splits.groups == (frozenset({"one"}), frozenset({"other"}))
+
+def test_the_registry_decides_where_a_run_records_no_split() -> None:
+    none = {"split": ""}
+    splits = _committed(
+        {"text-transform": none, "drag-items": none, "click-tab": none, "other": none}
+    )
+
+    assert dict(splits.by_template) == {
+        "text-transform": "test",
+        "drag-items": "validation",
+        "click-tab": "train",
+        "other": "train",
+    }
+    assert not splits.elsewhere
+
+
+def test_templates_of_one_page_are_one_group_as_the_registry_says() -> None:
+    splits = _committed({"focus-text": {}, "focus-text-2": {}, "click-tab": {}})
+
+    assert splits.groups["focus-text"] == splits.groups["focus-text-2"]
+    assert splits.count == 2
+
+
+def test_what_was_published_keeps_its_split_whatever_the_registry_says() -> None:
+    recorded = {"split": "test", "split_version": registry_version()}
+
+    splits = _committed({"text-transform": recorded}, {"text-transform": "train"})
+
+    assert splits.by_template["text-transform"] == "train"
+    assert splits.elsewhere == {"text-transform"}
+
+
+def test_a_split_on_which_two_versions_disagree_is_refused_by_name() -> None:
+    earlier = {"split": "train", "split_version": registry_version() + 1}
+
+    with pytest.raises(
+        BadTasks,
+        match=r"text-transform of miniwob is in 'train' by version 2 .* 'test' by version 1",
+    ):
+        _committed({"text-transform": earlier})
+    known = {"text-transform": "train"}
+    assert _committed({"text-transform": earlier}, known).by_template == known
+
+
+def test_a_group_is_published_in_the_split_that_it_was_planned_for() -> None:
+    tasks = [
+        make_task(number * 50, template=f"t{number}").model_copy(update={"split": ""})
+        for number in range(40)
+    ]
+    planned = splits_of_files(tasks)
+    some = {f"t{number}" for number in range(MIN_GROUPS)}
+
+    splits = _committed(
+        {
+            name: {"split": one.split, "split_version": one.version}
+            for name, one in planned.items()
+            if name in some | {n for n, o in planned.items() if o.split != "train"}
+        }
+    )
+
+    assert {*splits.by_template.values()} == {"train", "validation", "test"}
+    assert splits.by_template == {name: planned[name].split for name in splits.by_template}
 
 
 def test_a_split_that_the_task_file_asks_for_is_kept() -> None:
@@ -239,7 +166,7 @@ def test_a_split_that_the_task_file_asks_for_is_kept() -> None:
     }
 
 
-def test_what_is_left_out_is_in_no_file(tmp_path: Path) -> None:
+def test_what_is_held_back_is_in_no_file(tmp_path: Path) -> None:
     run = MemoryRun()
     commit_unit(run, 1, "click-test")
     commit_unit(run, 2, "enter-text")
@@ -252,11 +179,11 @@ def test_what_is_left_out_is_in_no_file(tmp_path: Path) -> None:
     chosen: Selection = select(tables_of(snapshot), RULE, include_rejected=True)
     report = published(snapshot, tmp_path, include_rejected=True)
 
-    assert chosen.splits.left_out == {"enter-text"}
-    assert {c.template_id for c in chosen.published} == {"click-test"}
-    assert report.rows["tasks"] == report.rows["results"] == 2
-    assert (report.rows["attempts"], report.rows["verdicts"]) == (4, 4 * len(RULE.passed))
-    assert not [path for path in contents(tmp_path) if "/test-" in path]
+    assert chosen.splits.held_back == {task.task_id}
+    assert task.task_id not in {c.task_id for c in chosen.published}
+    assert report.rows["tasks"] == report.rows["results"] == 4
+    assert (report.rows["attempts"], report.rows["verdicts"]) == (8, 8 * len(RULE.passed))
+    assert [path for path in contents(tmp_path) if "/test-" in path]
 
 
 @dataclass(frozen=True)
@@ -292,16 +219,14 @@ class _Worlds:
 
 def test_a_family_of_worlds_is_one_group_whose_split_its_tasks_name() -> None:
     worlds = _Worlds()
-    for family, split in (("shop", "train"), ("library", "validation"), ("board", "test")):
+    for family, split in (("shop", "train"), ("library", "validation"), ("banking", "test")):
         worlds.add(f"{family}/find", f'Find "{family}".', host=f"{family}-1", split=split)
         worlds.add(f"{family}/count", f"How many {family}?", host=f"{family}-2", split=split)
 
     chosen = worlds.select()
 
-    assert set(chosen.splits.groups) == {
-        frozenset({f"{family}/find", f"{family}/count"}) for family in ("shop", "library", "board")
-    }
-    assert chosen.splits.families == {"shop": "train", "library": "validation", "board": "test"}
+    assert set(chosen.splits.groups.values()) == {"shop/*", "library/*", "banking/*"}
+    assert chosen.splits.families == {"shop": "train", "library": "validation", "banking": "test"}
     assert {one.template_id: one.acceptance.split for one in chosen.published} == {
         f"{family}/{kind}": split
         for family, split in chosen.splits.families.items()
@@ -319,7 +244,7 @@ def test_a_family_of_worlds_is_one_group_whose_split_its_tasks_name() -> None:
     ],
     ids=["wording alone", "goal", "world", "picture"],
 )
-def test_a_task_that_shows_what_an_earlier_split_shows_is_left_out_of_its_own(
+def test_a_task_of_a_world_that_shows_what_an_earlier_split_shows_is_held_back(
     goal: str, host: str, picture: int, *, repeats: bool
 ) -> None:
     worlds = _Worlds()
@@ -340,23 +265,23 @@ def test_what_repeats_an_earlier_split_is_in_no_row_of_its_own(tmp_path: Path) -
     card = " ".join((tmp_path / "README.md").read_text().split())
 
     assert report.rows["trajectories"] == report.rows["tasks"] == report.rows["attempts"] == 5
-    assert "1 episodes of 1 tasks are left out" in card
+    assert "1 episodes of 1 tasks are held back" in card
     assert "`shop` in train; none in validation; `board` in test." in card
 
 
 def test_a_later_publication_keeps_the_splits_of_the_first(tmp_path: Path) -> None:
     run = MemoryRun()
-    for number in range(MIN_GROUPS):
+    for number in range(MIN_GROUPS - 1):
         commit_unit(run, number + 1, f"t{number}", tasks=1, attempts=1)
     published(run.seal(), tmp_path)
     first = dict(run.splits)
-    for number in range(MIN_GROUPS, 45):
+    for number in range(MIN_GROUPS - 1, 45):
         commit_unit(run, number + 1, f"t{number}", tasks=1, attempts=1)
     published(run.seal(), tmp_path)
 
-    assert sorted(first.values()) == sorted(["test", "validation", *["train"] * 8])
+    assert set(first.values()) == {"train"}
     assert first.items() <= run.splits.items()
-    assert [list(run.splits.values()).count(split) for split in SPLITS] == [39, 3, 3]
+    assert {*run.splits.values()} == {"train", "validation", "test"}
 
 
 def test_the_record_of_a_run_only_grows(tmp_path: Path) -> None:
