@@ -134,7 +134,7 @@ async def test_the_time_in_which_the_client_thinks_does_not_count() -> None:
 
 
 async def test_a_browser_that_breaks_before_the_first_action_is_tried_again_unseen() -> None:
-    broken = [Page(colour=(1, 2, 3), value=RUNNING, breaks=FailureKind.BROWSER)]
+    broken = [Page(colour=(1, 2, 3), value=[0, False], breaks=FailureKind.BROWSER)]
     async with seated(broken, pages(RUNNING, WON)) as (seat, playing):
         assert (await seat.look()).number == 0
         seat.give(0, click())
