@@ -92,11 +92,12 @@ class PolicyRuntime:
 
 @contextlib.asynccontextmanager
 async def open_policies(
-    config: RunConfig, meter: Meter | None = None
+    config: RunConfig, meter: Meter | None = None, *, of_client: bool = False
 ) -> AsyncIterator[PolicyRuntime]:
     """Start or find the engines that the run's policies ask, and make the policy factory.
 
-    `meter` counts what they cost; None: one that nobody reads.
+    `meter` counts what they cost; None: one that nobody reads. `of_client` is whether a client of seats named the
+    engine: such a server may send no request elsewhere.
 
     Raises:
         NoEngine: an engine does not start, does not answer, or refuses what the policies ask; or this machine has
@@ -111,7 +112,7 @@ async def open_policies(
         vllm: VllmReplicas | None = None
         if config.engine.kind is EngineKind.VLLM:
             vllm = await _start_vllm(config, stack, meter)
-        main, queue_reply = await _main_engine(config, stack, vllm, meter)
+        main, queue_reply = await _main_engine(config, stack, vllm, meter, of_client=of_client)
         if vllm is not None:
             vllm.count_requests(main.requests_under_way)
         roles = [role for section in config.mix for role in (section.localizer, section.validator)]
@@ -159,7 +160,12 @@ async def _start_vllm(config: RunConfig, stack: AsyncExitStack, meter: Meter) ->
 
 
 async def _main_engine(
-    config: RunConfig, stack: AsyncExitStack, vllm: VllmReplicas | None, meter: Meter
+    config: RunConfig,
+    stack: AsyncExitStack,
+    vllm: VllmReplicas | None,
+    meter: Meter,
+    *,
+    of_client: bool = False,
 ) -> "tuple[OpenAIEngine, QueueReply | None]":
     engine = config.engine
     if engine.kind is EngineKind.SIMULATOR:
@@ -192,7 +198,15 @@ async def _main_engine(
     else:
         meter.other_gpus = len(set(engine.urls)) * gpus_per_server(engine)
         keys = dict(_keys(config, engine.urls))
-        client = _client(config, engine.urls, engine.model, keys=keys, governed=True, borrowed=True)
+        client = _client(
+            config,
+            engine.urls,
+            engine.model,
+            keys=keys,
+            governed=True,
+            borrowed=True,
+            of_client=of_client,
+        )
     return await stack.enter_async_context(client), None
 
 
@@ -214,6 +228,7 @@ def _client(
     governed: bool = False,
     borrowed: bool = False,
     by_priority: bool = False,
+    of_client: bool = False,
     on_deadly_request: Callable[[], None] = lambda: None,
 ) -> "OpenAIEngine":
     """Return the client of an engine; `governed` is whether episodes live at it."""
@@ -233,5 +248,6 @@ def _client(
         logprobs_mode=mode.value if mode else None,
         by_priority=by_priority,
         on_deadly_request=on_deadly_request,
+        follows_redirects=not of_client,
         seed=config.run.seed,
     )

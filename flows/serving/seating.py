@@ -12,6 +12,7 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from flows.job.plan import PlannedAttempt
 from flows.job.unit_runner import RolloutSetup
@@ -37,8 +38,11 @@ from schemas.tasks.task import Task
 LEAVE_SECONDS = 1.0
 """How long a rollout may go on whose client has left, until it is cut off without a row."""
 
-MakePolicy = Callable[[Account, Viewport], Policy]
+MakePolicy = Callable[[PlannedAttempt, Account, Viewport], Policy]
 """Makes the policy of each try of an episode."""
+
+Live = Callable[[PlannedAttempt], contextlib.AbstractAsyncContextManager[None]]
+"""Holds something while an episode goes on, as a place at its engine."""
 
 LOG = logging.getLogger(__name__)
 
@@ -316,11 +320,11 @@ class Seats:
         selector: Selector,
         make_policy: MakePolicy,
         *,
-        live: contextlib.AbstractAsyncContextManager[None] | None = None,
+        live: Live | None = None,
     ) -> tuple[Task, Episode]:
         """Play a whole episode with a policy for a client, and return its task and the episode as stored.
 
-        `live` is held for the episode once there is a seat, as a place at the engine; None: nothing is.
+        What `live` returns is held for the episode once there is a seat; None: nothing is.
 
         Raises:
             BadTasks: there is no such task.
@@ -333,9 +337,9 @@ class Seats:
         try:
             async with (
                 self._place(client, self.config.seats.wait_seconds),
-                live or contextlib.nullcontext(),
+                live(planned) if live is not None else contextlib.nullcontext(),
             ):
-                made = await self._setup.roll_out("", planned, make_policy)
+                made = await self._setup.roll_out("", planned, partial(make_policy, planned))
             return task, await asyncio.shield(self._start_keep(planned, made))
         except Refusal as error:
             self._fail(error)

@@ -75,7 +75,7 @@ class OpenEnv(GroupFormat):
 
     @override
     def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
-        reasons = {source.episode.episode_id: _why_missing(source.episode) for source in group}
+        reasons = {source.episode.episode_id: why_no_trace(source.episode) for source in group}
         members: list[JsonValue] = [
             _member(source.episode, reasons[source.episode.episode_id]) for source in group
         ]
@@ -92,8 +92,8 @@ class OpenEnv(GroupFormat):
                 yield line
 
 
-def _why_missing(episode: Episode) -> str | None:
-    """Return why an episode gives no line, as it is counted; None if it gives one."""
+def why_no_trace(episode: Episode) -> str | None:
+    """Return why an episode gives no trace, as it is counted; None if it gives one."""
     calls = RecordedCalls(episode, Pictures.FILES).calls
     if not calls or not all(map(has_tokens, calls)):
         return "without_tokens"
@@ -119,9 +119,6 @@ def _member(episode: Episode, reason: str | None) -> JsonObject:
 
 def _line(source: FullEpisode, recorded: RecordedCalls, members: list[JsonValue]) -> JsonObject:
     episode, acceptance = source.episode, source.acceptance
-    turns: list[JsonValue] = [
-        _turn(recorded, call, learnt=episode.trainable) for call in recorded.calls
-    ]
     return {
         "id": episode.episode_id,
         "run_id": episode.run_id,
@@ -141,8 +138,14 @@ def _line(source: FullEpisode, recorded: RecordedCalls, members: list[JsonValue]
         "trainable": episode.trainable,
         "accepted": acceptance.accepted,
         "group": {"id": episode.group_id, "members": members},
-        "trace": {"schema_version": SCHEMA_VERSION, "turns": turns},
+        "trace": training_trace(recorded, learnt=episode.trainable),
     }
+
+
+def training_trace(recorded: RecordedCalls, *, learnt: bool) -> JsonObject:
+    """Return the library's record of the policy's calls; `learnt` is whether their replies may be learnt from."""
+    turns: list[JsonValue] = [_turn(recorded, call, learnt=learnt) for call in recorded.calls]
+    return {"schema_version": SCHEMA_VERSION, "turns": turns}
 
 
 def _turn(recorded: RecordedCalls, call: Call, *, learnt: bool) -> JsonObject:

@@ -59,6 +59,7 @@ class OpenAIEngine:
         probe_timings: ProbeTimings | None = None,
         retry_policy: RetryPolicy | None = None,
         on_deadly_request: Callable[[], None] = lambda: None,
+        follows_redirects: bool = True,
         seed: int = 0,
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is sent before it is entered.
@@ -72,6 +73,7 @@ class OpenAIEngine:
         the servers are set to give log-probabilities (`raw` or `processed`), which no server reports.
         `by_priority` is whether the servers schedule requests by their priority; they are told to begin with the oldest
         episodes then. `on_deadly_request` is called when a request is given up because its server died of it.
+        `follows_redirects` is whether a server may send a request to another address.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
@@ -86,6 +88,7 @@ class OpenAIEngine:
         self._probe_timings = probe_timings or ProbeTimings()
         self._retry_policy = retry_policy or RetryPolicy()
         self._on_deadly_request = on_deadly_request
+        self._follows_redirects = follows_redirects
         self._random = Random(seed)
         self._stack = AsyncExitStack()
         self._pool: EndpointPool | None = None
@@ -108,7 +111,10 @@ class OpenAIEngine:
             transports = [
                 await stack.enter_async_context(
                     Transport(
-                        url, api_key=self._keys.get(url), connect_seconds=self._discovery_seconds
+                        url,
+                        api_key=self._keys.get(url),
+                        connect_seconds=self._discovery_seconds,
+                        follows_redirects=self._follows_redirects,
                     )
                 )
                 for url in self._urls

@@ -93,8 +93,14 @@ class Transport:
     """The connections to one endpoint; an async context manager."""
 
     def __init__(
-        self, url: str, *, api_key: str | None = None, connect_seconds: float = 10.0
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        connect_seconds: float = 10.0,
+        follows_redirects: bool = True,
     ) -> None:
+        """`follows_redirects` is whether an answer may send a request to another address."""
         whole = base_url(url)
         self._base = self.name = without_credentials(whole)
         self._connect_seconds = connect_seconds
@@ -115,6 +121,7 @@ class Transport:
             http_client=DefaultAioHttpClient(
                 limits=httpx2.Limits(max_connections=_UNLIMITED, keepalive_expiry=_IDLE_SECONDS),
                 trust_env=not is_here,
+                follow_redirects=follows_redirects,
                 verify=_system_authorities() if is_here else True,
             ),
         )

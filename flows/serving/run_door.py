@@ -1,0 +1,224 @@
+"""The run door: a client names a task and its engine, and gets the episode that came of it, with exact tokens.
+
+`POST /run` plays a whole episode with this program's own policy at the client's engine, in any dialect, and answers
+with its reward, what failed, and OpenEnv's `TrainingTrace`. The pictures that the trace names stand beside it, each
+once.
+"""
+
+import base64
+from typing import Annotated
+
+from aiohttp import web
+from pydantic import Field, ValidationError
+
+from flows.job.plan import PlannedAttempt
+from flows.serving.client_engines import (
+    ClientEngine,
+    ClientEngines,
+    ClientPolicy,
+    EngineRefused,
+    check_endpoint,
+)
+from flows.serving.seating import Seats
+from generators.policy.model.try_account import Account
+from generators.policy.protocol import Policy
+from generators.seats.seat import end_of
+from schemas.base import JsonObject, Record
+from schemas.configuration.sections import LogprobsMode, PolicyName, PolicySection
+from schemas.episodes.episode import Episode
+from schemas.episodes.viewport import Viewport
+from schemas.errors import BadConfig, NoEngine, NotFound
+from schemas.tasks.selector import Selector
+from schemas.tasks.task import Task
+from storage.export.openenv import training_trace, why_no_trace
+from storage.export.recorded_calls import RecordedCalls
+from storage.export.registry import Pictures
+
+PATH = "/run"
+"""Where the door is."""
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class RunSampling(Record):
+    """How the client's engine draws the tokens of a reply."""
+
+    temperature: float = Field(default=1.0, ge=0, le=2)
+    """0: the likeliest token each time."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus; None: the server's default."""
+    max_tokens: int = Field(default=1_024, ge=16, le=1_000_000)
+    """The longest reply, tokens."""
+    logprobs: LogprobsMode = LogprobsMode.RAW
+    """The kind of log-probabilities that the server returns, as vLLM's `--logprobs-mode` sets it."""
+
+
+class RunTask(Selector):
+    """The task that a client wants played."""
+
+    group: _Name | None = None
+    """A name for attempts that belong together, all at one task; None: the task's own group."""
+
+
+class RunRequest(Record):
+    """The body of a request to the run door."""
+
+    task: RunTask = RunTask()
+    """The task; what is left out is drawn."""
+    endpoint: Annotated[str, Field(max_length=1_000)]
+    """The address of the client's engine, as `http://127.0.0.1:8000/v1`."""
+    model: _Name | None = None
+    """The model's name there; None: the only one served."""
+    sampling: RunSampling = RunSampling()
+    """How its tokens are drawn."""
+    dialect: _Name | None = None
+    """How the model is prompted and its replies are read; None: as configured (`policy.dialect`)."""
+    weights_version: _Name | None = None
+    """The version of the weights that the engine has now; None: not told."""
+    pictures: bool = True
+    """Whether the answer has the pictures that its trace names."""
+
+
+class BadRequest(ValueError):
+    """A request is refused; the text says what is wrong."""
+
+
+def read_run(body: bytes) -> RunRequest:
+    """Return what a client asks for.
+
+    Raises:
+        BadRequest: it is no request.
+    """
+    try:
+        return RunRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise BadRequest("; ".join(_problem(one) for one in error.errors(include_url=False))) from None
+
+
+def _problem(error: object) -> str:
+    assert isinstance(error, dict)  # noqa: S101 - pydantic's own
+    where = ".".join(str(part) for part in error["loc"])
+    return f"{where}: {error['msg']}" if where else str(error["msg"])
+
+
+class RunDoor:
+    """Answers requests to play an episode."""
+
+    def __init__(self, seats: Seats) -> None:
+        self._seats = seats
+        self.engines = ClientEngines(seats.config)
+        """The engines of its clients."""
+
+    async def run(self, client: str, asked: RunRequest) -> JsonObject:
+        """Play an episode, and return what came of it.
+
+        Raises:
+            EngineRefused: the endpoint is at no allowed address.
+            NoEngine: it is no engine, or refuses what an episode would ask.
+            BadConfig: the dialect is none in which an engine can be asked.
+            BadTasks: there is no such task.
+            Busy: no seat was free in time.
+            NoSeat: the server ends.
+        """
+        engine = ClientEngine(
+            endpoint=check_endpoint(asked.endpoint, self._seats.config.seats.engines),
+            model=asked.model,
+            policy=_policy_of(asked, self._seats.config.policy),
+        )
+        selector = Selector(**asked.task.model_dump(exclude={"group"}))
+        policies: list[ClientPolicy] = []
+        async with self.engines.hold(engine) as runtime:
+
+            def make_policy(planned: PlannedAttempt, account: Account, viewport: Viewport) -> Policy:
+                policy = runtime.policies.make(
+                    engine.policy,
+                    seed=planned.seed,
+                    task=planned.task,
+                    account=account,
+                    viewport=viewport,
+                )
+                policies.append(ClientPolicy(policy))
+                return policies[-1]
+
+            task, episode = await self._seats.play(
+                client,
+                selector,
+                make_policy,
+                live=lambda planned: runtime.live(engine.policy, planned.seed),
+            )
+            if any(policy.lost for policy in policies):
+                self.engines.forget(engine)
+        return answer_of(task, episode, pictures=asked.pictures)
+
+
+def _policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
+    """Return the policy that a request asks for; what it leaves open is as configured."""
+    sampling = asked.sampling
+    ours = asked.dialect in (None, configured.dialect)
+    return PolicySection(
+        name=PolicyName.MODEL.value,
+        dialect=asked.dialect or configured.dialect,
+        dialect_options=configured.dialect_options if ours else {},
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
+        logprobs=sampling.logprobs,
+        context_tokens=configured.context_tokens,
+        keep_images=configured.keep_images,
+        slack_images=configured.slack_images,
+    )
+
+
+def answer_of(task: Task, episode: Episode, *, pictures: bool) -> JsonObject:
+    """Return an episode as the door answers with it."""
+    end, missing = end_of(episode), why_no_trace(episode)
+    recorded = RecordedCalls(episode, Pictures.FILES)
+    trace = None if missing else training_trace(recorded, learnt=episode.trainable)
+    shown: JsonObject | None = None
+    if pictures and trace is not None:
+        shown = {one.path: base64.b64encode(one.data).decode() for one in recorded.files()}
+    return {
+        "episode_id": episode.episode_id,
+        "run_id": episode.run_id,
+        "task": {
+            "id": episode.task_id,
+            "name": task.template_id,
+            "site": episode.site,
+            "seed": episode.seed,
+            "split": task.split,
+            "instruction": episode.instruction,
+        },
+        "attempt": episode.attempt,
+        "group_id": episode.group_id,
+        "reward": end.reward,
+        "done": end.done,
+        "truncated": end.is_truncated,
+        "stop_reason": episode.stop_reason.value,
+        "failure_kind": episode.failure_kind,
+        "failure_message": episode.failure_message,
+        "trainable": episode.trainable,
+        "n_steps": episode.n_steps,
+        "trace": trace,
+        "trace_missing": missing,
+        "pictures": shown,
+    }
+
+
+def add_routes(app: web.Application, seats: Seats) -> None:
+    """Add the door to an application."""
+    door = RunDoor(seats)
+
+    async def run(request: web.Request) -> web.Response:
+        try:
+            answer = await door.run(request["client"], read_run(await request.read()))
+        except (BadRequest, EngineRefused, BadConfig, NotFound) as error:
+            return web.json_response({"error": str(error)}, status=400)
+        except NoEngine as error:
+            return web.json_response({"error": f"endpoint: {error}"}, status=502)
+        return web.json_response(answer)
+
+    async def close(_: web.Application) -> None:
+        await door.engines.close()
+
+    app.router.add_post(PATH, run)
+    app.on_cleanup.append(close)
