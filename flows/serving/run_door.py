@@ -5,7 +5,9 @@ with its reward, what failed, and OpenEnv's `TrainingTrace`. The pictures that t
 once.
 """
 
+import asyncio
 import base64
+from collections.abc import Coroutine
 from typing import Annotated
 
 from aiohttp import web
@@ -20,6 +22,7 @@ from flows.serving.client_engines import (
     check_endpoint,
 )
 from flows.serving.seating import Seats
+from flows.serving.tokens import CLIENT
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.seats.seat import end_of
@@ -36,6 +39,9 @@ from storage.export.registry import Pictures
 
 PATH = "/run"
 """Where the door is."""
+
+LOOK_SECONDS = 0.25
+"""Between two looks whether a client is still there."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -92,7 +98,9 @@ def read_run(body: bytes) -> RunRequest:
     try:
         return RunRequest.model_validate_json(body)
     except ValidationError as error:
-        raise BadRequest("; ".join(_problem(one) for one in error.errors(include_url=False))) from None
+        raise BadRequest(
+            "; ".join(_problem(one) for one in error.errors(include_url=False))
+        ) from None
 
 
 def _problem(error: object) -> str:
@@ -129,7 +137,9 @@ class RunDoor:
         policies: list[ClientPolicy] = []
         async with self.engines.hold(engine) as runtime:
 
-            def make_policy(planned: PlannedAttempt, account: Account, viewport: Viewport) -> Policy:
+            def make_policy(
+                planned: PlannedAttempt, account: Account, viewport: Viewport
+            ) -> Policy:
                 policy = runtime.policies.make(
                     engine.policy,
                     seed=planned.seed,
@@ -210,7 +220,8 @@ def add_routes(app: web.Application, seats: Seats) -> None:
 
     async def run(request: web.Request) -> web.Response:
         try:
-            answer = await door.run(request["client"], read_run(await request.read()))
+            asked = read_run(await request.read())
+            answer = await _while_there(request, door.run(request[CLIENT], asked))
         except (BadRequest, EngineRefused, BadConfig, NotFound) as error:
             return web.json_response({"error": str(error)}, status=400)
         except NoEngine as error:
@@ -222,3 +233,17 @@ def add_routes(app: web.Application, seats: Seats) -> None:
 
     app.router.add_post(PATH, run)
     app.on_cleanup.append(close)
+
+
+async def _while_there(request: web.Request, work: Coroutine[None, None, JsonObject]) -> JsonObject:
+    """Return what the work returns, unless the client goes, which ends it."""
+    working = asyncio.create_task(work)
+    try:
+        while not working.done():
+            await asyncio.wait([working], timeout=LOOK_SECONDS)
+            if request.transport is None or request.transport.is_closing():
+                raise ConnectionResetError("the client went")
+        return working.result()
+    finally:
+        working.cancel()
+        await asyncio.wait([working])

@@ -47,6 +47,10 @@ Live = Callable[[PlannedAttempt], contextlib.AbstractAsyncContextManager[None]]
 LOG = logging.getLogger(__name__)
 
 
+def _no_place(_planned: PlannedAttempt) -> contextlib.AbstractAsyncContextManager[None]:
+    return contextlib.nullcontext()
+
+
 class NoSeat(Exception):
     """No seat is given: the server ends, or cannot go on; the text says why."""
 
@@ -139,6 +143,7 @@ class Seats:
         self._first = first_attempt
         self._ending = ""
         self._playing = set[asyncio.Task[object]]()
+        self._keeping = set[asyncio.Task[Episode]]()
 
     # tasks
 
@@ -333,24 +338,37 @@ class Seats:
         """
         self._check_open()
         task = await self.draw(selector)
-        planned = self._plan(task)
+        playing = asyncio.create_task(
+            self._play_whole(client, self._plan(task), make_policy, live or _no_place)
+        )
+        self._playing.add(playing)
+        playing.add_done_callback(self._playing.discard)
         try:
-            async with (
-                self._place(client, self.config.seats.wait_seconds),
-                live(planned) if live is not None else contextlib.nullcontext(),
-            ):
+            await asyncio.wait([playing])
+        except asyncio.CancelledError:
+            playing.cancel()
+            await asyncio.wait([playing])
+            raise
+        if playing.cancelled():
+            raise NoSeat(self._ending or "the episode was cut off")
+        return task, playing.result()
+
+    async def _play_whole(
+        self, client: str, planned: PlannedAttempt, make_policy: MakePolicy, live: Live
+    ) -> Episode:
+        try:
+            async with self._place(client, self.config.seats.wait_seconds), live(planned):
                 made = await self._setup.roll_out("", planned, partial(make_policy, planned))
-            return task, await asyncio.shield(self._start_keep(planned, made))
+            keep = asyncio.create_task(self._keep(planned, made))
+            self._keeping.add(keep)
+            keep.add_done_callback(self._keeping.discard)
+            return await asyncio.shield(keep)  # even if the client goes at this moment
         except Refusal as error:
             self._fail(error)
             raise NoSeat(str(error)) from error
-
-    def _start_keep(self, planned: PlannedAttempt, made: Episode) -> "asyncio.Task[Episode]":
-        """Keep an episode even if its client goes at this moment."""
-        task = asyncio.create_task(self._keep(planned, made))
-        self._playing.add(task)
-        task.add_done_callback(self._playing.discard)
-        return task
+        except asyncio.CancelledError:
+            self.counts["cut off"] += 1
+            raise
 
     # the end
 
@@ -375,8 +393,8 @@ class Seats:
             await asyncio.wait(tuple(self._playing), timeout=seconds)
         for task in tuple(self._playing):
             task.cancel()
-        if self._playing:
-            await asyncio.wait(tuple(self._playing))
+        if ended := (*self._playing, *self._keeping):
+            await asyncio.wait(ended)
         await self.keeper.close()
 
     def figures(self) -> Mapping[str, float]:
