@@ -121,7 +121,13 @@ class EpisodeKeeper:
             if batch.attempts:
                 commit = asyncio.create_task(self._commit(batch))
                 self._commits.add(commit)
-                commit.add_done_callback(self._commits.discard)
+                commit.add_done_callback(self._end_commit)
+
+    def _end_commit(self, commit: asyncio.Task[None]) -> None:
+        self._commits.discard(commit)
+        if not commit.cancelled() and (error := commit.exception()) is not None:
+            LOG.error("served episodes wait in the spool: a defect", exc_info=error)
+            self.problems.append(f"a unit was not committed, because of a defect: {error}")
 
     async def _commit(self, batch: _Batch) -> None:
         try:
@@ -135,8 +141,9 @@ class EpisodeKeeper:
         self, unit_id: str, attempts: list[PlannedAttempt], verdicts: list[Verdict]
     ) -> None:
         context = self._context
-        tasks = tuple({one.task.task_id: one.task for one in attempts}.values())
-        unit = PlannedUnit(unit_id=unit_id, tasks=tasks, attempts=tuple(attempts))
+        ordered = sorted(attempts, key=lambda one: (one.task.task_id, one.attempt))
+        tasks = tuple({one.task.task_id: one.task for one in ordered}.values())
+        unit = PlannedUnit(unit_id=unit_id, tasks=tasks, attempts=tuple(ordered))
         contents = await commit_episodes(context.lake, context.spool, unit)
         await commit_verdicts(
             context.lake, unit_id, verdicts, check=JudgedCheck(context.panel, contents.keys())
