@@ -34,6 +34,7 @@ from generators.policy.dialects.shared.function_dialect import (
     FunctionFamily,
 )
 from generators.policy.dialects.shared.keys import Chord
+from generators.policy.dialects.shared.prompt_text import ENDING
 from generators.policy.dialects.shared.prompted_text import TextFamily
 from generators.policy.dialects.shared.text_dialect import Fields, format_point, parse_point
 from generators.policy.dialects.shared.tools import page_px
@@ -88,6 +89,14 @@ _OWN_PARAMETERS: Mapping[str, tuple[str, str]] = {
 }
 
 
+_TWICE = {"write", "press_keys", "go_back"}
+
+BESIDE = (*(one for one in COMMON if one.name not in _TWICE), browser_tools.ANSWER)
+"""Functions for what `computer_use` does not do, which writes, presses keys and goes back."""
+
+_WORDS_END = "say what was asked for, exact and complete, or why the task cannot be done, and call computer_use with terminate."
+
+
 def fara(settings: FunctionSettings) -> FunctionDialect:
     """Return the family's dialect, set as `settings` say.
 
@@ -97,7 +106,7 @@ def fara(settings: FunctionSettings) -> FunctionDialect:
     family = FunctionFamily(
         text=TextFamily(
             name="fara",
-            version="1",
+            version="2",
             published=Convention.RESIZED,
             processor=QWEN2_5_PATCHES,
             switch_words=QWEN2_5_VL,
@@ -107,8 +116,9 @@ def fara(settings: FunctionSettings) -> FunctionDialect:
         ),
         read=_read,
         write=lambda action, scale: [_write(action, scale)],
-        added=(*COMMON, browser_tools.ANSWER),
+        added=BESIDE,
         fact=_FACT,
+        ending=(ENDING, _WORDS_END),
         answers_in_words=True,
     )
     return FunctionDialect(family, settings)

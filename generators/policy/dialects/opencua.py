@@ -30,7 +30,7 @@ from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.function_dialect import COMMON
 from generators.policy.dialects.shared.json_reply import strip_thinking
-from generators.policy.dialects.shared.prompt_text import RULES, tool_list
+from generators.policy.dialects.shared.prompt_text import ENDING, END_RULE, RULES, tool_list
 from generators.policy.dialects.shared.prompted_text import (
     PromptedText,
     TextFamily,
@@ -61,7 +61,7 @@ from schemas.episodes.action import Action
 
 _FAMILY = TextFamily(
     name="opencua",
-    version="1",
+    version="2",
     published=Convention.RESIZED,
     processor=QWEN2_5_PATCHES,
     switch_words=QWEN2_5_VL,
@@ -93,7 +93,18 @@ PyAutoGUI code for it, or one of these functions:
 - computer.terminate(status): end the task, with "success" or "failure".
 {tools}
 # Rules
-{rules}"""
+{choice}{rules}
+{ending}"""
+
+_CHOICE = """\
+- Write PyAutoGUI code wherever it does all of an action, and call a function of the browser only for what it does not do.
+"""
+
+_ENDINGS = (
+    f"{ENDING.replace('call answer', 'call browser.answer')}",
+    "call computer.terminate with success, or with failure if the task cannot be done.",
+)
+"""How a task is ended: with the functions of the browser, and without them."""
 
 
 class OpenCua(PromptedText):
@@ -115,7 +126,9 @@ class OpenCua(PromptedText):
             high=f"{high:g}",
             page=", after its URL and title" if self.settings.page_line else "",
             tools=f"- browser.{listed.removeprefix('- ')}\n" if listed else "",
+            choice=_CHOICE if self._added else "",
             rules=RULES,
+            ending=END_RULE.format(_ENDINGS[0 if self._added else 1]),
         )
         return self._with_instructions(words)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from generators.policy.dialects import holo, holo3, holotron3
+from generators.policy.dialects import fara, holo, holo3, holotron3, qwen3_vl
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import PARTS, make_dialect, settings_of
@@ -45,8 +45,9 @@ TOOLS: Mapping[str, tuple[tuple[Tool, ...], tuple[Tool, ...]]] = {
     "holo2": (holo.PUBLISHED, holo.ADDED),
     **dict.fromkeys(("holo3", "holo3_1", "holo4"), _HOLO3),
     **dict.fromkeys(("holotron3", "holotron4"), _HOLOTRON3),
-    **dict.fromkeys(("qwen3_vl", "gui_owl"), ((), COMMON)),
-    **dict.fromkeys(("fara", "opencua"), ((), (*COMMON, ANSWER))),
+    **dict.fromkeys(("qwen3_vl", "gui_owl"), ((), qwen3_vl.BESIDE)),
+    "fara": ((), fara.BESIDE),
+    "opencua": ((), (*COMMON, ANSWER)),
 }
 """The tools of each dialect as it was published, and those that are added to them."""
 

@@ -31,7 +31,7 @@ from generators.policy.dialects.shared.json_reply import (
     json_line,
     strip_thinking,
 )
-from generators.policy.dialects.shared.prompt_text import RULES
+from generators.policy.dialects.shared.prompt_text import END_RULE, RULES
 from generators.policy.dialects.shared.prompted_text import (
     PromptedText,
     TextFamily,
@@ -65,7 +65,7 @@ COMMON: tuple[Tool, ...] = (
     *browser_tools.BROWSER,
     browser_tools.RESTART,
 )
-"""Functions for what a browser does and `computer_use` does not."""
+"""Functions for what a browser does and `computer_use` may not do."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class FunctionFamily:
     """Begins the words before a call."""
     fact: str | None = None
     """The argument of a call whose action is to remember what it says; None: it has no such action."""
+    ending: tuple[str, str] = ("", "")
+    """How a task is ended, as the system prompt says it: with the added functions, and without them."""
     answers_in_words: bool = False
     """The answer of a task is what stands before the call that ends it."""
 
@@ -111,9 +113,16 @@ class FunctionDialect(PromptedText):
         ]
         lines = "\n".join(json.dumps(one, ensure_ascii=False) for one in offered)
         page = "; its URL and title stand before it" if self.settings.page_line else ""
-        return self._with_instructions(
-            _SYSTEM.format(functions=lines, reply=self._family.reply, rules=RULES, page=page)
+        family = self._family
+        words = _SYSTEM.format(
+            functions=lines,
+            reply=family.reply,
+            choice=_CHOICE if self._added else "",
+            rules=RULES,
+            page=page,
+            ending=END_RULE.format(family.ending[0 if self._added else 1]),
         )
+        return self._with_instructions(words)
 
     @override
     def parse(self, reply: str, frame: Frame) -> ParsedAction:
@@ -237,4 +246,9 @@ Each turn shows you a screenshot of the browser's viewport{page}. Older screensh
 placeholder. {reply} After "Note:" write each fact of the screenshot that the task needs later.
 
 # Rules
-{rules}"""
+{choice}{rules}
+{ending}"""
+
+_CHOICE = """\
+- Call computer_use wherever it does all of an action, and another function only for what it does not do.
+"""

@@ -26,6 +26,16 @@ holds what it should.
 """Rules of behaviour, the same for all families."""
 
 
+ENDING = (
+    "call answer with what was asked for, exact and complete, or with an empty text if nothing was asked. Call it too, "
+    "saying why, if the task cannot be done."
+)
+"""How a task is ended by a tool `answer`."""
+
+END_RULE = """\
+- As soon as the screenshot shows that the task is done, or you can answer it, end it: {}"""
+"""The rule about the end of a task, without how it is ended."""
+
 MAX_TASK_CHARS = 20_000
 """Characters of a task's goal in a prompt."""
 
