@@ -8,8 +8,8 @@ as a failure of the policy that names the element.
 from collections.abc import Sequence
 
 from generators.browser.protocol import Node
-from generators.policy.course import Course
-from generators.policy.element_names import ROWS, is_active, words
+from generators.policy.course import Course, is_known
+from generators.policy.element_names import ROWS, is_active, names, words
 from generators.policy.memory import Memory, Place, Sheet, unseen_part
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
@@ -27,9 +27,15 @@ MAX_SCROLLS = 80
 LOOKS = {Do.LOOK, Do.FIND}
 """What is only looked at."""
 
+_OPENS = {Purpose.ROW, Purpose.TWICE}
+"""The purposes of steps that open a row's page, by its name."""
+
 _ENTERS = {*FILLS, Do.SLIDE, Do.DRAG}
 """What enters something into a form."""
 
+
+_LONGEST = 60
+"""Longer texts are not quoted, in characters."""
 
 _THINGS = {
     Purpose.VIEW: "the link that I need",
@@ -39,6 +45,16 @@ _THINGS = {
     Purpose.REPLY: "the button that sends this",
     Purpose.ROW: "the one that I have to open",
     Purpose.TWICE: "the one that I have to open",
+    Purpose.EDIT: "the way to its form",
+    Purpose.ADD: "the way to a new one",
+    Purpose.DELETE: "the way to remove it",
+    Purpose.STEP: "the way to its next state",
+    Purpose.NEXT_PART: "the way to the next part",
+    Purpose.CHECK_OUT: "the way to send the order",
+    Purpose.PUT_IN: "the way to put it in",
+    Purpose.ASK: "the way to ask for it",
+    Purpose.OPTION: "the choice that I have to click",
+    Purpose.BOX: "the box that I have to click",
 }
 """What the elements of some purposes are called."""
 
@@ -50,6 +66,8 @@ class Approach:
         self._course, self._memory = course, memory
         self.scrolls = 0
         """The scrolls for the next step so far."""
+        self.goal = ""
+        """The task's goal, whose names may be said of what is not in sight yet."""
         self.unfolded = set[str]()
         """The names that folded parts have shown."""
         self._came_to: tuple[str, Box] | None = None
@@ -137,10 +155,12 @@ class Approach:
                 continue
             direction, distance = back
             if place.is_far_up(direction, distance) and not page.is_written_in:
-                to_top = sentence("policy.to_top", thing=_words_for(step))
+                to_top = sentence("policy.to_top", thing=self._words_for(step))
                 return decide(Key(key="Home"), step.why and to_top)
             scroll = self._memory.scroll(place, direction, distance)
-            return decide(scroll, self._why(step, direction, _was_in_sight(step, thing, direction)))
+            return decide(
+                scroll, self._why(step, direction, self._was_in_sight(step, thing, direction))
+            )
         return None
 
     def _look_on(
@@ -153,7 +173,7 @@ class Approach:
         """
         on = unseen_part(places)
         if on is not None:
-            why = sentence(f"policy.unseen_{_way(on[1])}", thing=_words_for(step))
+            why = sentence(f"policy.unseen_{_way(on[1])}", thing=self._words_for(step))
             return decide(self._memory.scroll(*on), self._why(step, on[1], why))
         inside = f" within '{named.within}'" if named.within else ""
         raise RolloutFailure(
@@ -189,7 +209,9 @@ class Approach:
             return decide(Hover(x=x, y=y), step.why and why)
         direction = Direction.DOWN if offset > 0 else Direction.UP
         how_much = "covered" if thing.point is None else "partly"
-        why = sentence(f"policy.{how_much}_{_way(direction)}")
+        is_named = words(thing.text) == step.on and self._is_known(step.on)
+        called = f'"{step.on}"' if is_named else "what I need next"
+        why = sentence(f"policy.{how_much}_{_way(direction)}", thing=called)
         over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)
         place = Place(Sheet(), 0.0, view, holder, over)
         scroll = place.scroll(direction, abs(offset))
@@ -200,6 +222,37 @@ class Approach:
         if step.do is not Do.LOOK or step.why is None:
             return step.why and why
         return step.why if self.scrolls <= 1 else sentence("policy.looks_on", way=_way(direction))
+
+    def _words_for(self, step: ReferenceStep) -> str:
+        """Return what a step's element is called: by its name where the goal says that, or by what it is for."""
+        name = step.on or ""
+        if step.do in _ENTERS:
+            return self._words_for_field(name, step.text or "")
+        if step.purpose in _OPENS and self._is_known(name):
+            return f'"{name}"'
+        thing = None if step.purpose is None else _THINGS.get(step.purpose)
+        return thing or "what I need next"
+
+    def _words_for_field(self, name: str, text: str) -> str:
+        """Return what a field is called: by its name or by what is put into it, if the goal says that."""
+        if self._says(name):
+            return f'the field "{name}"'
+        is_told = len(text) <= _LONGEST and self._says(text)
+        return f'the field for "{text}"' if is_told else "the field that comes next"
+
+    def _is_known(self, name: str) -> bool:
+        """Return whether a name that can be quoted is known."""
+        return _can_be_quoted(name) and is_known(name, self._course, self.goal)
+
+    def _says(self, name: str) -> bool:
+        """Return whether the goal says a name that can be quoted."""
+        return _can_be_quoted(name) and names(self.goal, name)
+
+    def _was_in_sight(self, step: ReferenceStep, thing: Node, direction: Direction) -> str:
+        """Return why a page is scrolled to what was in sight: words on it are named."""
+        if step.on is not None and words(thing.text) == step.on:
+            return sentence(f"policy.seen_{_way(direction)}_named", on=step.on)
+        return sentence(f"policy.seen_{_way(direction)}", thing=self._words_for(step))
 
     def count(self, step: ReferenceStep) -> None:
         """Count a scroll, or another action that brings a step's element nearer.
@@ -228,23 +281,12 @@ def _is_in_row(thing: Node, page: Page) -> bool:
     return any(one.tag in ROWS for one in page.window.path_to(thing))
 
 
+def _can_be_quoted(name: str) -> bool:
+    return name[:1] not in {"", "#", "."} and '"' not in name
+
+
 def _way(direction: Direction) -> str:
     return "up" if direction is Direction.UP else "down"
-
-
-def _words_for(step: ReferenceStep) -> str:
-    """Return what a step's element is called where its name may be unknown."""
-    if step.do in _ENTERS:
-        return "the field that comes next"
-    thing = None if step.purpose is None else _THINGS.get(step.purpose)
-    return thing or "what I need next"
-
-
-def _was_in_sight(step: ReferenceStep, thing: Node, direction: Direction) -> str:
-    """Return why a page is scrolled to what was in sight: words on it are named."""
-    if step.on is not None and words(thing.text) == step.on:
-        return sentence(f"policy.seen_{_way(direction)}_named", on=step.on)
-    return sentence(f"policy.seen_{_way(direction)}", thing=_words_for(step))
 
 
 def _steps_that_name(step: ReferenceStep) -> list[ReferenceStep]:

@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from generators.policy.element_names import names
 from generators.policy.named_elements import Page
 from schemas.episodes.observation import PageState
-from schemas.tasks.reference import Fact, ReferenceStep
+from schemas.tasks.reference import Do, Fact, ReferenceStep
 
 _HEADINGS = {"h1", "h2"}
 
@@ -137,6 +138,12 @@ class Course:
 def _with_thought(step: ReferenceStep, why: str) -> ReferenceStep:
     """Return a step with another thought, which tells itself why it is this row."""
     return step.model_copy(update={"why": why, "by": ()})
+
+
+def is_known(name: str, course: Course, goal: str) -> bool:
+    """Return whether the goal or a step that was taken names something, or a list was read, and so its rows are known."""
+    taken = [one.step for one in course.taken]
+    return names(goal, name) or any(one.on == name or one.do is Do.READ for one in taken)
 
 
 def screen_of(page: Page, state: PageState) -> Screen:

@@ -79,8 +79,17 @@ def words(text: str) -> str:
 
 
 def names(goal: str, name: str) -> bool:
-    """Return whether a goal has a name as words of its own, whatever its capital letters."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", goal, re.IGNORECASE) is not None
+    """Return whether a goal has a name as words of its own, whatever its capital letters.
+
+    Writing of East Asia puts no blanks between words, so that its letters end a name of others, and its names have no end.
+    """
+    before = "" if _is_eastern(name[:1]) else r"(?<![^\W\u2e80-\uffff])"
+    behind = "" if _is_eastern(name[-1:]) else r"(?![^\W\u2e80-\uffff])"
+    return re.search(f"{before}{re.escape(name)}{behind}", goal, re.IGNORECASE) is not None
+
+
+def _is_eastern(letter: str) -> bool:
+    return "\u2e80" <= letter <= "\uffff"
 
 
 class Names:

@@ -16,7 +16,7 @@ from generators.policy.listed_rows import is_label_written, is_whole, row_of, sa
 from generators.policy.protocol import Decision
 from generators.policy.sight import Sight
 from schemas.episodes.action import Answer
-from schemas.tasks.reference import Fact
+from schemas.tasks.reference import Do, Fact
 
 _HEADINGS = {"h1", "h2", "h3"}
 
@@ -30,6 +30,12 @@ _NAMES = (
     "{names}; that makes {count}",
     "So far {count}: {names}",
 )
+_LONGEST = 60
+"""Longer values are not noted as a reason, in characters."""
+
+_MOST = 3
+"""So many of the conditions that a row meets are noted."""
+
 _VALUES = ('"{label}": {values}', '{values} (all "{label}")')
 
 
@@ -46,6 +52,8 @@ class Notes:
         """Those of them of which a picture has shown the label, so that it may be named."""
         self._new: list[Fact] = []
         self._labels = set[str]()
+        self._grounds = set[Fact]()
+        self._met: dict[str, list[str]] = {}
 
     def look(self, sight: Sight) -> None:
         """Note what a picture shows of what the steps up to the next one keep.
@@ -56,6 +64,9 @@ class Notes:
         labels = {one.label for one in missing if one.label} - self._labels
         self._labels |= {label for label in labels if is_label_written(label, sight)}
         self._new = [one for one in missing if _is_in_sight(one, sight)]
+        step = self._course.next
+        self._grounds |= set(step.by if step is not None and step.do is Do.READ else ())
+        self._met = {one.of: self._fits(one.of, sight) for one in self._new if one.label is None}
 
     def add(self, decision: Decision) -> Decision:
         """Return a decision with a note of what was found in its picture, if a later step needs it."""
@@ -66,12 +77,19 @@ class Notes:
         self.told += [one for one in new if one.label in self._labels]
         return decision.model_copy(update={"note": "; ".join(self._words(new)) + "."})
 
+    def _fits(self, name: str, sight: Sight) -> list[str]:
+        """Return what a row that is noted says of the conditions that it meets."""
+        rows = [row_of(one, sight) for one in _nodes_of(name, sight)]
+        told = [one for one in self._grounds if one.of == name and one.value]
+        met = {one.value for one in told if any(says(row, one) for row in rows)}
+        return sorted(one for one in met if one and len(one) <= _LONGEST and '"' not in one)[:_MOST]
+
     def _words(self, facts: Sequence[Fact]) -> Iterator[str]:
         """Yield what is noted of facts, those of one label together."""
         for label, group in groupby(facts, key=lambda one: one.label):
             same = list(group)
-            names = ", ".join(f'"{one.of}"' for one in same)
             if label is None:
+                names = ", ".join(self._name(one.of) for one in same)
                 count = sum(one.label is None for one in self.written)
                 yield self._random.choice(_NAMES).format(names=names, count=count)
             elif label not in self._labels:  # as where a narrow page leaves it out
@@ -83,6 +101,11 @@ class Notes:
             else:
                 values = ", ".join(f'"{one.of}" "{one.value}"' for one in same)
                 yield self._random.choice(_VALUES).format(label=label, values=values)
+
+    def _name(self, name: str) -> str:
+        """Return the name of a row that is noted, with what it says of the conditions."""
+        met = ", ".join(f'"{one}"' for one in self._met.get(name, ()))
+        return f'"{name}" ({met})' if met else f'"{name}"'
 
 
 def _is_in_sight(fact: Fact, sight: Sight) -> bool:

@@ -33,9 +33,10 @@ from generators.policy.seen_document import SeenDocument
 from generators.policy.sentences.vary import sentence
 from generators.policy.sight import Sight
 from generators.policy.slips.slips import Slips
+from generators.policy.thoughts.lists import looks, turns
 from generators.policy.thoughts.voice import Voice
 from generators.policy.troubles import Troubles
-from generators.policy.ways import Ways, is_known
+from generators.policy.ways import Ways
 from schemas.episodes.action import (
     Answer,
     Back,
@@ -105,7 +106,7 @@ class ReferencePolicy:
         return decision
 
     async def _decide(self, turn: PolicyInput) -> Decision:
-        self._goal = turn.instruction
+        self._goal = self._approach.goal = turn.instruction
         await self._begin(turn)
         if self._keys:
             return self._keys.pop(0)
@@ -238,7 +239,8 @@ class ReferencePolicy:
         on = unseen_part(places, end_of_list)
         if on is not None:
             way = "up" if on[1] is Direction.UP else "on"
-            return decide(self._memory.scroll(*on), step.why and self._looks(step, way))
+            looked = looks(step, self._course, self._goal, way=way, scrolls=self._approach.scrolls)
+            return decide(self._memory.scroll(*on), step.why and looked)
         if step.text is None or button is None or is_disabled(button):
             if step.do is Do.READ:
                 return None
@@ -246,31 +248,14 @@ class ReferencePolicy:
                 FailureKind.POLICY,
                 f"step {self._course.number} of the reference: the list ends without '{step.on}'",
             )
-        why = step.why and self._turns(step)
+        scrolls = self._approach.scrolls
+        why = step.why and turns(step, self._course, self._goal, scrolls=scrolls)
         press = ReferenceStep(do=Do.CLICK, on=step.text, why=why)
         scroll = self._approach.reach(press, page, places)
         if scroll is not None:
             return scroll
         self._grows = True
         return self._act(press, page, places)
-
-    def _looks(self, step: ReferenceStep, way: str) -> str:
-        """Return why a list is looked through further: `way` is `on` or `up`, where it may have changed since it was seen."""
-        if step.do is Do.READ:
-            return sentence(f"policy.reads_{way}")
-        if self._is_named(step):
-            return sentence(f"policy.finds_{way}_named", on=step.on)
-        return sentence(f"policy.finds_{way}")
-
-    def _turns(self, step: ReferenceStep) -> str:
-        """Return why the next rows of a list are loaded."""
-        if self._is_named(step):
-            return sentence("policy.turns_named", on=step.on, next=step.text)
-        return sentence("policy.turns", next=step.text)
-
-    def _is_named(self, step: ReferenceStep) -> bool:
-        """Return whether the name of what a step looks for is known."""
-        return step.on is not None and is_known(step.on, self._course, self._goal)
 
     def _click_menu(self, step: ReferenceStep, sight: Sight) -> Decision | None:
         """Return a click on the menu that was just pointed at and has not opened; None: it has, or was clicked."""

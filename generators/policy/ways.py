@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from generators.browser.protocol import Node
 from generators.policy.approach import is_in_window
-from generators.policy.course import Course
-from generators.policy.element_names import is_active, names, words
+from generators.policy.course import Course, is_known
+from generators.policy.element_names import is_active, words
 from generators.policy.list_controls import is_set, narrows_list
 from generators.policy.named_elements import Page
 from generators.policy.protocol import Decision
@@ -177,7 +177,10 @@ def _reword(course: Course, sight: Sight) -> None:
         return
     here = _link_here(steps, sight)
     if here == 0:
-        course.reword(sentence("policy.again", on=steps[0].on))
+        last = course.taken[-1] if course.taken else None
+        was_said = last is not None and (last.step.why or "").startswith(_IS_IN_MENU)
+        key = "again_here" if was_said else "again"
+        course.reword(sentence(f"policy.{key}", on=steps[0].on))
     elif here is not None:
         course.reword(sentence("policy.again_by", on=steps[0].on))
     elif steps[0].do is Do.CLICK and steps[0].purpose in _TO_VIEWS:
@@ -204,12 +207,6 @@ def _is_current(steps: Sequence[ReferenceStep], page: Page) -> bool:
     link, then = (page.find(one, exactly=True) for one in steps)
     is_current = link is not None and link.attrs.get("aria-current") == "page"
     return is_current and then is not None and _is_in_sight(then, page)
-
-
-def is_known(name: str, course: Course, goal: str) -> bool:
-    """Return whether the goal or a step that was taken names something, or a list was read, and so its rows are known."""
-    taken = [one.step for one in course.taken]
-    return names(goal, name) or any(one.on == name or one.do is Do.READ for one in taken)
 
 
 def _is_ready(step: ReferenceStep, sight: Sight) -> bool:

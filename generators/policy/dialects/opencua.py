@@ -30,7 +30,7 @@ from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.function_dialect import COMMON
 from generators.policy.dialects.shared.json_reply import strip_thinking
-from generators.policy.dialects.shared.prompt_text import ENDING, END_RULE, RULES, tool_list
+from generators.policy.dialects.shared.prompt_text import END_RULE, ENDING, RULES, tool_list
 from generators.policy.dialects.shared.prompted_text import (
     PromptedText,
     TextFamily,

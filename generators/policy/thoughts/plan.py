@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from random import Random
+from typing import NamedTuple
 
 from generators.policy.sentences.vary import sentences, vary
 from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
@@ -11,14 +12,22 @@ MOST = 5
 """A plan of more phases leaves out those that follow by themselves."""
 
 _BY_THE_WAY = {"search", "filter", "sort", "row"}
-_BEFORE = {"go", "find", "look", *_BY_THE_WAY}
+_BEFORE = {"go", "find", "find_by", "look", "look_named", *_BY_THE_WAY}
+_FINDS = {"find", "find_by"}
+_LOOKS = {"look", "look_named"}
 _CHANGES = {"new", "edit", "delete", "step", "put_in"}
 
 _IMPOSSIBLE = "impossible"
 """The answer of goals that say how to answer where something cannot be done."""
 
-_NAMED = {"go", "find"}
-"""Phases that are said with a name, where it is known."""
+_NAMED = {"go", "find", "search", "filter"}
+"""Phases that are said with a name, where it is known, and otherwise as one that is unnamed."""
+
+_LONGEST = 60
+"""Longer texts are not quoted in a plan, in characters."""
+
+_MOST_QUOTED = 2
+"""So many values are told of what is entered, or of what a row is like."""
 
 _FILLS = (
     *(
@@ -68,91 +77,170 @@ _PHASES = {
 }
 
 
+class _Phase(NamedTuple):
+    """A phase of a plan."""
+
+    name: str
+    """Which it is; empty: none."""
+    on: str = ""
+    """What it is about, as it is told; empty: that is not known."""
+
+    @property
+    def key(self) -> str:
+        """The key of its sentences."""
+        return f"{self.name}_unnamed" if self.name in _NAMED and not self.on else self.name
+
+
+class Known(NamedTuple):
+    """What of names and values is known before anything is done."""
+
+    is_named: Callable[[str], bool]
+    """Whether the goal or the picture says a name."""
+    is_said: Callable[[str], bool]
+    """Whether the goal says a text, as a value that is entered."""
+
+
 def plan(
-    steps: Sequence[ReferenceStep],
-    is_known: Callable[[str], bool],
-    random: Random,
-    *,
-    key: str = "plan",
+    steps: Sequence[ReferenceStep], known: Known, random: Random, *, key: str = "plan"
 ) -> str | None:
     """Return what steps come to, in a sentence; None: in fewer than two phases, or nobody knows what they are for.
 
     Args:
         steps: the steps that are to be taken.
-        is_known: whether the goal or the picture says a name; only such are named.
+        known: what is known; nothing else is named.
         random: draws the words.
         key: `plan` for a first plan, `again` for what is left of one that has changed.
     """
     told = sentences("plan")
-    named = ((name, on if is_known(on) else "") for name, on in _phases(steps) if name)
-    phases = _short([(name, on if name in _NAMED else "") for name, on in named])
+    phases = _short([one for one in _phases(steps, known) if one.name])
     if len(phases) == 1 and f"{key}_one" in told:
         key = f"{key}_one"
     elif len(phases) < 2:  # noqa: PLR2004 - one is no plan
         return None
-    said = (vary(random.choice(told[_key(*one)]), random) for one in phases)
-    words = [sentence.format(name=on) for sentence, (_, on) in zip(said, phases, strict=True)]
+    said = (vary(random.choice(told[one.key]), random) for one in phases)
+    words = [sentence.format(name=one.on) for sentence, one in zip(said, phases, strict=True)]
     return vary(random.choice(told[key]), random).format(phases=_join(words))
 
 
-def _short(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _short(phases: Sequence[_Phase]) -> list[_Phase]:
     """Return phases without what follows by itself from others, if they are many, and without what is done once more."""
+    found_by_name = {one.on for one in phases if one.name == "find"}
     phases = [
-        one
-        for one, then in pairwise((*phases, ("", "")))
-        if (one[0], then[0]) != ("fill", "send")  # the message is written then
+        _Phase("search") if one.name == "search" and one.on in found_by_name else one
+        for one, then in pairwise((*phases, _Phase("")))
+        if (one.name, then.name) != ("fill", "send")  # the message is written then
     ]
-    kept = _once([one for at, one in enumerate(phases) if one[0] != "go" or one not in phases[:at]])
-    found = [at for at, (name, _) in enumerate(kept) if name == "find"]
+    kept = _once(
+        [one for at, one in enumerate(phases) if one.name != "go" or one not in phases[:at]]
+    )
+    found = [at for at, one in enumerate(kept) if one.name in _FINDS]
+    looks = [at for at, one in enumerate(kept) if one.name in _LOOKS]
     for one, other in pairwise(found):
-        is_same = bool(kept[one][1]) and kept[one] == kept[other]
-        if is_same and "look" in (name for name, _ in kept[one:other]):
-            first = kept.index(("look", ""))
-            return [
-                *kept[: first + 1],
-                ("check", ""),
-            ]  # what has to be changed is known once it is read
+        is_same = bool(kept[one].on) and kept[one] == kept[other]
+        if is_same and any(one < at < other for at in looks):
+            # What has to be changed is known once it is read.
+            return [*kept[: looks[0] + 1], _Phase("check")]
     if len(kept) > MOST:
-        kept = _once([one for one in kept if one[0] not in _BY_THE_WAY])
-    changes = [at for at, (name, _) in enumerate(kept) if name in _CHANGES]
-    if len(changes) > 1 and kept[changes[0]][0] == kept[changes[1]][0]:
+        kept = _once([one for one in kept if one.name not in _BY_THE_WAY])
+    changes = [at for at, one in enumerate(kept) if one.name in _CHANGES]
+    if len(changes) > 1 and kept[changes[0]].name == kept[changes[1]].name:
         end = changes[1]
-        while end > changes[0] + 1 and kept[end - 1][0] in _BEFORE:
+        while end > changes[0] + 1 and kept[end - 1].name in _BEFORE:
             end -= 1
-        return [*kept[:end], ("rest", "")]
+        return [*kept[:end], _Phase("rest")]
     return kept
 
 
-def _once(phases: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _once(phases: Sequence[_Phase]) -> list[_Phase]:
     """Return phases without those that repeat the one before; what is found after another is another phase."""
     return [
-        next(group)
-        for _, group in groupby(phases, key=lambda one: one if one[0] == "find" else one[0])
+        _together(list(group))
+        for _, group in groupby(phases, key=lambda one: one if one.name in _FINDS else one.name)
     ]
 
 
-def _phases(steps: Sequence[ReferenceStep]) -> Iterator[tuple[str, str]]:
-    """Yield the phase of each step, empty if it is of none, and the name that the step is on."""
-    for step in _foreseen(steps):
+def _together(phases: Sequence[_Phase]) -> _Phase:
+    """Return phases of one kind as one: of what is filled in that is known, the first few are told."""
+    first = phases[0]
+    told = list(dict.fromkeys(one.on for one in phases if one.on))
+    if not first.name.startswith("fill") or not told:
+        return first
+    others = len(told) > _MOST_QUOTED or not all(one.on for one in phases)
+    named = told[:_MOST_QUOTED]
+    return _Phase("fill_named", _list([*named, "the other values"] if others else named))
+
+
+def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
+    """Yield the phase of each step, without a name if it is of none, and what is known of what it is about."""
+    steps = _foreseen(steps)
+    for at, step in enumerate(steps):
         on = step.on or ""
         match step.do:
             case Do.FIND:
-                yield "find", on
+                yield _find(on, steps[at + 1 :], known)
             case Do.READ if not step.keep:  # nothing comes of it, which nobody knows beforehand
-                yield "find", ""
+                yield _Phase("find")
                 return
             case Do.READ:
-                yield "read", on
+                yield _by("read", _said_of(step, known))
             case Do.LOOK if any(_says_what_to_do(fact) for fact in step.keep):
-                yield "look", on
-                yield "follow", ""
+                yield _Phase("look")
+                yield _Phase("follow")
                 return
             case Do.LOOK:
-                yield "look", on
+                yield _Phase("look_named", on) if _is_told(on, known) else _Phase("look")
             case Do.ANSWER:
-                yield ("answer" if step.text else ""), on
+                yield _Phase("answer" if step.text else "")
             case _:
-                yield phase_of(step), on
+                yield _done(step, known)
+
+
+def _find(name: str, then: Sequence[ReferenceStep], known: Known) -> _Phase:
+    """Return the phase that finds a row: by its name, or by what the goal says of it; `then` is what is done next."""
+    if known.is_named(name):
+        return _Phase("find", name)
+    opens = next((one for one in then if one.on == name and one.by), None)
+    return _by("find", [] if opens is None else _said_of(opens, known))
+
+
+def _by(name: str, said: Sequence[str]) -> _Phase:
+    return _Phase(f"{name}_by", _list(said)) if said else _Phase(name)
+
+
+def _said_of(step: ReferenceStep, known: Known) -> list[str]:
+    """Return what a goal says of the rows of a step, in quotation marks."""
+    values = dict.fromkeys(one.value for one in step.by if one.value)
+    return [f'"{one}"' for one in values if _is_told(one, known)][:_MOST_QUOTED]
+
+
+def _done(step: ReferenceStep, known: Known) -> _Phase:
+    """Return the phase of a step that does something."""
+    name, text = phase_of(step), step.text or ""
+    match name:
+        case "go":
+            return _Phase(name, step.on if step.on and known.is_named(step.on) else "")
+        case "search" | "filter":
+            return _Phase(name, text if _is_told(text, known) else "")
+        case "fill":
+            return _Phase(name, _entry(step, known))
+        case _:
+            return _Phase(name)
+
+
+def _entry(step: ReferenceStep, known: Known) -> str:
+    """Return what a step enters, as far as the goal says it; empty: it does not."""
+    is_pointed_at = step.do in (Do.CLICK, Do.DRAG)
+    field, value = (step.within, step.on) if is_pointed_at else (step.on, step.text)
+    field, value = field or "", value or ""
+    if not _is_told(value, known) or (is_pointed_at and not field):
+        return ""  # a box alone has no value
+    return f'"{value}" as "{field}"' if _is_told(field, known) else f'"{value}"'
+
+
+def _is_told(text: str, known: Known) -> bool:
+    """Return whether a goal says a text that can be quoted."""
+    can_be_quoted = 0 < len(text) <= _LONGEST and '"' not in text and any(map(str.isalnum, text))
+    return can_be_quoted and known.is_said(text)
 
 
 def _foreseen(steps: Sequence[ReferenceStep]) -> Sequence[ReferenceStep]:
@@ -177,8 +265,10 @@ def phase_of(step: ReferenceStep) -> str:
     return "" if step.purpose is None else _PHASES.get(step.purpose, "")
 
 
-def _key(name: str, on: str) -> str:
-    return f"{name}_unnamed" if name in _NAMED and not on else name
+def _list(parts: Sequence[str]) -> str:
+    """Return parts in one line: `a, b and c`."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _join(words: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Remarks: what a picture shows beside the reason for an action, as its heading, a message, rows, or what a field holds."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from random import Random
@@ -41,6 +41,19 @@ class Use(StrEnum):
     """It is not."""
 
 
+class Remark(NamedTuple):
+    """A remark, without its words."""
+
+    key: str
+    """Which sentences say it."""
+    name: str = ""
+    """What it is about, as the picture shows it."""
+    other: str = ""
+    """A second such text; empty: there is none."""
+    more: str = ""
+    """A third one, or a number in words; empty: there is none."""
+
+
 class Scene(NamedTuple):
     """What is done, and what is known of the step beside the picture."""
 
@@ -60,6 +73,10 @@ class Scene(NamedTuple):
     """The words by which the step names the field that it fills; empty: it fills none."""
     entered: Mapping[str, str]
     """What was entered into the form so far, by the labels of its fields."""
+    entered_last: str
+    """The label of the field that was filled by words just before; empty: something else was done."""
+    proofs: Sequence[Remark]
+    """What in the picture proves that a task is done, or its answer."""
     to_enter: int
     """How many fields of the form are still to be filled, this one among them; 0: nobody can tell how many are."""
     noted: Fact | None
@@ -72,19 +89,6 @@ class Scene(NamedTuple):
     """The messages that earlier pictures had; None: nothing was done of which one could tell."""
 
 
-class Remark(NamedTuple):
-    """A remark, without its words."""
-
-    key: str
-    """Which sentences say it."""
-    name: str = ""
-    """What it is about, as the picture shows it."""
-    other: str = ""
-    """A second such text; empty: there is none."""
-    more: str = ""
-    """A third one, or a number in words; empty: there is none."""
-
-
 def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     """Return a thought with a remark on the picture, drawn from what it shows; as it was where there is nothing to say.
 
@@ -93,6 +97,9 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     action = scene.action
     if isinstance(action, Answer) and action.text and f'"{action.text}"' not in thought:
         return thought  # beside other quotations it would have to quote its answer
+    proofs = [one for one in scene.proofs if _is_new(one, thought)]
+    if proofs:
+        return f"{_words(random.choice(proofs), random)} {thought}"
     found = [one for one in _remarks(scene, thought) if _is_new(one, thought)]
     places = [one for one in found if one.key == "place"]
     told = [one for one in found if one.key != "place"]
@@ -102,9 +109,13 @@ def remark(scene: Scene, thought: str, goal: str, random: Random) -> str:
     if not told:
         return thought
     one = random.choice(told)
-    told_so = sentence(f"remarks.{one.key}", name=one.name, other=one.other, more=one.more)
-    parts = (thought, vary(told_so, random))
+    parts = (thought, _words(one, random))
     return " ".join(parts if one.key in _BEHIND else reversed(parts))
+
+
+def _words(one: Remark, random: Random) -> str:
+    told = sentence(f"remarks.{one.key}", name=one.name, other=one.other, more=one.more)
+    return vary(told, random)
 
 
 def _is_new(one: Remark, thought: str) -> bool:
@@ -122,8 +133,9 @@ def _remarks(scene: Scene, thought: str) -> Iterator[Remark]:
     """Yield what can be said; beside what is clicked nothing is named that the thought does not tell it from."""
     action, sight = scene.action, scene.sight
     target = visible.target_of(action, sight)
-    if isinstance(action, Click | Hover | Drag):
-        yield Remark("place", visible.place_of(action, sight))
+    place = visible.place_of(action, sight) if isinstance(action, Click | Hover | Drag) else ""
+    if place:
+        yield Remark("place", place)
     if visible.is_on_field(action, sight):
         yield from _on_field(scene)
         return
@@ -181,9 +193,9 @@ def _is_cut(held: str, typed: Collection[str]) -> bool:
 
 
 def _entries(scene: Scene) -> Iterator[Remark]:
-    """Yield what was entered into the form and is in sight."""
-    shown = [one for one in scene.entered.items() if visible.holds_text(*one, scene.sight)]
-    for label, text in shown[-2:]:
+    """Yield what was entered into the form just before, if it is in sight."""
+    label, text = scene.entered_last, scene.entered.get(scene.entered_last)
+    if text is not None and visible.holds_text(label, text, scene.sight):
         yield Remark("entered", label, text)
 
 

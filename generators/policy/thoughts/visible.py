@@ -38,7 +38,10 @@ _PLACES = (
     ("on the left", "in the middle", "on the right"),
     ("at the bottom left", "at the bottom", "at the bottom right"),
 )
-"""Parts of a window, in thirds, from its top and from its left."""
+"""Parts of a window, from its top and from its left."""
+
+_THIRDS = ((-1.0, 0.27), (0.38, 0.62), (0.73, 2.0))
+"""Where each of three parts plainly is, as shares of a length; what lies between them is called nothing."""
 
 
 def target_of(action: Action, sight: Sight) -> Node | None:
@@ -71,11 +74,16 @@ def may_name_others(action: Action, thought: str, sight: Sight) -> bool:
 
 
 def place_of(action: Action, sight: Sight) -> str:
-    """Return where in the window an action is."""
+    """Return where in the window an action is; empty: between two of the places that have a name."""
     x, y = target_point(action) or (0.0, 0.0)
     width, height = sight.page.root.inner
-    down, across = (min(2, max(0, int(at * 3 / size))) for at, size in ((y, height), (x, width)))
-    return _PLACES[down][across]
+    down, across = _third(y / height), _third(x / width)
+    return "" if down is None or across is None else _PLACES[down][across]
+
+
+def _third(share: float) -> int | None:
+    """Return the third of a length that a share of it is plainly in; None: it is in none."""
+    return next((at for at, (first, last) in enumerate(_THIRDS) if first <= share <= last), None)
 
 
 def heading_of(sight: Sight) -> str | None:

@@ -11,9 +11,11 @@ from generators.policy.reference_actions import FILLS
 from generators.policy.sentences.vary import vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
-from generators.policy.thoughts.plan import phase_of, plan
+from generators.policy.thoughts.endings import proofs
+from generators.policy.thoughts.plan import Known, phase_of, plan
 from generators.policy.thoughts.reasons import reason
 from generators.policy.thoughts.remarks import Scene, Use, remark
+from schemas.episodes.action import Answer
 from schemas.tasks.reference import Do, Fact, Purpose, ReferenceStep
 
 _REMARKS = 0.7
@@ -84,14 +86,18 @@ class Voice:
         def is_known(name: str) -> bool:
             return names_all and (names(self._goal, words(name)) or sight.shows(name))
 
+        def is_said(text: str) -> bool:
+            return names_all and names(self._goal, words(text))
+
+        known = Known(is_known, is_said)
         if is_first:
-            told = plan(self._steps, is_known, self._random)
+            told = plan(self._steps, known, self._random)
             return told and f"{told} {thought}"
-        told = plan(self._course.to_come, is_known, self._random, key="again")
+        told = plan(self._course.to_come, known, self._random, key="again")
         return told and f"{thought} {told}"
 
     def _with_remark(self, decision: Decision, thought: str, sight: Sight) -> str:
-        if self._random.random() > _REMARKS:
+        if self._random.random() > _REMARKS and not isinstance(decision.action, Answer):
             return thought
         step, done = self._current(decision)
         form = list(_form(done, sight))
@@ -107,6 +113,8 @@ class Voice:
             is_new_list=is_other_list,
             label=(step.on or "") if step is not None and fills else "",
             entered=dict(_entries(form)),
+            entered_last=_entered_last(form),
+            proofs=list(proofs(decision.action, sight, done, self._written)),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),
@@ -174,6 +182,12 @@ def _form(done: Sequence[Taken], sight: Sight) -> Iterator[Taken]:
 def _fills(step: ReferenceStep) -> bool:
     """Return whether a step fills a field of a form."""
     return phase_of(step) == "fill" if step.purpose is not None else step.do in FILLS
+
+
+def _entered_last(form: Sequence[Taken]) -> str:
+    """Return the label of the field that was filled by words just before; empty: something else was done."""
+    step = form[0].step if form else None
+    return (step.on or "") if step is not None and step.do in FILLS else ""
 
 
 def _entries(form: Sequence[Taken]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,10 @@ that opens it, so that its thought can say why it is this one, where the list sh
 
 from collections.abc import Iterator, Mapping
 
+from generators.policy.element_names import names
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.mentions import (
+    FieldSaid,
     RowsSaid,
     Said,
     ValueSaid,
@@ -17,7 +20,7 @@ from generators.tasks.worlds.ground.wording import Goal
 from generators.tasks.worlds.ground.world_rows import Setting, rank
 from generators.tasks.worlds.references.steps import OPENS_ROW, Steps
 from generators.worlds.state.database import Row
-from schemas.tasks.reference import Fact, ReferenceStep
+from schemas.tasks.reference import MAX_KEPT, Do, Fact, ReferenceStep
 
 _LARGER = {"after", "above"}
 """The terms before a bound that a value is larger than."""
@@ -31,6 +34,8 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
 
     def ground(step: ReferenceStep) -> ReferenceStep:
         name = step.on or ""
+        if step.do is Do.READ and step.keep and step.why is None:
+            return _with_aim(setting, step, goal, words)
         if step.purpose not in OPENS_ROW or step.why is not None or name in goal.told:
             return step
         facts = (*_description(setting, name, goal, words), *_among(setting, name, words))
@@ -38,6 +43,46 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
         return step.model_copy(update={"by": tuple(dict.fromkeys(facts))})
 
     return tuple(map(ground, steps))
+
+
+def _with_aim(
+    setting: Setting, step: ReferenceStep, goal: Goal, words: Mapping[str, Said]
+) -> ReferenceStep:
+    """Return the step that reads a list, with what its rows are read for and by what each kept one is meant."""
+    kept = dict.fromkeys(one.of for one in step.keep)
+    by = [fact for name in kept for fact in _among(setting, name, words)]
+    aim = _aim(setting, step, goal, words)
+    return step.model_copy(update={"why": aim, "by": tuple(dict.fromkeys(by))[:MAX_KEPT]})
+
+
+def _aim(
+    setting: Setting, step: ReferenceStep, goal: Goal, words: Mapping[str, Said]
+) -> str | None:
+    """Return in a sentence what the rows of a list are read for; None: it can be said in no words of the goal."""
+    tests = " and ".join(_tests(setting, goal, words))
+    field = words.get("field")
+    is_compared = isinstance(field, FieldSaid) and field.word
+    labels = {one.label for one in step.keep} - {None}
+    slots = {"tests": tests or None}
+    if is_compared and isinstance(field, FieldSaid):
+        slots |= {"field": field.fields[0].label, "word": field.word}
+        return sentence("kinds.aim_order" if tests else "kinds.aim_all_order", **slots)
+    if labels:
+        slots |= {"field": min(label for label in labels if label)}
+        return sentence("kinds.aim_values" if tests else "kinds.aim_all_values", **slots)
+    return sentence("kinds.aim_rows", tests=tests) if tests else None
+
+
+def _tests(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> list[str]:
+    """Return the conditions of which a goal speaks, each with its value; none if it says one in other words than pages."""
+    tests = [test for rows in _conditions(words) for test in rows.tests]
+    shown = [(test, setting.show(test.entity, test.field, test.value)) for test in tests]
+    if any('"' in value or not names(goal.text, value) for _, value in shown):
+        return []
+    return [
+        " ".join((test.field.label, *([test.over] if test.over else []), f'"{value}"'))
+        for test, value in shown
+    ]
 
 
 def _description(

@@ -28,7 +28,7 @@ _READS = {
     *(Purpose.VIEW, Purpose.MENU, Purpose.ROW, Purpose.PART, Purpose.LOOK),
     *(Purpose.HOVER_MENU, Purpose.TWICE, Purpose.SHEET, Purpose.WAIT),
     *(Purpose.BACK, Purpose.CLOSE_TAB, Purpose.SWITCH_TAB),
-    *("again", "named"),
+    *("again", "named", "list"),
 }
 """The keys of steps that change nothing."""
 
@@ -60,7 +60,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
     visited, last, is_changed = set[str | None](), "", False
     for at, step in enumerate(steps):
         then = next((one for one in steps[at + 1 :] if one.purpose not in _MENUS), steps[-1])
-        text, key = step.text or "", step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
+        text, key = step.text or "", _key(step)
         match key:
             case Purpose.VIEW if step.on in visited:
                 key = "again"
@@ -80,6 +80,12 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
             is_changed = step.purpose in _CHANGES
         last = key
         yield key
+
+
+def _key(step: ReferenceStep) -> str:
+    """Return the key of a step's thoughts, as far as the step itself says it."""
+    is_read = step.do is Do.READ and step.purpose is Purpose.LOOK
+    return "list" if is_read else step.purpose or _UNSAID.get(step.do, Purpose.TYPE)
 
 
 def _has_words(goal: str, text: str) -> bool:

@@ -346,3 +346,10 @@ def test_a_name_is_said_only_in_words_of_its_own() -> None:
     assert names("Open the Ticket 2049, please", "ticket 2049")
     assert not names("Open the Ticket 20491", "Ticket 2049")
     assert not names("حول والتماس 2049", "التماس 2049")
+
+
+def test_a_name_stands_beside_writing_that_has_no_blanks() -> None:
+    assert names("受診vs-7927を予約し直して", "VS-7927")
+    assert names("冬用タイヤの在庫は", "冬用タイヤ")
+    assert not names("受診vs-79271を", "VS-7927")
+    assert not names("夏用タイヤの在庫は", "冬用タイヤ")

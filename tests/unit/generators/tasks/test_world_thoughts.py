@@ -27,7 +27,7 @@ from generators.tasks.worlds.references.steps import (
     to_list,
 )
 from generators.tasks.worlds.references.thoughts import think
-from schemas.tasks.reference import Purpose, ReferenceStep
+from schemas.tasks.reference import Do, Purpose, ReferenceStep
 from schemas.tasks.task import Task
 from schemas.worlds.field import Widget
 from schemas.worlds.patterns import Shape
@@ -284,3 +284,35 @@ def test_a_button_beside_a_number_is_clicked_for_the_number_that_it_has_to_be() 
     said = [one.why or "" for one in think(steps, "", "none", Random(1))]
     assert len(said) == 2
     assert all(says(one, "steps.count_to", text="4") for one in said)
+
+
+def aims(kind: str) -> Iterator[tuple[Task, ReferenceStep]]:
+    """Yield tasks of a kind with the step that reads a list to its end."""
+    for family in families_of(kind)[:6]:
+        for task in tasks_of(family, kind):
+            yield from ((task, one) for one in task.reference or () if one.do is Do.READ)
+
+
+def test_a_list_is_read_for_the_conditions_that_the_goal_says() -> None:
+    told = list[str]()
+    for task, step in aims("count"):
+        if says(step.why, "kinds.aim_rows"):
+            assert all(one in task.instruction for one in QUOTED.findall(step.why or ""))
+            told.append(step.why or "")
+        else:
+            assert says(step.why, "steps.list")
+        assert {fact.of for fact in step.by} == {fact.of for fact in step.keep}
+    assert told
+
+
+def test_a_list_is_read_for_the_values_that_are_added_up() -> None:
+    read = list(aims("aggregate"))
+    assert read
+    for _, step in read:
+        assert says(step.why, "kinds.aim_values") or says(step.why, "kinds.aim_all_values")
+
+
+def test_a_list_that_is_read_in_vain_is_read_for_nothing_that_is_known() -> None:
+    read = list(aims("impossible"))
+    assert read
+    assert all(says(step.why, "steps.list") and not step.by for _, step in read)

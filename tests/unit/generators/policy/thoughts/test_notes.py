@@ -77,6 +77,19 @@ async def test_names_are_noted_with_how_many_there_are_so_far() -> None:
     assert '"Lamp", "Chair"' in note
 
 
+async def test_rows_that_are_counted_are_noted_with_what_they_meet() -> None:
+    kept = (Fact(of="Lamp"), Fact(of="Chair"))
+    by = tuple(Fact(of=one, label="State", value="Sold") for one in ("Lamp", "Chair"))
+    reads = step(do="read", text="More").model_copy(update={"keep": kept, "by": by})
+    policy = ReferencePolicy((reads, GO, GO, END))
+    note = (await act(policy, page(row("Lamp", "Sold"), row("Chair", "Sold out?")))).note or ""
+    assert '"Lamp" ("Sold")' in note
+    unlike = ReferencePolicy((reads, GO, GO, END))
+    other = (await act(unlike, page(row("Lamp", "Free"), row("Chair", "Free")))).note or ""
+    assert '"Lamp"' in other
+    assert "Sold" not in other
+
+
 async def test_a_fact_on_the_page_of_its_row_is_noted_by_its_label() -> None:
     pair = node("div", "", node("dt", "Price"), node("dd", "12"))
     told = ReferencePolicy((keeping(PRICE), GO, END))

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from support.browsers.reference_pages import step
 
-from generators.policy.thoughts.plan import MOST, plan
+from generators.policy.thoughts.plan import MOST, Known, plan
 from schemas.tasks.reference import Fact, ReferenceStep
 
 OPEN = step(do="click", on="Orders", purpose="view")
@@ -19,9 +19,10 @@ SAVE = step(do="click", on="Save", purpose="save")
 END = step(do="answer", text="", purpose="answer")
 
 
-def plans(*steps: ReferenceStep, known: str = "", key: str = "plan") -> list[str]:
-    """Return what may be told of steps, where names are known that stand in a text."""
-    told = (plan(steps, lambda name: name in known, Random(seed), key=key) for seed in range(40))
+def plans(*steps: ReferenceStep, known: str = "", said: str = "", key: str = "plan") -> list[str]:
+    """Return what may be told of steps, where names are known that stand in a text, and values that the goal says."""
+    knows = Known(lambda name: name in f"{known} {said}", lambda text: text in said)
+    told = (plan(steps, knows, Random(seed), key=key) for seed in range(40))
     return [one for one in told if one is not None]
 
 
@@ -32,9 +33,56 @@ def test_a_plan_names_what_is_known_and_nothing_else() -> None:
     assert not any('"' in one for one in plans(OPEN, FIND, ROW, EDIT, SAVE))
 
 
-def test_fields_and_what_is_typed_are_not_told() -> None:
-    for one in plans(OPEN, FIND, ROW, EDIT, NAME, NOTE, SAVE, known="Name Note Ada Bo Edit"):
+def test_what_is_entered_is_told_where_the_goal_says_it() -> None:
+    steps = (OPEN, FIND, ROW, EDIT, NAME, NOTE, SAVE)
+    for one in plans(*steps, known="Name Note Ada Bo Edit"):
         assert '"' not in one
+    for one in plans(*steps, said="Put Ada in Name"):
+        assert '"Ada" as "Name" and the other values' in one
+        assert "Note" not in one
+    for one in plans(*steps, said="Ada, Bo"):
+        assert '"Ada" and "Bo"' in one
+
+
+def test_a_choice_that_is_clicked_is_told_with_its_field_and_a_box_is_not() -> None:
+    size = step(do="click", on="Large", within="Size", purpose="option")
+    box = step(do="click", on="Large", purpose="toggle")
+    assert all('"Large" as "Size"' in one for one in plans(OPEN, size, SAVE, said="Size Large"))
+    assert not any('"Large"' in one for one in plans(OPEN, box, SAVE, said="Size Large"))
+
+
+def test_a_long_text_is_not_told() -> None:
+    text = "A long text that nobody wants to read twice " * 2
+    note = NOTE.model_copy(update={"text": text})
+    assert not any('"' in one for one in plans(OPEN, EDIT, note, SAVE, said=text))
+
+
+def test_a_row_that_has_no_name_yet_is_told_by_what_the_goal_says_of_it() -> None:
+    facts = (Fact(of="Lamp", label="State", value="Sold"), Fact(of="Lamp", label="N", value="7"))
+    meant = ROW.model_copy(update={"by": facts})
+    for one in plans(OPEN, FIND, meant, EDIT, SAVE, said="the Sold one"):
+        assert '"Sold"' in one
+        assert not any(word in one for word in ("Lamp", '"7"'))
+
+
+def test_a_list_is_told_to_be_read_for_what_the_goal_says_of_its_rows() -> None:
+    facts = (Fact(of="Lamp", label="State", value="Sold"), Fact(of="Lamp", label="N", value="7"))
+    read = step(do="read", purpose="look").model_copy(
+        update={"keep": (Fact(of="Lamp"),), "by": facts}
+    )
+    given = step(do="answer", text="1", purpose="answer")
+    for one in plans(OPEN, read, given, said="How many are Sold?"):
+        assert 'with "Sold"' in one
+        assert '"7"' not in one
+
+
+def test_a_search_and_a_filter_are_told_by_what_the_goal_says() -> None:
+    kind = step(do="select", on="Kind", text="Wood", purpose="filter")
+    other = step(do="enter", on="Search", text="La", purpose="search_at_once")
+    assert any('"Wood"' in one for one in plans(OPEN, kind, FIND, said="Wood"))
+    assert any('"La"' in one for one in plans(OPEN, other, FIND, said="La"))
+    for one in plans(OPEN, SEARCH, FIND, said="Lamp"):
+        assert one.count('"Lamp"') == 1
 
 
 def test_one_phase_is_no_plan_but_is_left_after_a_setback() -> None:

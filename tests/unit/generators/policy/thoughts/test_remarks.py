@@ -7,7 +7,7 @@ from support.browsers.reference_pages import AWAY, node, sight_of
 from support.episodes.said import says
 
 from generators.browser.protocol import Node
-from generators.policy.thoughts.remarks import Scene, Use, remark
+from generators.policy.thoughts.remarks import Remark, Scene, Use, remark
 from schemas.episodes.action import Action, Answer, Click, Direction, Scroll, TypeText
 from schemas.tasks.reference import Fact
 
@@ -27,6 +27,8 @@ def remarks(
         is_new_list=True,
         label="",
         entered={},
+        entered_last="",
+        proofs=(),
         to_enter=0,
         noted=None,
         to_change=frozenset(),
@@ -187,10 +189,31 @@ def test_a_list_is_told_to_hold_the_words_that_it_shows() -> None:
 def test_what_was_entered_is_told_where_the_field_shows_it() -> None:
     root = node("body", "", field("Ada"), node("button", "Save", at=(9.0, 9.0)))
     save = Click(x=9, y=9)
-    shown = remarks(save, root, 'I click "Save".', entered={"Your name": "Ada"})
+    told = {"entered": {"Your name": "Ada"}, "entered_last": "Your name"}
+    shown = remarks(save, root, 'I click "Save".', **told)
     assert any(says(one, "remarks.entered", name="Your name", other="Ada") for one in shown)
-    other = remarks(save, root, 'I click "Save".', entered={"Your name": "Bo"})
+    other = remarks(save, root, 'I click "Save".', **{**told, "entered": {"Your name": "Bo"}})
     assert not any("Bo" in one for one in other)
+
+
+def test_an_older_entry_is_not_told_after_something_else_was_set() -> None:
+    root = node("body", "", field("Ada"), node("button", "Save", at=(9.0, 9.0)))
+    said = remarks(Click(x=9, y=9), root, 'I click "Save".', entered={"Your name": "Ada"})
+    assert not any("Ada" in one for one in said)
+
+
+def test_a_place_is_told_only_where_it_is_plainly_so() -> None:
+    for at, is_told in (((5.0, 10.0), True), ((250.0, 200.0), True), ((250.0, 270.0), False)):
+        there = node("button", "Go", at=at)
+        said = remarks(Click(x=at[0], y=at[1]), node("body", "", there), 'I click "Go".')
+        assert any(says(one, "remarks.place") for one in said) is is_told
+
+
+def test_what_proves_the_end_is_told_before_all_else() -> None:
+    root = node("body", "", node("h1", "Lamp"))
+    proofs = (Remark("proof", "Price", "12"),)
+    told = remarks(Answer(), root, is_new_page=True, proofs=proofs)
+    assert all(says(one, "remarks.proof", name="Price", other="12") for one in told)
 
 
 def test_how_far_a_form_is_is_told_only_if_all_of_it_is_in_sight() -> None:

@@ -79,7 +79,7 @@ def test_no_way_to_say_a_sentence_has_a_blank_too_many(name: str) -> None:
 def test_every_sentence_that_is_said_is_told_by_its_key() -> None:
     for key in sentences("policy"):
         slots = {"on": "A", "next": "B", "thing": "C", "told": "D", "text": "E", "way": "up"}
-        slots["heading"] = "F"
+        slots |= {"heading": "F", "facts": "G", "aim": "H."}
         assert all(
             says(one, f"policy.{key}", on="A") for one in told(sentence(f"policy.{key}", **slots))
         )

@@ -1,0 +1,74 @@
+"""Endings: what in the last picture proves that a task is done, or its answer: a saved value, a row that is gone, what was noted."""
+
+from collections.abc import Iterator, Sequence
+
+from generators.policy.course import Taken
+from generators.policy.element_names import words
+from generators.policy.reference_actions import FILLS
+from generators.policy.sight import Sight
+from generators.policy.thoughts import visible
+from generators.policy.thoughts.remarks import Remark
+from schemas.episodes.action import Action, Answer
+from schemas.tasks.reference import Fact, Purpose
+
+_SAVES = {Purpose.SAVE, Purpose.SURE}
+_FEWEST = 2
+"""So many noted rows are told by the first and the last."""
+
+
+def proofs(
+    action: Action, sight: Sight, done: Sequence[Taken], written: Sequence[Fact]
+) -> Iterator[Remark]:
+    """Yield what can be said at an episode's end; nothing before it.
+
+    `done` are the steps that were taken, and `written` is what was noted.
+    """
+    if not isinstance(action, Answer):
+        return
+    if action.text:
+        yield from _of_answer(action.text, sight, written)
+        return
+    saved = dict(_saved(done))
+    for label, value in visible.facts(sight):
+        if saved.get(label) == value:
+            yield Remark("proof", label, value)
+    name = _deleted(done)
+    if name and visible.rows(sight).names and not sight.shows(name):
+        yield Remark("gone", name)
+
+
+def _of_answer(text: str, sight: Sight, written: Sequence[Fact]) -> Iterator[Remark]:
+    """Yield under which label a picture shows an answer, and how many rows were noted where that is the answer."""
+    for label, value in visible.facts(sight):
+        if value == words(text):
+            yield Remark("fact", label, value)
+    noted = [one.of for one in written if one.label is None]
+    if len(noted) >= _FEWEST and text == str(len(noted)):
+        yield Remark("all_noted", noted[0], noted[-1], text)
+
+
+def _saved(done: Sequence[Taken]) -> Iterator[tuple[str, str]]:
+    """Yield what was entered into the form that was saved last, by the labels of its fields."""
+    saves = [at for at, one in enumerate(done) if one.sends or one.step.purpose in _SAVES]
+    last = saves[-1] if saves else 0
+    asked = {at for at in saves if at >= last - 1}  # the form, and what asks whether it is right
+    screens = {done[at].screen for at in asked}
+    for one in done[:last]:
+        step = one.step
+        if one.screen not in screens:
+            continue
+        if step.purpose is Purpose.OPTION and step.within and step.on:
+            yield step.within, step.on
+        elif step.do in FILLS and step.on and step.text:
+            yield step.on, step.text
+
+
+def _deleted(done: Sequence[Taken]) -> str:
+    """Return the name of the row that was deleted last; empty: none was, or its page was opened otherwise."""
+    last = done[-1] if done else None
+    if last is None or last.step.purpose is not Purpose.CONFIRM:
+        return ""
+    opened = (
+        one.step.on for one in reversed(done) if one.step.purpose in (Purpose.ROW, Purpose.TWICE)
+    )
+    return next(opened, None) or ""

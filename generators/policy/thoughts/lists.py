@@ -1,0 +1,64 @@
+"""Why a list is looked through further: what is looked for in it, as far as that is known, or what its rows are read for."""
+
+from collections.abc import Sequence
+
+from generators.policy.course import Course, is_known
+from generators.policy.element_names import names
+from generators.policy.sentences.vary import sentence
+from schemas.tasks.reference import Do, ReferenceStep
+
+_EVERY = 3
+"""What the rows are read for is said at each scroll of so many."""
+
+_MOST = 2
+"""So many values are told of a row that is looked for."""
+
+_LONGEST = 60
+"""Longer values are not quoted, in characters."""
+
+
+def looks(step: ReferenceStep, course: Course, goal: str, *, way: str, scrolls: int) -> str:
+    """Return why a list is scrolled: `way` is `on` or `up`, where it may have changed since it was seen."""
+    if step.do is Do.READ:
+        aim = _aim(step, scrolls) if way == "on" else None
+        return sentence("policy.reads_on_for", aim=aim) if aim else sentence(f"policy.reads_{way}")
+    if _is_named(step, course, goal):
+        return sentence(f"policy.finds_{way}_named", on=step.on)
+    said = _facts_of(step, course.to_come, goal) if way == "on" else ""
+    return sentence("policy.finds_on_for", facts=said) if said else sentence(f"policy.finds_{way}")
+
+
+def turns(step: ReferenceStep, course: Course, goal: str, *, scrolls: int) -> str:
+    """Return why the next rows of a list are loaded."""
+    if _is_named(step, course, goal):
+        return sentence("policy.turns_named", on=step.on, next=step.text)
+    aim = _aim(step, scrolls) if step.do is Do.READ else None
+    if aim:
+        return sentence("policy.reads_turns_for", aim=aim, next=step.text)
+    said = _facts_of(step, course.to_come, goal) if step.do is Do.FIND else ""
+    if said:
+        return sentence("policy.turns_for", facts=said, next=step.text)
+    return sentence("policy.turns", next=step.text)
+
+
+def _is_named(step: ReferenceStep, course: Course, goal: str) -> bool:
+    """Return whether the name of what a step looks for is known."""
+    return step.on is not None and is_known(step.on, course, goal)
+
+
+def _aim(step: ReferenceStep, scrolls: int) -> str | None:
+    """Return what a list is read for, now and then; None: that was just said, or nobody knows."""
+    is_due = scrolls % _EVERY == 1
+    return step.why if is_due and step.why and "⟪" not in step.why else None
+
+
+def _facts_of(step: ReferenceStep, to_come: Sequence[ReferenceStep], goal: str) -> str:
+    """Return what the goal says of the row that is looked for, in quotation marks; empty: nothing that can be quoted."""
+    by = next((one.by for one in to_come if one.on == step.on and one.by), ())
+    values = dict.fromkeys(one.value for one in by if one.value)
+    said = [f'"{one}"' for one in values if _can_be_quoted(one) and names(goal, one)][:_MOST]
+    return " and ".join(said)
+
+
+def _can_be_quoted(text: str) -> bool:
+    return len(text) <= _LONGEST and '"' not in text and any(map(str.isalnum, text))

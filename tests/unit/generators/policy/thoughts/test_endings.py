@@ -1,0 +1,80 @@
+"""An end is proven by what the last picture shows: a value that was saved, a row that is gone, what was noted."""
+
+from support.browsers.reference_pages import node, sight_of, step
+
+from generators.browser.protocol import Node
+from generators.policy.course import Screen, Taken
+from generators.policy.thoughts.endings import proofs
+from generators.policy.thoughts.remarks import Remark
+from schemas.episodes.action import Action, Answer, Back
+from schemas.tasks.reference import Fact, ReferenceStep
+
+FORM, LIST = Screen("/1/edit", "Change"), Screen("/", "Lamps")
+PRICE = step(do="type", on="Price", text="12", purpose="type")
+KIND = step(do="click", on="Wood", within="Kind", purpose="option")
+SAVE = step(do="click", on="Save", purpose="save")
+ROW = step(do="click", on="Lamp", purpose="row")
+CONFIRM = step(do="click", on="Yes", purpose="confirm")
+
+
+def page(*facts: tuple[str, str]) -> Node:
+    pairs = [one for label, value in facts for one in (node("dt", label), node("dd", value))]
+    return node("body", "", node("h1", "Lamp"), node("dl", "", *pairs))
+
+
+def listed(*names: str) -> Node:
+    rows = [
+        node("tr", "", node("td", "", node("a", name, at=(5.0, 9.0 + at)), top=20.0 * at))
+        for at, name in enumerate(names)
+    ]
+    return node("body", "", node("table", "", node("tbody", "", *rows)))
+
+
+def proven(
+    root: Node, *done: ReferenceStep, action: Action | None = None, noted: tuple[Fact, ...] = ()
+) -> list[Remark]:
+    taken = [Taken(one, is_planned=True, screen=FORM) for one in done]
+    return list(proofs(action or Answer(), sight_of(root), taken, noted))
+
+
+def test_a_saved_value_is_told_where_the_page_shows_it() -> None:
+    root = page(("Price", "12"), ("Kind", "Wood"), ("Weight", "7"))
+    assert proven(root, PRICE, KIND, SAVE) == [
+        Remark("proof", "Price", "12"),
+        Remark("proof", "Kind", "Wood"),
+    ]
+
+
+def test_another_value_or_one_that_was_not_saved_proves_nothing() -> None:
+    assert proven(page(("Price", "13")), PRICE, SAVE) == []
+    assert proven(page(("Price", "12")), PRICE) == []
+    assert proven(page(("Price", "12")), PRICE, SAVE, action=Back()) == []
+
+
+def test_what_an_earlier_form_saved_proves_nothing() -> None:
+    earlier = Taken(PRICE, is_planned=True, screen=LIST)
+    saved = Taken(SAVE, is_planned=True, screen=FORM)
+    sight = sight_of(page(("Price", "12")))
+    assert list(proofs(Answer(), sight, [earlier, saved], ())) == []
+
+
+def test_a_row_that_was_deleted_is_told_to_be_gone() -> None:
+    assert proven(listed("Chair", "Bed"), ROW, CONFIRM) == [Remark("gone", "Lamp")]
+    assert proven(listed("Chair", "Lamp"), ROW, CONFIRM) == []
+    assert proven(node("body", ""), ROW, CONFIRM) == []
+    assert proven(listed("Chair", "Bed"), ROW, SAVE) == []
+
+
+def test_an_answer_is_told_with_its_label() -> None:
+    root = page(("Price", "12"), ("Weight", "7"))
+    assert proven(root, action=Answer(text="7")) == [Remark("fact", "Weight", "7")]
+    assert proven(root, action=Answer(text="8")) == []
+
+
+def test_the_rows_that_were_noted_are_told_where_their_number_is_the_answer() -> None:
+    noted = (Fact(of="Lamp"), Fact(of="Bed"), Fact(of="Bed", label="Price", value="3"))
+    root = node("body", "")
+    assert proven(root, action=Answer(text="2"), noted=noted) == [
+        Remark("all_noted", "Lamp", "Bed", "2")
+    ]
+    assert proven(root, action=Answer(text="3"), noted=noted) == []
