@@ -50,6 +50,8 @@ class Notes:
         """What was written down, in order."""
         self.told: list[Fact] = []
         """Those of them of which a picture has shown the label, so that it may be named."""
+        self.seen_last: list[Fact] = []
+        """What the last picture shows that was not written down any more, as the answer needs no note."""
         self._new: list[Fact] = []
         self._labels = set[str]()
         self._grounds = set[Fact]()
@@ -71,6 +73,7 @@ class Notes:
     def add(self, decision: Decision) -> Decision:
         """Return a decision with a note of what was found in its picture, if a later step needs it."""
         new, self._new = self._new, []
+        self.seen_last[:] = new if isinstance(decision.action, Answer) else []
         if not new or isinstance(decision.action, Answer) or self._course.next is None:
             return decision
         self.written += new

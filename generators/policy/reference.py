@@ -69,7 +69,7 @@ class ReferencePolicy:
         """`slips` are the mistakes that it makes, None: it makes none; the seed decides how it words its notes."""
         self._course = Course(steps)
         self._notes = Notes(self._course, seed)
-        self._voice = Voice(self._course, self._notes.told, self._notes.written, seed)
+        self._voice = Voice(self._course, self._notes, seed)
         self._sight: Sight | None = None
         self._slips = slips or Slips((), seed="", share=0.0)
         self._troubles = Troubles(self._course)

@@ -1,6 +1,7 @@
 """Endings: what in the last picture proves that a task is done, or its answer: a saved value, a row that is gone, what was noted."""
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from generators.policy.course import Taken
 from generators.policy.element_names import words
@@ -16,35 +17,51 @@ _FEWEST = 2
 """So many noted rows are told by the first and the last."""
 
 
-def proofs(
-    action: Action, sight: Sight, done: Sequence[Taken], written: Sequence[Fact]
-) -> Iterator[Remark]:
-    """Yield what can be said at an episode's end; nothing before it.
+class Written(Protocol):
+    """What an episode has written down."""
 
-    `done` are the steps that were taken, and `written` is what was noted.
-    """
+    written: list[Fact]
+    """All of it, in order."""
+    told: list[Fact]
+    """Those of them whose label may be named."""
+    seen_last: list[Fact]
+    """What the last picture shows that was not written down any more."""
+
+
+def proofs(action: Action, sight: Sight, done: Sequence[Taken], notes: Written) -> Iterator[Remark]:
+    """Yield what can be said at an episode's end; nothing before it. `done` are the steps that were taken."""
     if not isinstance(action, Answer):
         return
     if action.text:
-        yield from _of_answer(action.text, sight, written)
+        yield from _of_answer(action.text, sight, notes)
         return
     saved = dict(_saved(done))
     for label, value in visible.facts(sight):
         if saved.get(label) == value:
             yield Remark("proof", label, value)
+    for label, text in saved.items():  # as on a page of settings, which is a form
+        if visible.holds_text(label, text, sight):
+            yield Remark("entered", label, text)
     name = _deleted(done)
     if name and visible.rows(sight).names and not sight.shows(name):
         yield Remark("gone", name)
 
 
-def _of_answer(text: str, sight: Sight, written: Sequence[Fact]) -> Iterator[Remark]:
-    """Yield under which label a picture shows an answer, and how many rows were noted where that is the answer."""
+def _of_answer(text: str, sight: Sight, notes: Written) -> Iterator[Remark]:
+    """Yield under which label a picture shows an answer, and how many rows were noted or are in sight where that is it."""
     for label, value in visible.facts(sight):
         if value == words(text):
             yield Remark("fact", label, value)
-    noted = [one.of for one in written if one.label is None]
-    if len(noted) >= _FEWEST and text == str(len(noted)):
+    noted = [one.of for one in notes.written if one.label is None]
+    seen = [one.of for one in notes.seen_last if one.label is None]
+    if text != str(len(noted) + len(seen)):
+        return
+    if noted and seen:
+        yield Remark("noted_and_seen", str(len(noted)), seen[0], str(len(seen)))
+    elif len(noted) >= _FEWEST:
         yield Remark("all_noted", noted[0], noted[-1], text)
+    elif len(seen) >= _FEWEST:
+        yield Remark("all_seen", seen[0], seen[-1], text)
 
 
 def _saved(done: Sequence[Taken]) -> Iterator[tuple[str, str]]:

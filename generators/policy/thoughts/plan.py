@@ -124,10 +124,9 @@ def plan(
 
 def _short(phases: Sequence[_Phase]) -> list[_Phase]:
     """Return phases without what follows by itself from others, if they are many, and without what is done once more."""
-    found_by_name = {one.on for one in phases if one.name == "find"}
     phases = [
-        _Phase("search") if one.name == "search" and one.on in found_by_name else one
-        for one, then in pairwise((*phases, _Phase("")))
+        one
+        for one, then in pairwise((*_without_echo(phases), _Phase("")))
         if (one.name, then.name) != ("fill", "send")  # the message is written then
     ]
     kept = _once(
@@ -149,6 +148,15 @@ def _short(phases: Sequence[_Phase]) -> list[_Phase]:
             end -= 1
         return [*kept[:end], _Phase("rest")]
     return kept
+
+
+def _without_echo(phases: Sequence[_Phase]) -> Iterator[_Phase]:
+    """Yield phases, without the name of what is searched where it is found by it, and without what a filter says already."""
+    found = {one.on for one in phases if one.name == "find"}
+    narrowed = {f'"{one.on}"' for one in phases if one.name == "filter" and one.on}
+    for one in phases:
+        is_echo = (one.name == "search" and one.on in found) or one.on in narrowed
+        yield _Phase(one.name.removesuffix("_by")) if is_echo else one
 
 
 def _once(phases: Sequence[_Phase]) -> list[_Phase]:

@@ -11,7 +11,7 @@ from generators.policy.reference_actions import FILLS
 from generators.policy.sentences.vary import vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
-from generators.policy.thoughts.endings import proofs
+from generators.policy.thoughts.endings import Written, proofs
 from generators.policy.thoughts.plan import Known, phase_of, plan
 from generators.policy.thoughts.reasons import reason
 from generators.policy.thoughts.remarks import Scene, Use, remark
@@ -35,11 +35,9 @@ _DOES = {
 class Voice:
     """The words of one episode."""
 
-    def __init__(
-        self, course: Course, noted: Sequence[Fact], written: Sequence[Fact], seed: str
-    ) -> None:
-        """`written` is what the episode has written down so far, `noted` that with its label; the seed draws the words."""
-        self._course, self._noted, self._written = course, noted, written
+    def __init__(self, course: Course, notes: Written, seed: str) -> None:
+        """`notes` is what the episode has written down so far; the seed draws the words."""
+        self._course, self._notes = course, notes
         self._random = Random(f"voice {seed}")
         self._steps = course.to_come
         self._goal = ""
@@ -70,7 +68,7 @@ class Voice:
         step, _ = self._current(decision)
         if step is None or names(self._goal, words(step.on or "")):
             return None
-        noted = [one for one in self._written if f'"{one.of}"' not in (decision.note or "")]
+        noted = [one for one in self._notes.written if f'"{one.of}"' not in (decision.note or "")]
         return reason(step, sight, self._goal, noted, self._random)
 
     def _with_plan(self, decision: Decision, thought: str, sight: Sight) -> str | None:
@@ -114,7 +112,7 @@ class Voice:
             label=(step.on or "") if step is not None and fills else "",
             entered=dict(_entries(form)),
             entered_last=_entered_last(form),
-            proofs=list(proofs(decision.action, sight, done, self._written)),
+            proofs=list(proofs(decision.action, sight, done, self._notes)),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),
@@ -156,7 +154,7 @@ class Voice:
     def _noted_as(self, step: ReferenceStep | None) -> Fact | None:
         """Return what was noted and is put in by a step; None: it is nothing of that."""
         text = step.text if step is not None and step.do in FILLS else None
-        return next((one for one in self._noted if text and one.value == text), None)
+        return next((one for one in self._notes.told if text and one.value == text), None)
 
     def _look_back(self, sight: Sight) -> None:
         """Remember what the next picture is compared with."""

@@ -1,9 +1,12 @@
 """An end is proven by what the last picture shows: a value that was saved, a row that is gone, what was noted."""
 
+from dataclasses import replace
+
 from support.browsers.reference_pages import node, sight_of, step
 
 from generators.browser.protocol import Node
-from generators.policy.course import Screen, Taken
+from generators.policy.course import Course, Screen, Taken
+from generators.policy.notes import Notes
 from generators.policy.thoughts.endings import proofs
 from generators.policy.thoughts.remarks import Remark
 from schemas.episodes.action import Action, Answer, Back
@@ -30,11 +33,22 @@ def listed(*names: str) -> Node:
     return node("body", "", node("table", "", node("tbody", "", *rows)))
 
 
+def notes(written: tuple[Fact, ...] = (), seen: tuple[Fact, ...] = ()) -> Notes:
+    found = Notes(Course(()), "")
+    found.written += written
+    found.seen_last += seen
+    return found
+
+
 def proven(
-    root: Node, *done: ReferenceStep, action: Action | None = None, noted: tuple[Fact, ...] = ()
+    root: Node,
+    *done: ReferenceStep,
+    action: Action | None = None,
+    noted: tuple[Fact, ...] = (),
+    seen: tuple[Fact, ...] = (),
 ) -> list[Remark]:
     taken = [Taken(one, is_planned=True, screen=FORM) for one in done]
-    return list(proofs(action or Answer(), sight_of(root), taken, noted))
+    return list(proofs(action or Answer(), sight_of(root), taken, notes(noted, seen)))
 
 
 def test_a_saved_value_is_told_where_the_page_shows_it() -> None:
@@ -51,11 +65,18 @@ def test_another_value_or_one_that_was_not_saved_proves_nothing() -> None:
     assert proven(page(("Price", "12")), PRICE, SAVE, action=Back()) == []
 
 
+def test_a_form_that_stays_is_told_by_what_its_fields_hold() -> None:
+    field = node("input", "", at=(30.0, 31.0), placeholder="Price")
+    held = replace(field, value="12", box=(30.0, 31.0, 60.0, 10.0))
+    assert proven(node("body", "", held), PRICE, SAVE) == [Remark("entered", "Price", "12")]
+    assert proven(node("body", "", replace(held, value="13")), PRICE, SAVE) == []
+
+
 def test_what_an_earlier_form_saved_proves_nothing() -> None:
     earlier = Taken(PRICE, is_planned=True, screen=LIST)
     saved = Taken(SAVE, is_planned=True, screen=FORM)
     sight = sight_of(page(("Price", "12")))
-    assert list(proofs(Answer(), sight, [earlier, saved], ())) == []
+    assert list(proofs(Answer(), sight, [earlier, saved], notes())) == []
 
 
 def test_a_row_that_was_deleted_is_told_to_be_gone() -> None:
@@ -78,3 +99,14 @@ def test_the_rows_that_were_noted_are_told_where_their_number_is_the_answer() ->
         Remark("all_noted", "Lamp", "Bed", "2")
     ]
     assert proven(root, action=Answer(text="3"), noted=noted) == []
+
+
+def test_rows_that_the_last_picture_shows_are_counted_with_those_that_were_noted() -> None:
+    root, bed, rug = node("body", ""), Fact(of="Bed"), Fact(of="Rug")
+    assert proven(root, action=Answer(text="3"), noted=(Fact(of="Lamp"),), seen=(bed, rug)) == [
+        Remark("noted_and_seen", "1", "Bed", "2")
+    ]
+    assert proven(root, action=Answer(text="2"), seen=(bed, rug)) == [
+        Remark("all_seen", "Bed", "Rug", "2")
+    ]
+    assert proven(root, action=Answer(text="1"), seen=(bed,)) == []

@@ -80,6 +80,10 @@ def test_a_search_and_a_filter_are_told_by_what_the_goal_says() -> None:
     kind = step(do="select", on="Kind", text="Wood", purpose="filter")
     other = step(do="enter", on="Search", text="La", purpose="search_at_once")
     assert any('"Wood"' in one for one in plans(OPEN, kind, FIND, said="Wood"))
+    facts = (Fact(of="Lamp", label="Kind", value="Wood"),)
+    meant = ROW.model_copy(update={"by": facts})
+    for one in plans(OPEN, kind, FIND, meant, said="Wood"):
+        assert one.count('"Wood"') == 1
     assert any('"La"' in one for one in plans(OPEN, other, FIND, said="La"))
     for one in plans(OPEN, SEARCH, FIND, said="Lamp"):
         assert one.count('"Lamp"') == 1
