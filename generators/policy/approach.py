@@ -209,7 +209,8 @@ class Approach:
             return decide(Hover(x=x, y=y), step.why and why)
         direction = Direction.DOWN if offset > 0 else Direction.UP
         how_much = "covered" if thing.point is None else "partly"
-        is_named = words(thing.text) == step.on and self._is_known(step.on)
+        seen = (words(one.text) for one in thing.walk() if one.point is not None)
+        is_named = step.on is not None and self._is_known(step.on) and step.on in seen
         called = f'"{step.on}"' if is_named else "what I need next"
         why = sentence(f"policy.{how_much}_{_way(direction)}", thing=called)
         over = None if holder is None else (view[0] + view[2] / 2, view[1] + view[3] / 2)

@@ -1,18 +1,23 @@
 """Endings: what in the last picture proves that a task is done, or its answer: a saved value, a row that is gone, what was noted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from generators.policy.course import Taken
 from generators.policy.element_names import words
+from generators.policy.listed_rows import row_of, says
 from generators.policy.reference_actions import FILLS
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
 from generators.policy.thoughts.remarks import Remark
 from schemas.episodes.action import Action, Answer
-from schemas.tasks.reference import Fact, Purpose
+from schemas.tasks.reference import Do, Fact, Purpose
 
 _SAVES = {Purpose.SAVE, Purpose.SURE}
+_CELLS = {
+    *(Purpose.FILL_CELL, Purpose.ENTER_CELL),
+    *(Purpose.CHOOSE_CELL, Purpose.CHOOSE_CELL_AT_ONCE),
+}
 _FEWEST = 2
 """So many noted rows are told by the first and the last."""
 
@@ -28,8 +33,13 @@ class Written(Protocol):
     """What the last picture shows that was not written down any more."""
 
 
-def proofs(action: Action, sight: Sight, done: Sequence[Taken], notes: Written) -> Iterator[Remark]:
-    """Yield what can be said at an episode's end; nothing before it. `done` are the steps that were taken."""
+def proofs(
+    action: Action, sight: Sight, done: Sequence[Taken], notes: Written, before: Mapping[str, str]
+) -> Iterator[Remark]:
+    """Yield what can be said at an episode's end; nothing before it.
+
+    `done` are the steps that were taken; `before` are the values by labels that the page in sight has shown first.
+    """
     if not isinstance(action, Answer):
         return
     if action.text:
@@ -37,8 +47,11 @@ def proofs(action: Action, sight: Sight, done: Sequence[Taken], notes: Written) 
         return
     saved = dict(_saved(done))
     for label, value in visible.facts(sight):
-        if saved.get(label) == value:
+        if before.get(label, value) != value:
+            yield Remark("changed", label, value, before[label])
+        elif saved.get(label) == value:
             yield Remark("proof", label, value)
+    yield from _in_cell(done, sight)
     for label, text in saved.items():  # as on a page of settings, which is a form
         if visible.holds_text(label, text, sight):
             yield Remark("entered", label, text)
@@ -78,6 +91,16 @@ def _saved(done: Sequence[Taken]) -> Iterator[tuple[str, str]]:
             yield step.within, step.on
         elif step.do in FILLS and step.on and step.text:
             yield step.on, step.text
+
+
+def _in_cell(done: Sequence[Taken], sight: Sight) -> Iterator[Remark]:
+    """Yield what was put into a cell of a table last, where its row says it."""
+    text = next((one.step.text for one in reversed(done) if one.step.purpose in _CELLS), None)
+    name = next((one.step.on for one in reversed(done) if one.step.do is Do.FIND), None)
+    links = (one for one in sight.elements() if name and words(one.text) == name)
+    fact = Fact(of=name, label="cell", value=text) if name and text else None
+    if fact is not None and any(says(row_of(one, sight), fact) for one in links):
+        yield Remark("cell", name or "", text or "")
 
 
 def _deleted(done: Sequence[Taken]) -> str:

@@ -13,6 +13,9 @@ MOST = 5
 
 _BY_THE_WAY = {"search", "filter", "sort", "row"}
 _BEFORE = {"go", "find", "find_by", "look", "look_named", *_BY_THE_WAY}
+_TO_FORM = {Purpose.EDIT, Purpose.MENU, Purpose.HOVER_MENU, Purpose.CONTEXT}
+"""The purposes of steps that open a form, whose thoughts conclude what has to be entered there."""
+
 _FINDS = {"find", "find_by"}
 _LOOKS = {"look", "look_named"}
 _CHANGES = {"new", "edit", "delete", "step", "put_in"}
@@ -113,6 +116,8 @@ def plan(
     """
     told = sentences("plan")
     phases = _short([one for one in _phases(steps, known) if one.name])
+    if key == "again":  # the way to a page is known by then
+        phases = [one for one in phases if one.key != "go_unnamed"]
     if len(phases) == 1 and f"{key}_one" in told:
         key = f"{key}_one"
     elif len(phases) < 2:  # noqa: PLR2004 - one is no plan
@@ -154,7 +159,9 @@ def _without_echo(phases: Sequence[_Phase]) -> Iterator[_Phase]:
     """Yield phases, without the name of what is searched where it is found by it, and without what a filter says already."""
     found = {one.on for one in phases if one.name == "find"}
     narrowed = {f'"{one.on}"' for one in phases if one.name == "filter" and one.on}
-    for one in phases:
+    for one, then in pairwise((*phases, _Phase(""))):
+        if (one.name, then.name) == ("look", "look_named"):
+            continue
         is_echo = (one.name == "search" and one.on in found) or one.on in narrowed
         yield _Phase(one.name.removesuffix("_by")) if is_echo else one
 
@@ -192,15 +199,17 @@ def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
             case Do.READ:
                 yield _by("read", _said_of(step, known))
             case Do.LOOK if any(_says_what_to_do(fact) for fact in step.keep):
-                yield _Phase("look")
+                yield _Phase("guide")
                 yield _Phase("follow")
                 return
             case Do.LOOK:
                 yield _Phase("look_named", on) if _is_told(on, known) else _Phase("look")
             case Do.ANSWER:
                 yield _Phase("answer" if step.text else "")
+            case _ if step.purpose is not Purpose.PART_OF_CHOICE:  # the choice that follows is told
+                yield _done(step, known, is_undecided=_decides(steps[:at]))
             case _:
-                yield _done(step, known)
+                pass
 
 
 def _find(name: str, then: Sequence[ReferenceStep], known: Known) -> _Phase:
@@ -221,8 +230,15 @@ def _said_of(step: ReferenceStep, known: Known) -> list[str]:
     return [f'"{one}"' for one in values if _is_told(one, known)][:_MOST_QUOTED]
 
 
-def _done(step: ReferenceStep, known: Known) -> _Phase:
-    """Return the phase of a step that does something."""
+def _decides(before: Sequence[ReferenceStep]) -> bool:
+    """Return whether what is entered after some steps depends on what is read in them, as the thought of one concludes."""
+    read = [fact.value for step in before for fact in step.keep if fact.value]
+    whys = [step.why or "" for step in before if step.purpose in _TO_FORM]
+    return any(one in why for one in read for why in whys)
+
+
+def _done(step: ReferenceStep, known: Known, *, is_undecided: bool) -> _Phase:
+    """Return the phase of a step that does something; what it enters may not be decided yet."""
     name, text = phase_of(step), step.text or ""
     match name:
         case "go":
@@ -230,7 +246,7 @@ def _done(step: ReferenceStep, known: Known) -> _Phase:
         case "search" | "filter":
             return _Phase(name, text if _is_told(text, known) else "")
         case "fill":
-            return _Phase(name, _entry(step, known))
+            return _Phase(name, "" if is_undecided else _entry(step, known))
         case _:
             return _Phase(name)
 

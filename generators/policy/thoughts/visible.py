@@ -196,6 +196,12 @@ def facts(sight: Sight) -> Iterator[tuple[str, str]]:
                 yield said, told
 
 
+def has_page_beside(sight: Sight) -> bool:
+    """Return whether the page of a row stands beside its list."""
+    parts = (one for one in sight.page.front.walk() if one.tag == "aside")
+    return any(each.tag == "dt" for one in parts for each in one.walk())
+
+
 def labels(sight: Sight) -> list[str]:
     """Return the labels of the fields of a form that changes something, from its top; none if it has boxes to tick too."""
     forms = (one for one in sight.page.front.walk() if one.tag == "form")

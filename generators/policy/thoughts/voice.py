@@ -1,6 +1,6 @@
 """How a policy says what it does: the reason for an action in varied words, a plan at the start, and a new one after a setback."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from random import Random
 
@@ -44,6 +44,7 @@ class Voice:
         self._page = ("", "")
         self._first_row: str | None = None
         self._messages = list[str]()
+        self._facts: dict[str, dict[str, str]] = {}
         self._has_planned = False
         self._setbacks = 0
 
@@ -112,7 +113,9 @@ class Voice:
             label=(step.on or "") if step is not None and fills else "",
             entered=dict(_entries(form)),
             entered_last=_entered_last(form),
-            proofs=list(proofs(decision.action, sight, done, self._notes)),
+            proofs=list(
+                proofs(decision.action, sight, done, self._notes, self._shown_before(sight))
+            ),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),
@@ -156,11 +159,22 @@ class Voice:
         text = step.text if step is not None and step.do in FILLS else None
         return next((one for one in self._notes.told if text and one.value == text), None)
 
+    def _shown_before(self, sight: Sight) -> Mapping[str, str]:
+        """Return the values by labels that the page in sight has shown first."""
+        is_beside = visible.has_page_beside(sight)
+        return {} if is_beside else self._facts.get(sight.screen.heading, {})
+
     def _look_back(self, sight: Sight) -> None:
         """Remember what the next picture is compared with."""
         self._page = (sight.screen.url, sight.screen.heading)
         self._first_row = next(iter(visible.rows(sight).names), None)
         self._messages += visible.messages(sight)
+        if not visible.has_page_beside(
+            sight
+        ):  # which is of another row each time, under one heading
+            shown = self._facts.setdefault(sight.screen.heading, {})
+            new = [one for one in visible.facts(sight) if one[0] not in shown]
+            shown.update(new)
 
 
 def _does_something(done: Sequence[Taken]) -> bool:

@@ -1,6 +1,8 @@
 """An end is proven by what the last picture shows: a value that was saved, a row that is gone, what was noted."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from support.browsers.reference_pages import node, sight_of, step
 
@@ -46,9 +48,10 @@ def proven(
     action: Action | None = None,
     noted: tuple[Fact, ...] = (),
     seen: tuple[Fact, ...] = (),
+    before: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Remark]:
     taken = [Taken(one, is_planned=True, screen=FORM) for one in done]
-    return list(proofs(action or Answer(), sight_of(root), taken, notes(noted, seen)))
+    return list(proofs(action or Answer(), sight_of(root), taken, notes(noted, seen), before))
 
 
 def test_a_saved_value_is_told_where_the_page_shows_it() -> None:
@@ -65,6 +68,21 @@ def test_another_value_or_one_that_was_not_saved_proves_nothing() -> None:
     assert proven(page(("Price", "12")), PRICE, SAVE, action=Back()) == []
 
 
+def test_what_the_page_has_shown_otherwise_before_is_told_as_a_change() -> None:
+    root, before = page(("Price", "12"), ("State", "Sold")), {"Price": "12", "State": "Free"}
+    assert proven(root, before=before) == [Remark("changed", "State", "Sold", "Free")]
+    assert proven(root, action=Back(), before=before) == []
+
+
+def test_a_cell_is_told_where_its_row_says_what_was_put_in() -> None:
+    find = step(do="find", on="Lamp", purpose="look")
+    fill = step(do="type", on="Price", text="12", purpose="fill_cell")
+    cells = [node("td", one, at=(5.0, 9.0)) for one in ("Lamp", "12")]
+    root = node("body", "", node("table", "", node("tbody", "", node("tr", "", *cells))))
+    assert proven(root, find, fill) == [Remark("cell", "Lamp", "12")]
+    assert proven(root, find, fill.model_copy(update={"text": "13"})) == []
+
+
 def test_a_form_that_stays_is_told_by_what_its_fields_hold() -> None:
     field = node("input", "", at=(30.0, 31.0), placeholder="Price")
     held = replace(field, value="12", box=(30.0, 31.0, 60.0, 10.0))
@@ -76,7 +94,7 @@ def test_what_an_earlier_form_saved_proves_nothing() -> None:
     earlier = Taken(PRICE, is_planned=True, screen=LIST)
     saved = Taken(SAVE, is_planned=True, screen=FORM)
     sight = sight_of(page(("Price", "12")))
-    assert list(proofs(Answer(), sight, [earlier, saved], notes())) == []
+    assert list(proofs(Answer(), sight, [earlier, saved], notes(), {})) == []
 
 
 def test_a_row_that_was_deleted_is_told_to_be_gone() -> None:

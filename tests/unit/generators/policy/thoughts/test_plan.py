@@ -51,6 +51,21 @@ def test_a_choice_that_is_clicked_is_told_with_its_field_and_a_box_is_not() -> N
     assert not any('"Large"' in one for one in plans(OPEN, box, SAVE, said="Size Large"))
 
 
+def test_what_depends_on_what_is_read_is_not_told() -> None:
+    read = FIND.model_copy(update={"keep": (Fact(of="Lamp", label="Price", value="12"),)})
+    because = EDIT.model_copy(update={"why": "Price is 12, so the condition is met."})
+    assert all("Ada" not in one for one in plans(OPEN, read, because, NAME, SAVE, said="Ada Bo"))
+    assert any('"Ada"' in one for one in plans(OPEN, read, EDIT, NAME, SAVE, said="Ada Bo"))
+
+
+def test_the_part_that_is_typed_to_see_choices_is_not_told() -> None:
+    part = step(do="type", on="Size", text="Lar", purpose="part_of_choice")
+    size = step(do="click", on="Large", within="Size", purpose="option")
+    for one in plans(OPEN, part, size, SAVE, said="Size Large Lar"):
+        assert '"Lar"' not in one
+        assert "other values" not in one
+
+
 def test_a_long_text_is_not_told() -> None:
     text = "A long text that nobody wants to read twice " * 2
     note = NOTE.model_copy(update={"text": text})
@@ -153,6 +168,7 @@ def test_what_a_guide_asks_for_is_not_planned_before_it_is_read() -> None:
 
     followed = plans(OPEN, guide, EDIT, SAVE)
     assert all("save" not in one and "form" not in one for one in followed)
+    assert all("read" in one for one in followed)
     assert any("says" in one or "written" in one for one in followed)
     assert any("save" in one for one in plans(OPEN, short, EDIT, SAVE))
 

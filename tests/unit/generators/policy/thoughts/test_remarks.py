@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from support.browsers.reference_pages import AWAY, node, sight_of
 from support.episodes.said import says
@@ -189,7 +190,7 @@ def test_a_list_is_told_to_hold_the_words_that_it_shows() -> None:
 def test_what_was_entered_is_told_where_the_field_shows_it() -> None:
     root = node("body", "", field("Ada"), node("button", "Save", at=(9.0, 9.0)))
     save = Click(x=9, y=9)
-    told = {"entered": {"Your name": "Ada"}, "entered_last": "Your name"}
+    told: dict[str, Any] = {"entered": {"Your name": "Ada"}, "entered_last": "Your name"}
     shown = remarks(save, root, 'I click "Save".', **told)
     assert any(says(one, "remarks.entered", name="Your name", other="Ada") for one in shown)
     other = remarks(save, root, 'I click "Save".', **{**told, "entered": {"Your name": "Bo"}})

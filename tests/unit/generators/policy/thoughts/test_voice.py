@@ -66,6 +66,24 @@ async def test_a_plan_is_renewed_when_a_mistake_is_seen_and_not_when_it_is_made(
     assert says(back.thought, "plan.again")
 
 
+@pytest.mark.parametrize("holder", ["main", "aside"])
+async def test_a_value_that_has_changed_is_told_at_the_end_but_of_no_page_beside_a_list(
+    holder: str,
+) -> None:
+    def shown(state: str, *links: str) -> Node:
+        pair = (node("dt", "State", at=(9.0, 200.0)), node("dd", state, at=(9.0, 220.0)))
+        root = page("Lamp small", *links)
+        root.children.append(node(holder, "", node("dl", "", *pair)))
+        return root
+
+    policy = ReferencePolicy((*PLANNED[2:4], PLANNED[-1]))
+    await act(policy, page("Lamps", "Lamp small"), "/lamps")
+    await act(policy, shown("Free", "Edit"), "/lamp/1")
+    end = await act(policy, shown("Sold"), "/lamp/1")
+    told = says(end.thought, "remarks.changed", name="State", other="Sold", more="Free")
+    assert told is (holder == "main")
+
+
 @pytest.mark.parametrize("seed", ["a", "b"])
 async def test_the_seed_decides_the_words(seed: str) -> None:
     async def told(seed: str) -> list[str | None]:
