@@ -36,6 +36,9 @@ _LONGEST = 60
 _MOST = 3
 """So many of the conditions that a row meets are noted."""
 
+_IN_ORDER = ("In this order: {names}", "First here: {names}")
+"""What is noted of rows that come first in an order, which are not counted."""
+
 _VALUES = ('"{label}": {values}', '{values} (all "{label}")')
 
 
@@ -55,6 +58,7 @@ class Notes:
         self._new: list[Fact] = []
         self._labels = set[str]()
         self._grounds = set[Fact]()
+        self._counted = set[str]()
         self._met: dict[str, list[str]] = {}
 
     def look(self, sight: Sight) -> None:
@@ -67,7 +71,9 @@ class Notes:
         self._labels |= {label for label in labels if is_label_written(label, sight)}
         self._new = [one for one in missing if _is_in_sight(one, sight)]
         step = self._course.next
-        self._grounds |= set(step.by if step is not None and step.do is Do.READ else ())
+        if step is not None and step.do is Do.READ:
+            self._grounds |= set(step.by)
+            self._counted |= {one.of for one in step.keep}
         self._met = {one.of: self._fits(one.of, sight) for one in self._new if one.label is None}
 
     def add(self, decision: Decision) -> Decision:
@@ -94,7 +100,9 @@ class Notes:
             if label is None:
                 names = ", ".join(self._name(one.of) for one in same)
                 count = sum(one.label is None for one in self.written)
-                yield self._random.choice(_NAMES).format(names=names, count=count)
+                is_counted = all(one.of in self._counted for one in same)
+                told = self._random.choice(_NAMES if is_counted else _IN_ORDER)
+                yield told.format(names=names, count=count)
             elif label not in self._labels:  # as where a narrow page leaves it out
                 yield ", ".join(f'"{one.of}" "{one.value}"' for one in same)
             elif len(same) == 1:

@@ -1,10 +1,10 @@
 """Endings: what in the last picture proves that a task is done, or its answer: a saved value, a row that is gone, what was noted."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from generators.policy.course import Taken
-from generators.policy.element_names import words
+from generators.policy.element_names import names, words
 from generators.policy.listed_rows import row_of, says
 from generators.policy.reference_actions import FILLS
 from generators.policy.sight import Sight
@@ -18,6 +18,10 @@ _CELLS = {
     *(Purpose.FILL_CELL, Purpose.ENTER_CELL),
     *(Purpose.CHOOSE_CELL, Purpose.CHOOSE_CELL_AT_ONCE),
 }
+_STEPS = {Purpose.STEP, Purpose.CARD_STEP, Purpose.MOVE_CARD}
+_SHORTEST = 3
+"""Shorter values, as "No", may stand in a goal for something else, in characters."""
+
 _FEWEST = 2
 """So many noted rows are told by the first and the last."""
 
@@ -33,31 +37,48 @@ class Written(Protocol):
     """What the last picture shows that was not written down any more."""
 
 
-def proofs(
-    action: Action, sight: Sight, done: Sequence[Taken], notes: Written, before: Mapping[str, str]
-) -> Iterator[Remark]:
-    """Yield what can be said at an episode's end; nothing before it.
+class Past(NamedTuple):
+    """What was done and seen in an episode."""
 
-    `done` are the steps that were taken; `before` are the values by labels that the page in sight has shown first.
-    """
+    goal: str
+    """The task's goal, in small letters."""
+    done: Sequence[Taken]
+    """The steps that were taken."""
+    notes: Written
+    """What was written down."""
+    before: Mapping[str, str]
+    """The values by labels that the page in sight has shown first."""
+
+
+def proofs(action: Action, sight: Sight, past: Past) -> Iterator[Remark]:
+    """Yield what can be said at an episode's end; nothing before it."""
     if not isinstance(action, Answer):
         return
     if action.text:
-        yield from _of_answer(action.text, sight, notes)
+        yield from _of_answer(action.text, sight, past.notes)
         return
-    saved = dict(_saved(done))
+    saved = dict(_saved(past.done))
     for label, value in visible.facts(sight):
-        if before.get(label, value) != value:
-            yield Remark("changed", label, value, before[label])
+        if past.before.get(label, value) != value:
+            yield Remark("changed", label, value, past.before[label])
         elif saved.get(label) == value:
             yield Remark("proof", label, value)
-    yield from _in_cell(done, sight)
+        elif _is_wanted_state(value, sight, past):
+            yield Remark("fact", label, value)
+    yield from _in_cell(past.done, sight)
     for label, text in saved.items():  # as on a page of settings, which is a form
         if visible.holds_text(label, text, sight):
             yield Remark("entered", label, text)
-    name = _deleted(done)
+    name = _deleted(past.done)
     if name and visible.rows(sight).names and not sight.shows(name):
         yield Remark("gone", name)
+
+
+def _is_wanted_state(value: str, sight: Sight, past: Past) -> bool:
+    """Return whether a value is in the goal of a task that takes a row to another state, and is not the row's name."""
+    is_taken_on = any(one.step.purpose in _STEPS for one in past.done)
+    is_name = value == words(sight.screen.heading)
+    return is_taken_on and not is_name and len(value) >= _SHORTEST and names(past.goal, value)
 
 
 def _of_answer(text: str, sight: Sight, notes: Written) -> Iterator[Remark]:

@@ -13,8 +13,8 @@ _EVERY = 3
 _MOST = 2
 """So many values are told of a row that is looked for."""
 
-_LONGEST = 60
-"""Longer values are not quoted, in characters."""
+_SHORTEST, _LONGEST = 3, 60
+"""Shorter values, as "No", may stand in a goal for something else; longer ones are not quoted. In characters."""
 
 
 def looks(step: ReferenceStep, course: Course, goal: str, *, way: str, scrolls: int) -> str:
@@ -61,4 +61,4 @@ def _facts_of(step: ReferenceStep, to_come: Sequence[ReferenceStep], goal: str) 
 
 
 def _can_be_quoted(text: str) -> bool:
-    return len(text) <= _LONGEST and '"' not in text and any(map(str.isalnum, text))
+    return _SHORTEST <= len(text) <= _LONGEST and '"' not in text and any(map(str.isalnum, text))

@@ -1,7 +1,7 @@
 """Plans in words: the phases that steps of a reference come to, as far as the goal and the picture name them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import dropwhile, groupby, pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -28,6 +28,9 @@ _NAMED = {"go", "find", "search", "filter"}
 
 _LONGEST = 60
 """Longer texts are not quoted in a plan, in characters."""
+
+_FEWEST_LETTERS = 3
+"""Shorter values, as "No", may stand in a goal for something else."""
 
 _MOST_QUOTED = 2
 """So many values are told of what is entered, or of what a row is like."""
@@ -118,6 +121,7 @@ def plan(
     phases = _short([one for one in _phases(steps, known) if one.name])
     if key == "again":  # the way to a page is known by then
         phases = [one for one in phases if one.key != "go_unnamed"]
+        phases = list(dropwhile(lambda one: one.name == "sort", phases))  # that was chosen before
     if len(phases) == 1 and f"{key}_one" in told:
         key = f"{key}_one"
     elif len(phases) < 2:  # noqa: PLR2004 - one is no plan
@@ -227,7 +231,8 @@ def _by(name: str, said: Sequence[str]) -> _Phase:
 def _said_of(step: ReferenceStep, known: Known) -> list[str]:
     """Return what a goal says of the rows of a step, in quotation marks."""
     values = dict.fromkeys(one.value for one in step.by if one.value)
-    return [f'"{one}"' for one in values if _is_told(one, known)][:_MOST_QUOTED]
+    told = (one for one in values if len(one) >= _FEWEST_LETTERS and _is_told(one, known))
+    return [f'"{one}"' for one in told][:_MOST_QUOTED]
 
 
 def _decides(before: Sequence[ReferenceStep]) -> bool:

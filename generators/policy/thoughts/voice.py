@@ -11,7 +11,7 @@ from generators.policy.reference_actions import FILLS
 from generators.policy.sentences.vary import vary
 from generators.policy.sight import Sight
 from generators.policy.thoughts import visible
-from generators.policy.thoughts.endings import Written, proofs
+from generators.policy.thoughts.endings import Past, Written, proofs
 from generators.policy.thoughts.plan import Known, phase_of, plan
 from generators.policy.thoughts.reasons import reason
 from generators.policy.thoughts.remarks import Scene, Use, remark
@@ -103,6 +103,7 @@ class Voice:
         page, heading = sight.screen.url, sight.screen.heading
         is_other_page, is_other_list = heading != self._page[1], page != self._page[0]
         fills = step is not None and step.do in FILLS
+        past = Past(self._goal, done, self._notes, self._shown_before(sight))
         scene = Scene(
             decision.action,
             sight,
@@ -113,9 +114,7 @@ class Voice:
             label=(step.on or "") if step is not None and fills else "",
             entered=dict(_entries(form)),
             entered_last=_entered_last(form),
-            proofs=list(
-                proofs(decision.action, sight, done, self._notes, self._shown_before(sight))
-            ),
+            proofs=list(proofs(decision.action, sight, past)),
             to_enter=self._to_enter(step, form) if step is not None and fills else 0,
             noted=self._noted_as(step),
             to_change=frozenset(self._to_change()),

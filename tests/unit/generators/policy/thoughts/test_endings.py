@@ -9,7 +9,7 @@ from support.browsers.reference_pages import node, sight_of, step
 from generators.browser.protocol import Node
 from generators.policy.course import Course, Screen, Taken
 from generators.policy.notes import Notes
-from generators.policy.thoughts.endings import proofs
+from generators.policy.thoughts.endings import Past, proofs
 from generators.policy.thoughts.remarks import Remark
 from schemas.episodes.action import Action, Answer, Back
 from schemas.tasks.reference import Fact, ReferenceStep
@@ -49,9 +49,11 @@ def proven(
     noted: tuple[Fact, ...] = (),
     seen: tuple[Fact, ...] = (),
     before: Mapping[str, str] = MappingProxyType({}),
+    goal: str = "",
 ) -> list[Remark]:
     taken = [Taken(one, is_planned=True, screen=FORM) for one in done]
-    return list(proofs(action or Answer(), sight_of(root), taken, notes(noted, seen), before))
+    past = Past(goal, taken, notes(noted, seen), before)
+    return list(proofs(action or Answer(), sight_of(root), past))
 
 
 def test_a_saved_value_is_told_where_the_page_shows_it() -> None:
@@ -74,6 +76,14 @@ def test_what_the_page_has_shown_otherwise_before_is_told_as_a_change() -> None:
     assert proven(root, action=Back(), before=before) == []
 
 
+def test_a_state_that_the_goal_wants_is_told_after_a_step_to_it() -> None:
+    root, goal = page(("Name", "Lamp"), ("State", "Sold"), ("New", "No")), "no, lamp to sold"
+    sell = step(do="click", on="Sell", purpose="step")
+    assert proven(root, sell, goal=goal) == [Remark("fact", "State", "Sold")]
+    assert proven(root, SAVE, goal=goal) == []
+    assert proven(root, sell, goal="sell it") == []
+
+
 def test_a_cell_is_told_where_its_row_says_what_was_put_in() -> None:
     find = step(do="find", on="Lamp", purpose="look")
     fill = step(do="type", on="Price", text="12", purpose="fill_cell")
@@ -94,7 +104,7 @@ def test_what_an_earlier_form_saved_proves_nothing() -> None:
     earlier = Taken(PRICE, is_planned=True, screen=LIST)
     saved = Taken(SAVE, is_planned=True, screen=FORM)
     sight = sight_of(page(("Price", "12")))
-    assert list(proofs(Answer(), sight, [earlier, saved], notes(), {})) == []
+    assert list(proofs(Answer(), sight, Past("", [earlier, saved], notes(), {}))) == []
 
 
 def test_a_row_that_was_deleted_is_told_to_be_gone() -> None:

@@ -70,11 +70,19 @@ async def test_nothing_is_noted_with_the_answer() -> None:
 
 async def test_names_are_noted_with_how_many_there_are_so_far() -> None:
     facts = (Fact(of="Lamp"), Fact(of="Chair"))
-    policy = ReferencePolicy((keeping(*facts, on="Lamps"), GO, GO, END))
+    reads = step(do="read", text="More").model_copy(update={"keep": facts})
+    policy = ReferencePolicy((reads, GO, GO, END))
     note = (await act(policy, page(row("Lamp"), row("Chair")))).note
     assert note is not None
     assert "2" in note
     assert '"Lamp", "Chair"' in note
+
+
+async def test_rows_that_come_first_in_an_order_are_not_counted() -> None:
+    facts = (Fact(of="Lamp"), Fact(of="Chair"))
+    policy = ReferencePolicy((keeping(*facts, on="Lamps"), GO, GO, END))
+    note = (await act(policy, page(row("Lamp"), row("Chair")))).note or ""
+    assert note in {'In this order: "Lamp", "Chair".', 'First here: "Lamp", "Chair".'}
 
 
 async def test_rows_that_are_counted_are_noted_with_what_they_meet() -> None:

@@ -91,6 +91,14 @@ def test_a_list_is_told_to_be_read_for_what_the_goal_says_of_its_rows() -> None:
         assert '"7"' not in one
 
 
+def test_an_order_that_was_chosen_before_is_not_planned_again() -> None:
+    order = step(do="click", on="Price up", purpose="sort")
+    assert any("order" in one or "sort" in one for one in plans(order, FIND, EDIT, SAVE))
+    for one in plans(order, FIND, EDIT, SAVE, key="again"):
+        assert "order" not in one
+        assert "sort" not in one
+
+
 def test_a_search_and_a_filter_are_told_by_what_the_goal_says() -> None:
     kind = step(do="select", on="Kind", text="Wood", purpose="filter")
     other = step(do="enter", on="Search", text="La", purpose="search_at_once")
