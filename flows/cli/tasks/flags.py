@@ -29,6 +29,9 @@ def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", action="append", default=[], help="only with this tag, as typing; may be repeated"
     )
+    parser.add_argument(
+        "--split", choices=("train", "validation", "test"), help="only those of this split"
+    )
     parser.add_argument("--source", help="a task file instead: its tasks, read and checked")
     config_flag(
         parser, "a run's TOML file: its sites are known, and without --source its tasks are listed"

@@ -14,10 +14,11 @@ from generators.sites.miniwob_catalogue import Need, catalogue
 from generators.tasks.selection import select
 from generators.tasks.site_offers import site_offers
 from generators.tasks.task_plan import plan_tasks, refusal_of
+from registries.splits.registry import entry_of
 from schemas.configuration.sections import TasksSection
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
-from schemas.tasks.task import MAX_SEED
+from schemas.tasks.task import MAX_SEED, SPLITS
 
 _Line = Mapping[str, object]
 
@@ -34,13 +35,20 @@ def _list_templates(args: argparse.Namespace) -> int:
     include = tuple(args.globs) or ("*",)
     offer = site_offers()[miniwob.NAME]
     names = select(offer.templates, include=include, exclude=(), where=offer.name)
-    chosen = [name for name in names if set(tags) <= set(catalogue()[name].needs)]
+    splits = {name: entry.split for name in names if (entry := entry_of(offer.name, name))}
+    chosen = [
+        name
+        for name in names
+        if set(tags) <= set(catalogue()[name].needs)
+        and args.split in (None, splits.get(name, SPLITS[0]))
+    ]
     if not chosen:
-        raise BadTasks(f"none of these templates has every tag of {[tag.value for tag in tags]}")
+        raise BadTasks(f"none of these templates has {_asked(args)}")
     templates: list[_Line] = [
         {
             "template": name,
             "seeds": [0, MAX_SEED],
+            "split": splits.get(name, SPLITS[0]),
             "tags": [need.value for need in entry.needs],
             "feasible": entry.feasible,
             "note": entry.note,
@@ -52,12 +60,18 @@ def _list_templates(args: argparse.Namespace) -> int:
     if args.json:
         print_result({"source": offer.name, "site_version": offer.version, "templates": templates})
         return ExitCode.DONE
-    print_lines(_columns(templates, ("template", "tags", "goal")))
+    print_lines(_columns(templates, ("template", "split", "tags", "goal")))
     print_lines(["", *_notes(chosen)])
     print_lines(
         [f"{len(chosen)} templates of {offer.name} {offer.version}, each with seeds 0–{MAX_SEED}"]
     )
     return ExitCode.DONE
+
+
+def _asked(args: argparse.Namespace) -> str:
+    """Return what was asked for of each, in words."""
+    tags = [f"every tag of {args.tag}"] if args.tag else []
+    return " and ".join([*tags, *([f"the split '{args.split}'"] if args.split else [])])
 
 
 def _notes(names: Sequence[str]) -> Iterator[str]:
@@ -90,15 +104,20 @@ def _list_tasks(args: argparse.Namespace) -> int:
         section = section.model_copy(update={"include": tuple(args.globs)})
     plan = plan_tasks(section, seed=config.run.seed, applications=config.sites)
     source, sites = ", ".join(section.sources or (section.source,)), site_offers(config.sites)
-    tasks = [task for task in (*plan.tasks, *plan.set_apart) if set(args.tag) <= set(task.tags)]
+    tasks = [
+        task
+        for task in (*plan.tasks, *plan.set_apart)
+        if set(args.tag) <= set(task.tags) and args.split in (None, task.split)
+    ]
     if not tasks:
-        raise BadTasks(f"none of these tasks has every tag of {args.tag}")
+        raise BadTasks(f"none of these tasks has {_asked(args)}")
     listed: list[dict[str, object]] = [
         {
             "task_id": task.task_id,
             "template": task.template_id,
             "seed": task.seed,
             "site": task.site,
+            "split": task.split,
             "start_url": task.start_url,
             "tags": list(task.tags),
             "goal": task.instruction or None,
@@ -111,7 +130,7 @@ def _list_tasks(args: argparse.Namespace) -> int:
         return ExitCode.DONE
     marked = [item | {"mark": "refused" if item["refusal"] else None} for item in listed]
     mark = ["mark"] if any(item["refusal"] for item in listed) else []
-    print_lines(_columns(marked, ("task_id", *mark, "template", "seed", "tags", "goal")))
+    print_lines(_columns(marked, ("task_id", *mark, "template", "seed", "split", "tags", "goal")))
     print_lines(["", f"{len(tasks)} tasks in {source}"])
     for why, count in Counter(item["refusal"] for item in listed if item["refusal"]).items():
         print_lines([f"{count} of them cannot be attempted: {why}"])

@@ -50,10 +50,10 @@ def test_a_list_for_people_is_one_line_a_template_and_tells_what_is_odd(
 ) -> None:
     assert tasks("list", "hover-*", "click-test-2") == 0
     head, click, hover, blank, note, total = capsys.readouterr().out.splitlines()
-    assert head.split() == ["template", "tags", "goal"]
-    assert click.startswith("click-test-2  clicking")
+    assert head.split() == ["template", "split", "tags", "goal"]
+    assert click.startswith("click-test-2  train  clicking")
     assert click.endswith("Click button ONE.")
-    assert hover.startswith("hover-shape   hovering seeing time  Keep the mouse")
+    assert hover.startswith("hover-shape   train  hovering seeing time  Keep the mouse")
     assert blank == ""
     assert note.startswith("hover-shape: Cannot be done")
     assert total.startswith("2 templates of miniwob")
@@ -62,6 +62,40 @@ def test_a_list_for_people_is_one_line_a_template_and_tells_what_is_odd(
 def test_globs_and_tags_narrow_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     listed = as_json(["list", "click-*", "--tag", "searching", "--tag", "hovering"], capsys)
     assert [item["template"] for item in _items(listed, "templates")] == ["click-menu"]
+
+
+def test_a_list_shows_splits_and_is_narrowed_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = as_json(["list", "--split", "test", "enter-*", "text-transform"], capsys)
+
+    assert {(item["template"], item["split"]) for item in _items(listed, "templates")} == {
+        (name, "test")
+        for name in ("enter-text", "enter-text-2", "enter-text-dynamic", "text-transform")
+    }
+    assert tasks("list", "click-tab") == 0
+    head, line, *_ = capsys.readouterr().out.splitlines()
+    assert (head.split()[:2], line.split()[:2]) == (["template", "split"], ["click-tab", "train"])
+    assert tasks("list", "click-tab", "--split", "test") == 2
+    assert "none of these templates has the split 'test'" in capsys.readouterr().err
+
+
+def test_the_tasks_of_a_file_are_listed_by_split(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.jsonl"
+    rows = (("click-tab", "validation"), ("text-transform", ""), ("click-link", ""))
+    lines = (
+        json.dumps({"site": "miniwob", "template_id": name, "seed": 1, "split": split})
+        for name, split in rows
+    )
+    path.write_text("\n".join(lines))
+
+    def listed(split: str) -> list[object]:
+        said = as_json(["list", "--source", str(path), "--split", split], capsys)
+        return [item["template"] for item in _items(said, "tasks")]
+
+    assert listed("validation") == ["click-tab"]
+    assert listed("test") == ["text-transform"]
+    assert listed("train") == ["click-link"]
 
 
 def test_a_task_file_is_listed_by_its_tasks(
@@ -138,7 +172,15 @@ def test_tasks_that_cannot_be_attempted_are_listed_with_a_mark(
     assert "not supported" in str(item["refusal"])
     assert tasks("list", "--source", str(path)) == 0
     shown = capsys.readouterr().out
-    assert shown.splitlines()[0].split() == ["task_id", "mark", "template", "seed", "tags", "goal"]
+    assert shown.splitlines()[0].split() == [
+        "task_id",
+        "mark",
+        "template",
+        "seed",
+        "split",
+        "tags",
+        "goal",
+    ]
     assert " refused " in shown
     assert "1 of them cannot be attempted: live origins are not supported yet" in shown
     assert "1 rows give no task; `stepmill tasks validate" in shown
