@@ -249,5 +249,6 @@ def _client(
         by_priority=by_priority,
         on_deadly_request=on_deadly_request,
         follows_redirects=not of_client,
+        weights_change=of_client,
         seed=config.run.seed,
     )

@@ -6,7 +6,7 @@ once.
 """
 
 import asyncio
-import base64
+from collections import defaultdict
 from collections.abc import Coroutine
 from typing import Annotated
 
@@ -21,24 +21,24 @@ from flows.serving.client_engines import (
     EngineRefused,
     check_endpoint,
 )
-from flows.serving.seating import Seats
+from flows.serving.episode_answer import answer_of, trace_answer, weights_answer
+from flows.serving.seating import AskedGroup, Seats
 from flows.serving.tokens import CLIENT
+from flows.serving.versions import VersionLine
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
-from generators.seats.seat import end_of
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import LogprobsMode, PolicyName, PolicySection
-from schemas.episodes.episode import Episode
+from schemas.episodes.call import versions_of
 from schemas.episodes.viewport import Viewport
 from schemas.errors import BadConfig, NoEngine, NotFound
 from schemas.tasks.selector import Selector
-from schemas.tasks.task import Task
-from storage.export.openenv import training_trace, why_no_trace
-from storage.export.recorded_calls import RecordedCalls
-from storage.export.registry import Pictures
 
 PATH = "/run"
 """Where the door is."""
+
+MAX_GROUPS = 10_000
+"""How many groups are remembered, the newest ones."""
 
 LOOK_SECONDS = 0.25
 """Between two looks whether a client is still there."""
@@ -64,6 +64,8 @@ class RunTask(Selector):
 
     group: _Name | None = None
     """A name for attempts that belong together, all at one task; None: the task's own group."""
+    group_size: int | None = Field(default=None, ge=1, le=10_000)
+    """How many attempts belong to it; None: not told."""
 
 
 class RunRequest(Record):
@@ -116,12 +118,15 @@ class RunDoor:
         self._seats = seats
         self.engines = ClientEngines(seats.config)
         """The engines of its clients."""
+        self._versions: defaultdict[str, VersionLine] = defaultdict(VersionLine)
+        self._groups: dict[tuple[str, str], str] = {}
 
     async def run(self, client: str, asked: RunRequest) -> JsonObject:
         """Play an episode, and return what came of it.
 
         Raises:
             EngineRefused: the endpoint is at no allowed address.
+            BadRequest: the group is that of another task.
             NoEngine: it is no engine, or refuses what an episode would ask.
             BadConfig: the dialect is none in which an engine can be asked.
             BadTasks: there is no such task.
@@ -133,7 +138,9 @@ class RunDoor:
             model=asked.model,
             policy=_policy_of(asked, self._seats.config.policy),
         )
-        selector = Selector(**asked.task.model_dump(exclude={"group"}))
+        line = self._versions[client]
+        line.note([asked.weights_version])
+        group = self._group(client, asked.task)
         policies: list[ClientPolicy] = []
         async with self.engines.hold(engine) as runtime:
 
@@ -147,18 +154,59 @@ class RunDoor:
                     account=account,
                     viewport=viewport,
                 )
+                account.told_version = asked.weights_version
                 policies.append(ClientPolicy(policy))
                 return policies[-1]
 
             task, episode = await self._seats.play(
                 client,
-                selector,
+                Selector(**asked.task.model_dump(exclude={"group", "group_size"})),
                 make_policy,
+                group=group,
+                check=lambda task: self._check_group(client, asked.task, task.task_id),
                 live=lambda planned: runtime.live(engine.policy, planned.seed),
             )
             if any(policy.lost for policy in policies):
                 self.engines.forget(engine)
-        return answer_of(task, episode, pictures=asked.pictures)
+        line.note(versions_of(episode.calls))
+        weights, stale = weights_answer(episode, line, self._seats.config.seats.max_staleness)
+        learnt = episode.trainable and not stale
+        return {
+            **answer_of(task, episode),
+            "group": {
+                "id": episode.group_id,
+                "name": asked.task.group,
+                "size": asked.task.group_size,
+            },
+            "weights": weights,
+            **trace_answer(episode, learnt=learnt, pictures=asked.pictures),
+        }
+
+    def _group(self, client: str, asked: RunTask) -> AskedGroup | None:
+        if asked.group is None:
+            if asked.group_size is not None:
+                raise BadRequest(
+                    "task.group_size: is the size of a named group; name it (task.group)"
+                )
+            return None
+        return AskedGroup(f"{client}/{asked.group}", asked.group_size)
+
+    def _check_group(self, client: str, asked: RunTask, task_id: str) -> None:
+        """Remember which task a group is of.
+
+        Raises:
+            BadRequest: it is of another one.
+        """
+        if asked.group is None:
+            return
+        known = self._groups.setdefault((client, asked.group), task_id)
+        if known != task_id:
+            raise BadRequest(
+                f"task.group: the group '{asked.group}' is of task {known}, and this is task {task_id}; attempts "
+                "of one group are at one task"
+            )
+        while len(self._groups) > MAX_GROUPS:
+            del self._groups[next(iter(self._groups))]
 
 
 def _policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
@@ -177,41 +225,6 @@ def _policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
         keep_images=configured.keep_images,
         slack_images=configured.slack_images,
     )
-
-
-def answer_of(task: Task, episode: Episode, *, pictures: bool) -> JsonObject:
-    """Return an episode as the door answers with it."""
-    end, missing = end_of(episode), why_no_trace(episode)
-    recorded = RecordedCalls(episode, Pictures.FILES)
-    trace = None if missing else training_trace(recorded, learnt=episode.trainable)
-    shown: JsonObject | None = None
-    if pictures and trace is not None:
-        shown = {one.path: base64.b64encode(one.data).decode() for one in recorded.files()}
-    return {
-        "episode_id": episode.episode_id,
-        "run_id": episode.run_id,
-        "task": {
-            "id": episode.task_id,
-            "name": task.template_id,
-            "site": episode.site,
-            "seed": episode.seed,
-            "split": task.split,
-            "instruction": episode.instruction,
-        },
-        "attempt": episode.attempt,
-        "group_id": episode.group_id,
-        "reward": end.reward,
-        "done": end.done,
-        "truncated": end.is_truncated,
-        "stop_reason": episode.stop_reason.value,
-        "failure_kind": episode.failure_kind,
-        "failure_message": episode.failure_message,
-        "trainable": episode.trainable,
-        "n_steps": episode.n_steps,
-        "trace": trace,
-        "trace_missing": missing,
-        "pictures": shown,
-    }
 
 
 def add_routes(app: web.Application, seats: Seats) -> None:

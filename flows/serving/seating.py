@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from flows.job.plan import PlannedAttempt
 from flows.job.unit_runner import RolloutSetup
@@ -45,6 +46,15 @@ Live = Callable[[PlannedAttempt], contextlib.AbstractAsyncContextManager[None]]
 """Holds something while an episode goes on, as a place at its engine."""
 
 LOG = logging.getLogger(__name__)
+
+
+class AskedGroup(NamedTuple):
+    """Attempts that a client wants to belong together."""
+
+    name: str
+    """The client's name, and its own for them."""
+    size: int | None
+    """How many they are; None: not told."""
 
 
 def _no_place(_planned: PlannedAttempt) -> contextlib.AbstractAsyncContextManager[None]:
@@ -326,10 +336,13 @@ class Seats:
         make_policy: MakePolicy,
         *,
         live: Live | None = None,
+        group: AskedGroup | None = None,
+        check: Callable[[Task], None] = lambda _task: None,
     ) -> tuple[Task, Episode]:
         """Play a whole episode with a policy for a client, and return its task and the episode as stored.
 
-        What `live` returns is held for the episode once there is a seat; None: nothing is.
+        What `live` returns is held for the episode once there is a seat; None: nothing is. `group` is that which the
+        client asked for; None: it asked for none. `check` looks at the task and may raise an error of its own.
 
         Raises:
             BadTasks: there is no such task.
@@ -338,8 +351,9 @@ class Seats:
         """
         self._check_open()
         task = await self.draw(selector)
+        check(task)
         playing = asyncio.create_task(
-            self._play_whole(client, self._plan(task), make_policy, live or _no_place)
+            self._play_whole(client, self._plan(task), make_policy, live or _no_place, group)
         )
         self._playing.add(playing)
         playing.add_done_callback(self._playing.discard)
@@ -354,11 +368,19 @@ class Seats:
         return task, playing.result()
 
     async def _play_whole(
-        self, client: str, planned: PlannedAttempt, make_policy: MakePolicy, live: Live
+        self,
+        client: str,
+        planned: PlannedAttempt,
+        make_policy: MakePolicy,
+        live: Live,
+        group: AskedGroup | None,
     ) -> Episode:
         try:
             async with self._place(client, self.config.seats.wait_seconds), live(planned):
                 made = await self._setup.roll_out("", planned, partial(make_policy, planned))
+            if group is not None:
+                asked = {"asked_group": group.name, "asked_group_size": group.size}
+                made = made.model_copy(update=asked)
             keep = asyncio.create_task(self._keep(planned, made))
             self._keeping.add(keep)
             keep.add_done_callback(self._keeping.discard)

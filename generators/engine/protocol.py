@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 
 from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
-from schemas.episodes.call import StructuredMode
+from schemas.episodes.call import StructuredMode, WeightsSpan
 from schemas.errors import RolloutFailure
 from schemas.packed import Logprobs, TokenIds
 
@@ -119,6 +119,8 @@ class Reply(Record):
     """The endpoint that answered, without credentials."""
     model: str | None = None
     """The server's name for the model."""
+    weights: tuple[WeightsSpan, ...] = ()
+    """The versions of the weights that wrote it, in order; empty where the server says none."""
     prompt_tokens: int | None = None
     """Tokens of the whole prompt, pictures included."""
     completion_tokens: int | None = None
@@ -139,6 +141,8 @@ class Reply(Record):
     """Time in the server's queue, ms."""
     ttft_ms: float | None = None
     """Time from its arrival in the server's queue to the first token, `queue_ms` included, ms."""
+    paused_ms: float = 0.0
+    """Time of `total_ms` in which the server was paused by whoever trains it, ms, as far as it says so."""
     total_ms: float
     """Time from the answered request to its reply, ms."""
     block_tokens: int | None = None

@@ -19,7 +19,7 @@ from generators.sites.protocol import Outcome, Visit
 from generators.sites.state import StateChange
 from schemas.base import JsonObject, Record, sha256_hex
 from schemas.episodes.action import Answer, NoAction, target_point
-from schemas.episodes.call import Call, usage
+from schemas.episodes.call import Call, join_versions, usage, versions_of
 from schemas.episodes.episode import (
     BlockedRequests,
     Episode,
@@ -209,6 +209,7 @@ def to_episode(
         privileged=card.privileged,
         dialect=card.dialect,
         model=card.model,
+        weights_version=join_versions(versions_of(result.calls)),
         engine=card.engine,
         engine_version=card.engine_version,
         sampling=card.sampling,

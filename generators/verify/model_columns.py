@@ -22,7 +22,7 @@ from generators.verify.replies import (
 )
 from schemas.configuration.sections import LogprobsMode
 from schemas.episodes.action import NoAction
-from schemas.episodes.call import Call, prompt_hash
+from schemas.episodes.call import Call, join_versions, prompt_hash, versions_of
 from schemas.episodes.episode import Episode, PolicyKind, Step, ThoughtSource
 from schemas.episodes.mistake import SLIPS
 
@@ -31,9 +31,6 @@ OF_A_MODEL = (
     "calls",
 )
 """Columns that only episodes of a model have."""
-
-RESERVED = ("model_revision", "weights_version")
-"""Columns that nothing writes yet."""
 
 ROLES = (conversation.ROLE, localizer.ROLE, validator.ROLE, repair.ROLE)
 
@@ -50,9 +47,11 @@ def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
     stated = [name for name in OF_A_MODEL if getattr(episode, name) not in (None, (), {})]
     if stated and not by_model:
         yield f"{', '.join(stated)} are stated, but the policy is {episode.policy_kind.value}"
-    for name in ("model_revision", "weights_version"):
-        if getattr(episode, name) is not None:
-            yield f"{name} is stated, and nothing writes it yet"
+    if episode.model_revision is not None:
+        yield "model_revision is stated, and nothing writes it yet"
+    own = join_versions(versions_of(episode.calls))
+    if episode.weights_version != own:
+        yield f"weights_version is {quote(episode.weights_version)}, the calls' are {quote(own)}"
     asked = {call.step for call in episode.calls}
     for step in taken:
         if (step.raw_reply is not None) != by_model:
@@ -104,7 +103,11 @@ def call_defects(episode: Episode) -> Iterator[str]:
             yield f"{where} shows a picture that was not taken yet"
         if call.messages is not None and _shown_steps(call.messages) != [*call.image_steps]:
             yield f"image_steps of {where} are not those of its messages"
-        for defect in (*_count_defects(call), *_origin_defects(episode, call)):
+        for defect in (
+            *_count_defects(call),
+            *_weights_defects(call),
+            *_origin_defects(episode, call),
+        ):
             yield f"{where}: {defect}"
 
 
@@ -143,10 +146,23 @@ def _probability_defects(call: Call) -> Iterator[str]:
         yield f"logprobs_mode is {quote(call.logprobs_mode)}, which is none"
 
 
+def _weights_defects(call: Call) -> Iterator[str]:
+    """Yield contradictions among the versions of the weights that wrote a reply."""
+    spans = call.weights_spans
+    if spans is None:
+        return
+    if len(spans) < 2:  # noqa: PLR2004 - one needs no spans
+        yield f"weights_spans are {len(spans)}, expected several"
+    elif spans[0].version != call.weights_version:
+        yield f"weights_version is {quote(call.weights_version)}, the first span's is {quote(spans[0].version)}"
+    ends = [0, *(span.end for span in spans)]
+    starts = [*(span.start for span in spans), call.completion_tokens]
+    if any(span.start is not None or span.end is not None for span in spans) and starts != ends:
+        yield "weights_spans do not follow each other from the first token to the last"
+
+
 def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
     """Yield columns about a call's engine that contradict the episode or the system prompt."""
-    if call.weights_version is not None:
-        yield "weights_version is stated, and nothing writes it yet"
     prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
     has_schema = prompt is not None and isinstance(prompt.tools, dict)  # a list is of functions
     if prompt is not None and (call.structured_mode is None) == has_schema:

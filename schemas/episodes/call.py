@@ -41,6 +41,17 @@ class StructuredMode(StrEnum):
         return modes[min(modes.index(self) + 1, len(modes) - 1)]
 
 
+class WeightsSpan(Record):
+    """A version of the weights that wrote a part of a reply."""
+
+    version: str
+    """The server's or the trainer's name for it."""
+    start: int | None = None
+    """The first of the reply's tokens that it wrote, from 0; None where the server does not say."""
+    end: int | None = None
+    """The token after the last one; None where the server does not say."""
+
+
 class Call(Record):
     """One request to an engine and its reply."""
 
@@ -56,7 +67,11 @@ class Call(Record):
     model: str | None = None
     """The model's name."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say. Reserved: no supported server says it."""
+    """The version of the weights that wrote the reply, of several the first; where the server does not say it, as its
+    trainer told it. None where nobody says."""
+    weights_spans: Annotated[tuple[WeightsSpan, ...] | None, AsJson()] = None
+    """The versions that wrote the reply one after another, each with its tokens, or those among which the server was
+    changed meanwhile, without. None where one wrote all of it, and where nobody says."""
     prompt_sha256: str | None = None
     """Of the system prompt; a row of `prompts`."""
     messages: Annotated[JsonValue, AsJson()] = None
@@ -137,6 +152,21 @@ class Prompt(Record):
 def prompt_hash(text: str, tools: JsonValue) -> str:
     """Return the hash of a system prompt and its tools, which a row of `prompts` is known by."""
     return sha256_hex(canonical_json([text, tools]).encode("utf-8", "surrogatepass"))
+
+
+def versions_of(calls: Iterable[Call]) -> tuple[str, ...]:
+    """Return the versions of the weights that wrote the replies, each once, in the order of the calls."""
+    named = (
+        one
+        for call in calls
+        for one in (call.weights_version, *(span.version for span in call.weights_spans or ()))
+    )
+    return tuple(dict.fromkeys(one for one in named if one is not None))
+
+
+def join_versions(versions: Sequence[str]) -> str | None:
+    """Return versions as an episode's column has them; None if there is none."""
+    return ", ".join(versions) or None
 
 
 class Usage(Record):

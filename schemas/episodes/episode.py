@@ -222,6 +222,11 @@ class Episode(Record):
     """From 0."""
     group_id: str
     """The same for all attempts of one task in one run."""
+    asked_group: str | None = None
+    """The group that a client of seats asked for, after its name and a slash: attempts that it wants to belong together,
+    as those of one update of its weights. None: it asked for none, or the attempt was planned."""
+    asked_group_size: Annotated[int | None, Int32] = None
+    """How many attempts it wants in that group; None where it does not say."""
     instruction: str
     """The goal in words, as the page states it, at most 20 kB."""
     site: str
@@ -242,7 +247,8 @@ class Episode(Record):
     model_revision: str | None = None
     """Its revision; None if unknown. Reserved: no supported server says it."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say. Reserved: no supported server says it."""
+    """The versions of the weights that wrote the replies, in the order of the calls, with `, ` between them: one, unless
+    the engine got new ones meanwhile. None without a model, and where nobody says."""
     engine: str | None = None
     """vLLM or another; None without an engine."""
     engine_version: str | None = None

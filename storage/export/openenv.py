@@ -173,6 +173,7 @@ def _turn(recorded: RecordedCalls, call: Call, *, learnt: bool) -> JsonObject:
             "segment": call.segment,
             "model": call.model,
             "weights_version": call.weights_version,
+            "weights_spans": [span.model_dump() for span in call.weights_spans or ()],
             "sampling_params": call.sampling,
             "logprobs_mode": call.logprobs_mode,
             "finish_reason": call.finish_reason,

@@ -135,6 +135,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "engine",
             "model",
             "weights_version",
+            "weights_spans",
             "prompt_sha256",
             "messages",
             "image_steps",

@@ -28,6 +28,7 @@ from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.standstill import StandstillWatch
 from generators.engine.client.transport import IncompleteResponse, Transport
 from generators.engine.client.turns import EndpointLoad, Turns
+from generators.engine.client.weights import WeightsWatch
 from generators.engine.governor.governor import Governor
 from generators.engine.governor.signals import CallFigures, Memory
 from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling
@@ -60,6 +61,7 @@ class OpenAIEngine:
         retry_policy: RetryPolicy | None = None,
         on_deadly_request: Callable[[], None] = lambda: None,
         follows_redirects: bool = True,
+        weights_change: bool = False,
         seed: int = 0,
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is sent before it is entered.
@@ -73,7 +75,8 @@ class OpenAIEngine:
         the servers are set to give log-probabilities (`raw` or `processed`), which no server reports.
         `by_priority` is whether the servers schedule requests by their priority; they are told to begin with the oldest
         episodes then. `on_deadly_request` is called when a request is given up because its server died of it.
-        `follows_redirects` is whether a server may send a request to another address.
+        `follows_redirects` is whether a server may send a request to another address. `weights_change` is whether a
+        trainer changes the servers' weights meanwhile: they are asked for the version then.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
@@ -89,6 +92,7 @@ class OpenAIEngine:
         self._retry_policy = retry_policy or RetryPolicy()
         self._on_deadly_request = on_deadly_request
         self._follows_redirects = follows_redirects
+        self._weights_change = weights_change
         self._random = Random(seed)
         self._stack = AsyncExitStack()
         self._pool: EndpointPool | None = None
@@ -293,6 +297,8 @@ class OpenAIEngine:
         endpoint = Endpoint(transport=transport, turns=self._turns(None))
         if self._wedged_seconds is not None:
             endpoint.standstill = StandstillWatch(transport, self._wedged_seconds)
+        if self._weights_change:
+            endpoint.weights = WeightsWatch(transport)
         endpoint.quirks = ServerQuirks(
             token_ids=self.card.product in _TOKEN_ID_PRODUCTS, by_priority=self._by_priority
         )

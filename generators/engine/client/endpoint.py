@@ -11,6 +11,7 @@ from generators.engine.client.standstill import StandstillWatch
 from generators.engine.client.suspects import Suspects
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, Transport
 from generators.engine.client.turns import Turns
+from generators.engine.client.weights import WeightsWatch
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Endpoint:
     """When its last whole reply arrived, by the loop's clock; None: never."""
     standstill: StandstillWatch | None = None
     """Watches over whether it computes what it is asked; None: whoever runs it does."""
+    weights: WeightsWatch | None = None
+    """Asks it about its weights; None: nobody changes them."""
+    busy: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while it has pending requests."""
     busy_since: float | None = None
     """When it got the first of its pending requests, by the loop's clock; None: it has none."""
     examination: asyncio.Task[Fault | None] | None = None
@@ -83,6 +88,7 @@ class Endpoint:
             async with asyncio.timeout(None) as timeout:
                 if not self.timeouts:
                     self.busy_since = asyncio.get_running_loop().time()
+                    self.busy.set()
                     self.wake.set()  # a living one is probed only while something waits
                 self.timeouts.add(timeout)
                 try:
@@ -91,6 +97,7 @@ class Endpoint:
                     self.timeouts.discard(timeout)
                     if not self.timeouts:
                         self.busy_since = None
+                        self.busy.clear()
         except TimeoutError as error:
             raise AbandonedRequest(f"abandoned: {self.health.reason}", reached=True) from error
 

@@ -85,7 +85,7 @@ class EndpointPool:
         self._watchers = [
             self._tasks.create_task(work(endpoint), name=f"{work.__name__} {endpoint.name}")
             for endpoint in self.endpoints
-            for work in (self._watch, self._measure)
+            for work in (self._watch, self._measure, self._count_pauses)
         ]
         return self
 
@@ -285,6 +285,11 @@ class EndpointPool:
             lambda: bool(endpoint.timeouts) and endpoint.health.is_live,
             seconds=self._timings.probe_timeout,
         )
+
+    async def _count_pauses(self, endpoint: Endpoint) -> None:
+        """Count the time for which an endpoint whose weights change is paused."""
+        if endpoint.weights is not None:
+            await endpoint.weights.count_pauses(endpoint.busy)
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
         """Return the problem that a probe found with an endpoint; None: it is healthy."""

@@ -16,6 +16,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from generators.engine.client.weights import read_spans
+from schemas.episodes.call import WeightsSpan
 from schemas.packed import Logprobs, TokenIds
 from schemas.truncation import to_well_formed
 
@@ -42,6 +44,8 @@ class ChatCompletion:
     """The finish reason, as the server sends it."""
     model: str | None
     """The model's name, as the server sends it."""
+    weights: tuple[WeightsSpan, ...]
+    """The versions of the weights that wrote it; empty where the server names none here."""
     prompt_tokens: int | None
     completion_tokens: int | None
     cached_tokens: int | None
@@ -84,6 +88,7 @@ def read_completion(body: bytes) -> ChatCompletion:
         reasoning=reasoning,
         finish_reason=_short_text(choice.get("finish_reason")),
         model=_short_text(top.get("model")),
+        weights=read_spans(top, choice),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(details.get("cached_tokens")),

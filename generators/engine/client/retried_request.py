@@ -35,9 +35,10 @@ from generators.engine.client.retry_policy import (
 )
 from generators.engine.client.suspects import MAX_DEATHS_AMONG_OTHERS
 from generators.engine.client.transport import HttpResponse, IncompleteResponse, ResponseTooLarge
+from generators.engine.client.weights import spans_between
 from generators.engine.protocol import PromptTooLong, Reply
 from generators.engine.stopwatch import Stopwatch
-from schemas.episodes.call import StructuredMode
+from schemas.episodes.call import StructuredMode, WeightsSpan
 from schemas.errors import FailureKind, RolloutFailure
 
 _ABORTED = frozenset({"abort", "cancelled"})
@@ -193,7 +194,9 @@ class Request:
         """Send it once; None: send it again at once, adapted to the server."""
         quirks = self._quirks.get(endpoint.name, endpoint.quirks)
         body = self._body.encode(quirks, rank=endpoint.turns.rank(self._session))
-        now = asyncio.get_running_loop().time
+        now, watch = asyncio.get_running_loop().time, endpoint.weights
+        version = None if watch is None else await watch.version()
+        paused = 0.0 if watch is None else watch.paused_seconds
         begun = now()
         try:
             answer = await endpoint.ask(body, session=self._session, seconds=self._timeout_seconds)
@@ -234,6 +237,8 @@ class Request:
             left_out=self._body.left_out(quirks) if quirks.left_out else (),
             logprobs_mode=logprobs_mode,
             total_ms=(now() - begun) * 1_000,
+            paused_ms=0.0 if watch is None else (watch.paused_seconds - paused) * 1_000,
+            weights=completion.weights or await _weights(endpoint, version),
         )
 
     async def _pause_after(self, endpoint: Endpoint, failed: FailedSend) -> None:
@@ -291,6 +296,8 @@ class Request:
         left_out: tuple[str, ...],
         logprobs_mode: str | None,
         total_ms: float,
+        paused_ms: float,
+        weights: tuple[WeightsSpan, ...],
     ) -> Reply:
         return Reply(
             text=completion.text,
@@ -298,6 +305,7 @@ class Request:
             finish_reason=completion.finish_reason,
             endpoint=endpoint.name,
             model=completion.model,
+            weights=weights,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             cached_tokens=completion.cached_tokens,
@@ -308,6 +316,7 @@ class Request:
             logprobs_mode=logprobs_mode if completion.completion_logprobs is not None else None,
             queue_ms=completion.queue_ms,
             ttft_ms=completion.ttft_ms,
+            paused_ms=min(paused_ms, total_ms),
             total_ms=total_ms,
             block_tokens=endpoint.block_tokens,
             retries=len(self._failed_sends.tries),
@@ -316,6 +325,13 @@ class Request:
             left_out=left_out,
             cut_chars=completion.cut_chars,
         )
+
+
+async def _weights(endpoint: Endpoint, before: str | None) -> tuple[WeightsSpan, ...]:
+    """Return which weights may have written a reply that has just come; `before` is the version when it was asked for."""
+    if endpoint.weights is None or before is None:
+        return ()
+    return spans_between(before, await endpoint.weights.version())
 
 
 def _failed_send(answer: HttpResponse) -> FailedSend:

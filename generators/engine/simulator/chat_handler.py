@@ -38,6 +38,7 @@ from generators.engine.simulator.replies import (
 )
 from generators.engine.simulator.request_log import LoggedChat, RequestLog, drop_pictures
 from generators.engine.simulator.response import (
+    ABORTED,
     STREAM_TOKENS,
     ReplyUsage,
     ResponseBody,
@@ -48,6 +49,7 @@ from generators.engine.simulator.response import (
     wait_forever,
 )
 from generators.engine.simulator.tokenizer import TokenizedPrompt, Tokenizer
+from generators.engine.simulator.weights import Aborted, Weights
 from schemas.base import JsonObject
 
 SESSION = "x-session-id"
@@ -66,6 +68,7 @@ class ChatHandler:
         self.queued_replies = QueuedReplies()
         self.faults = FaultBoard()
         self.request_log = RequestLog()
+        self.weights = Weights()
         self._slots = asyncio.Semaphore(options.at_once)
         preset = None if options.preset is None else read_presets()[options.preset]
         self.clock = (
@@ -95,6 +98,7 @@ class ChatHandler:
             text_only = FaultKind.NO_PICTURES in faults
             check_chat(chat, len(prompt.ids), self.options, text_only=text_only)
             entry.prompt_tokens = len(prompt.ids)
+            await self.weights.wait_until_going()
             async with self._slot(prompt) as queued:
                 return await self._reply(
                     request,
@@ -164,9 +168,11 @@ class ChatHandler:
                 number=entry.number,
                 max_tokens=None if FaultKind.HUGE in faults else max_tokens,
             )
+            reply, paces = await self._write(chat, usage, reply, faults=faults, received=received)
             response, whole = await self._send(
-                request, chat, usage, reply=reply, faults=faults, received=received
+                request, chat, usage, reply=reply, faults=faults, pause=paces
             )
+            whole = whole and reply.finish != ABORTED
             entry.puppet = used = whole and content.verbatim
         finally:
             if text is not None and entry.session is not None and not used:
@@ -177,6 +183,45 @@ class ChatHandler:
         self.counters.e2e.observe(perf_counter() - received)
         return response
 
+    async def _write(
+        self,
+        chat: ChatRequest,
+        usage: ReplyUsage,
+        reply: TokenizedReply,
+        *,
+        faults: ActiveFaults,
+        received: float,
+    ) -> tuple[TokenizedReply, float]:
+        """Write a reply, which takes its delay; return it as far as it was written, and the pause between its events.
+
+        The first token comes half-way through the delay.
+        """
+        low, delay = (ms / 1_000 for ms in self.options.delay_ms)
+        if low < delay:
+            seed = request_seed(chat, usage.prompt, self.options)
+            delay = Random(seed).uniform(*self.options.delay_ms) / 1_000
+        if not chat.stream and FaultKind.STREAM_ERROR in faults:
+            raise HttpRefusal(500, "EngineCore encountered an issue")
+        ticket = None
+        if self.clock is not None:
+            ticket = self.clock.add(usage.prompt.keys, reply.ids, priority=chat.priority)
+        try:
+            with self.weights.reply() as ended:
+                if ticket is not None:
+                    await self.weights.write(ticket.wait_for_first(), ended)
+                    usage.cached, usage.queued = ticket.request.cached, ticket.queued_seconds
+                elif delay:
+                    await self.weights.write(asyncio.sleep(delay / 2), ended)
+                usage.first = perf_counter()
+                self.counters.ttft.observe(usage.first - received)
+                if ticket is not None:
+                    await self.weights.write(ticket.wait_for_end(), ended)
+                elif delay and not chat.stream:
+                    await self.weights.write(asyncio.sleep(delay / 2), ended)
+        except Aborted:
+            reply = reply.aborted()
+        return reply, delay / 2 / (len(reply.ids) // STREAM_TOKENS + 3)
+
     async def _send(
         self,
         request: web.Request,
@@ -185,37 +230,13 @@ class ChatHandler:
         *,
         reply: TokenizedReply,
         faults: ActiveFaults,
-        received: float,
+        pause: float,
     ) -> tuple[web.StreamResponse, bool]:
-        """Send a reply after its delay; return the response and whether all of it left.
-
-        The first token comes half-way through the delay.
-        """
-        low, delay = (ms / 1_000 for ms in self.options.delay_ms)
-        if low < delay:
-            seed = request_seed(chat, usage.prompt, self.options)
-            delay = Random(seed).uniform(*self.options.delay_ms) / 1_000
+        """Send a reply, the events of a stream `pause` seconds apart; return the response and whether all of it left."""
         body = ResponseBody(chat, reply, faults, usage)
-        if not chat.stream and FaultKind.STREAM_ERROR in faults:
-            raise HttpRefusal(500, "EngineCore encountered an issue")
-        ticket = None
-        if self.clock is not None:
-            ticket = self.clock.add(usage.prompt.keys, reply.ids, priority=chat.priority)
-        if ticket is not None:
-            await ticket.wait_for_first()
-            usage.cached, usage.queued = ticket.request.cached, ticket.queued_seconds
-        elif delay:
-            await asyncio.sleep(delay / 2)
-        usage.first = perf_counter()
-        self.counters.ttft.observe(usage.first - received)
-        if ticket is not None:
-            await ticket.wait_for_end()
         if not chat.stream:
-            if ticket is None and delay:
-                await asyncio.sleep(delay / 2)
             return await send_plain(request, body.plain(), faults)
-        events = len(reply.ids) // STREAM_TOKENS + 3
-        return await send_events(request, body.events(), faults, pause=delay / 2 / events)
+        return await send_events(request, body.events(), faults, pause=pause)
 
     def _record(self, entry: LoggedChat, reply: TokenizedReply, *, whole: bool) -> None:
         """Log and count a reply that was sent, whole or not."""

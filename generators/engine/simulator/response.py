@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from aiohttp import web
@@ -69,6 +69,9 @@ class ReplyUsage:
         }
 
 
+ABORTED = "abort"
+"""The finish reason of a reply that a pause ended."""
+
 STREAM_TOKENS = 8
 """Tokens in an event of a stream."""
 
@@ -92,6 +95,11 @@ class TokenizedReply:
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
     finish: str
+
+    def aborted(self) -> "TokenizedReply":
+        """Return the reply as it is when it is ended half-way."""
+        half = len(self.ids) // 2
+        return replace(self, pieces=self.pieces[:half], ids=self.ids[:half], finish=ABORTED)
 
     def text(self, start: int, stop: int) -> str:
         """Return the text of some of the tokens, without what ends it."""

@@ -1,7 +1,7 @@
 """The simulator as an HTTP server on this machine, started and stopped by its owner.
 
 `/v1/models`, `/v1/chat/completions`, `/tokenize`, `/version`, `/health` and `/metrics` are OpenAI's
-and vLLM's, for clients. `/fault`, `/puppet/{session}` and `/requests` are for tests.
+and vLLM's, for clients; so are those of `weights_pages`, for trainers. `/fault`, `/puppet/{session}` and `/requests` are for tests.
 """
 
 import dataclasses
@@ -22,6 +22,8 @@ from generators.engine.simulator.metrics import (
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.request_log import RequestLog
 from generators.engine.simulator.tokenizer import pieces
+from generators.engine.simulator.weights import Weights
+from generators.engine.simulator.weights_pages import WeightsPages
 from schemas.base import JsonObject, Record
 
 VERSION = "1.1.0"
@@ -64,6 +66,7 @@ class SimulatorApp:
             ("PUT", "/puppet/{session}", self._queue_reply),
             ("DELETE", "/puppet/{session}", self._clear_replies),
             ("GET", "/requests", self._requests),
+            *WeightsPages(self._chats).routes(),
         ):
             app.router.add_route(method, path, self._guard(handler))
         return app
@@ -224,6 +227,11 @@ class SimulatorServer:
     def request_log(self) -> RequestLog:
         """The requests that it got."""
         return self._handler.request_log
+
+    @property
+    def weights(self) -> Weights:
+        """Its weights, as a trainer pauses, changes and names them."""
+        return self._handler.weights
 
     def add_fault(self, fault: Fault) -> None:
         """Add a fault, as `POST /fault` does."""

@@ -39,7 +39,7 @@ class RecordedEngine:
     ) -> Reply:
         """Return the reply to `messages`, and record the call.
 
-        Of the time that it took, what the server worked on the reply counts; turns, queues, lost tries and silence do not.
+        Of the time that it took, what the server worked on the reply counts; turns, queues, pauses, lost tries and silence do not.
 
         Raises:
             RolloutFailure: the engine gives no reply.
@@ -58,6 +58,8 @@ class RecordedEngine:
             role=role,
             engine=engine_label(model.engine.card, reply.endpoint),
             model=model_name(reply.model),
+            weights_version=reply.weights[0].version if reply.weights else self._account.told_version,
+            weights_spans=reply.weights if len(reply.weights) > 1 else None,
             prompt_sha256=model.prompt.prompt_sha256,
             image_steps=tuple(picture.step for picture in pictures),
             sent_width=pictures[-1].width if pictures else None,
@@ -89,7 +91,8 @@ class RecordedEngine:
         self._account.calls.append(
             call.model_copy(update={"messages": self._message_rows(messages)})
         )
-        self._account.stopwatch.charge((reply.total_ms - (reply.queue_ms or 0.0)) / 1_000)
+        waited_ms = max(reply.queue_ms or 0.0, reply.paused_ms)
+        self._account.stopwatch.charge((reply.total_ms - waited_ms) / 1_000)
         return reply
 
     def _message_rows(self, messages: Sequence[Message]) -> list[JsonValue]:

@@ -17,6 +17,9 @@ class Account:
         """Held while no engine lives."""
         self.calls: list[Call] = []
         """The calls in the order they were made."""
+        self.told_version: str | None = None
+        """The version of the weights as their trainer told it, for replies whose server does not say it; None: it was
+        not told."""
 
     @property
     def tokens(self) -> int:

@@ -11,8 +11,6 @@ from storage.publish.card.columns import column_docs, member_docs
 
 RESERVED_COLUMNS = {
     ("Call", "role"),
-    ("Call", "weights_version"),
-    ("Episode", "weights_version"),
     ("Episode", "model_revision"),
     ("Acceptance", "assurance"),
     ("Acceptance", "judge_score"),

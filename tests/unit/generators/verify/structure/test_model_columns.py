@@ -22,7 +22,7 @@ from support.episodes.altered_episodes import (
 from support.servers.stub_engine import clicked
 
 from schemas.episodes.action import Click
-from schemas.episodes.call import Call, usage
+from schemas.episodes.call import Call, WeightsSpan, usage
 from schemas.episodes.episode import Episode, PolicyKind, StopReason, ThoughtSource
 from schemas.episodes.mistake import InjectedMistake
 from schemas.verdicts.verdict import Status
@@ -41,6 +41,14 @@ def extra_call(episode: Episode) -> Episode:
 def reordered(episode: Episode) -> Episode:
     early = episode.steps[0].at - timedelta(microseconds=1)
     return call(0, at=early)(episode)
+
+
+def written_by(*spans: tuple[str, int | None, int | None]) -> Lie:
+    """Return the lie about the versions that wrote the first reply, which has two tokens."""
+    told = [WeightsSpan(version=name, start=start, end=end) for name, start, end in spans]
+    names = ", ".join(dict.fromkeys(("1", *(span.version for span in told))))
+    first = call(0, weights_version="1", weights_spans=tuple(told))
+    return both(first, changed(weights_version=names))
 
 
 def foreign(episode: Episode) -> Episode:
@@ -67,8 +75,12 @@ LIES: dict[str, tuple[str, Lie]] = {
     "cost_usd": ("cost_usd is 0.6", changed(cost_usd=0.6)),
     "dialect": ("dialect is None", changed(dialect=None)),
     "revision": ("model_revision is stated", changed(model_revision="1")),
-    "weights": ("weights_version is stated", changed(weights_version="1")),
-    "call's weights": ("weights_version is stated", call(0, weights_version="1")),
+    "weights": ("weights_version is '1', the calls'", changed(weights_version="1")),
+    "call's weights": ("weights_version is None, the calls'", call(0, weights_version="1")),
+    "one span of weights": ("weights_spans are 1", written_by(("1", None, None))),
+    "other weights first": ("the first span's is '2'", written_by(("2", 0, 1), ("1", 1, 2))),
+    "weights with a gap": ("do not follow", written_by(("1", 0, 1), ("2", 2, 2))),
+    "weights of half a reply": ("do not follow", written_by(("1", 0, 1), ("2", 1, None))),
     "calls' numbers": ("calls are not numbered", call(1, call=7)),
     "call of no step": ("is of step 3", extra_call),
     "call that looks ahead": ("not taken yet", call(0, messages=None, image_steps=(0, 1))),
