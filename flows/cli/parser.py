@@ -153,6 +153,38 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _stream(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument(
+        "--cursor",
+        type=int,
+        default=0,
+        metavar="N",
+        help="go on after the line with this cursor; 0, the default, begins with the first episode",
+    )
+    parser.add_argument(
+        "--follow", action="store_true", help="wait for more at the end, until interrupted"
+    )
+    parser.add_argument(
+        "--groups",
+        action="store_true",
+        help="a line for each group of attempts once it is complete, and at the end one for each that is not",
+    )
+    parser.add_argument(
+        "--trace", action="store_true", help="with the exact tokens, as OpenEnv's TrainingTrace"
+    )
+    parser.add_argument(
+        "--pictures", action="store_true", help="with the pictures that traces name, in base64"
+    )
+    parser.add_argument(
+        "--max-staleness",
+        type=whole_number,
+        metavar="N",
+        help="how many versions of the weights an episode may be behind the newest one; over seats.max_staleness",
+    )
+    configuration_flags(parser)
+
+
 def _verify(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
@@ -242,6 +274,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         _serve,
         "let trainers step into the tasks, and keep every episode",
         "stepmill serve --config configs/seats.toml",
+    ),
+    "stream": (
+        _stream,
+        "print the episodes of a run as they are committed, each as a line of JSON",
+        "stepmill stream runs/demo --follow --groups",
     ),
     "verify": (
         _verify,

@@ -67,6 +67,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
+    "stream": (*_BUCKET, "seats.max_staleness"),
     "tasks show": ("sites", "tasks.source", "tasks.sources", *_PICTURES, *_ACTING),
     "tasks check": (
         "run.seed",

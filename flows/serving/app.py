@@ -13,7 +13,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from flows.serving import run_door, step_door
+from flows.serving import run_door, step_door, stream
 from flows.serving.seating import NoSeat, Seats
 from flows.serving.tokens import check_tokens
 from flows.version import version_of
@@ -67,6 +67,8 @@ def make_app(seats: Seats, tokens: Mapping[str, str]) -> web.Application:
             run_door.add_routes(app, seats)
         if door is DoorName.STEP:
             step_door.add_routes(app, seats)
+        if door is DoorName.STREAM:
+            stream.add_routes(app, seats)
     return app
 
 

@@ -4,11 +4,11 @@ A reward that the site did not give is null, and so is that of an episode that f
 """
 
 import base64
+from collections.abc import Sequence
 
 from flows.serving.versions import VersionLine
 from generators.seats.seat import end_of
 from schemas.base import JsonObject
-from schemas.episodes.call import versions_of
 from schemas.episodes.episode import Episode
 from schemas.tasks.task import Task
 from storage.export.openenv import training_trace, why_no_trace
@@ -47,15 +47,22 @@ def answer_of(task: Task, episode: Episode) -> JsonObject:
 
 
 def weights_answer(
-    episode: Episode, line: VersionLine, max_staleness: int | None
+    versions: Sequence[str],
+    line: VersionLine,
+    max_staleness: int | None,
+    *,
+    newest: str | None = None,
 ) -> tuple[JsonObject, bool]:
-    """Return the versions of the weights that wrote an episode, and whether they are older than is allowed."""
-    versions = versions_of(episode.calls)
-    staleness = line.staleness(versions)
+    """Return the versions of the weights that wrote an episode, and whether they are older than is allowed.
+
+    `newest` is the newest version there was; None: the newest that was seen.
+    """
+    newest = newest or line.newest
+    staleness = line.staleness(versions, newest)
     stale = max_staleness is not None and staleness is not None and staleness > max_staleness
     told: JsonObject = {
         "versions": [*versions],
-        "newest": line.newest,
+        "newest": newest,
         "staleness": staleness,
         "stale": stale,
     }

@@ -50,6 +50,8 @@ class EpisodeKeeper:
         self, context: JobContext, judge: UnitJudge, *, unit_size: int, commit_seconds: float
     ) -> None:
         self._context, self._judge = context, judge
+        self.store, self.lake = context.store, context.lake
+        """Where the run is, and its tables."""
         self._tasks = ServedTasks(context.store)
         self._unit_size, self._commit_seconds = max(1, unit_size), commit_seconds
         self._batch: _Batch | None = None

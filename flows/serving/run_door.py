@@ -168,8 +168,9 @@ class RunDoor:
             )
             if any(policy.lost for policy in policies):
                 self.engines.forget(engine)
-        line.note(versions_of(episode.calls))
-        weights, stale = weights_answer(episode, line, self._seats.config.seats.max_staleness)
+        versions, allowed = versions_of(episode.calls), self._seats.config.seats.max_staleness
+        line.note(versions)
+        weights, stale = weights_answer(versions, line, allowed)
         learnt = episode.trainable and not stale
         return {
             **answer_of(task, episode),

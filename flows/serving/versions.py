@@ -23,11 +23,14 @@ class VersionLine:
         """The newest one; None if none was seen."""
         return max(self._seen, key=self._place, default=None)
 
-    def staleness(self, versions: Iterable[str]) -> int | None:
-        """Return by how many versions the oldest of `versions` is behind the newest one; None: none is known."""
+    def staleness(self, versions: Iterable[str], newest: str | None = None) -> int | None:
+        """Return by how many versions the oldest of `versions` is behind `newest`; None: none of them is known.
+
+        `newest` None: the newest one that was seen.
+        """
         places = [self._place(one) for one in versions if one in self._seen]
-        newest = self.newest
-        return None if not places or newest is None else self._place(newest) - min(places)
+        last = newest or self.newest
+        return None if not places or last is None else self._place(last) - min(places)
 
     def _place(self, version: str) -> int:
         if all(one.isascii() and one.isdecimal() for one in self._seen):

@@ -1,7 +1,7 @@
 """Reads a run's tables: units, episodes and verdicts, as they are now or at a version."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -100,6 +100,16 @@ class LakeReader:
         """
         return await self._read_episodes(unit_id)
 
+    async def heads(self, units: AbstractSet[str], columns: Sequence[str]) -> list[Row]:
+        """Return some columns of the episodes of some committed units, in no order.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        dataset = await self._tables["episodes"].dataset(set(units))
+        where = pc.field("unit_id").isin(sorted(units))
+        return await asyncio.to_thread(readers.rows, dataset, where=where, columns=columns)
+
     async def content_hashes(self, unit_id: str) -> dict[str, str]:
         """Return the hash of each episode's steps, by the ids of a committed unit's episodes.
 
@@ -122,6 +132,14 @@ class LakeReader:
             raise NotFound(
                 f"{self._store.url}: has no episode {episode_id}: expected the episode_id of one of its rows"
             )
+        return await self.episode_of(unit_id, episode_id)
+
+    async def episode_of(self, unit_id: str, episode_id: str) -> tuple[Task, Episode]:
+        """Return a committed episode of a unit whole, with its task.
+
+        Raises:
+            Damaged: its rows cannot be read, or its task's row is missing.
+        """
         [episode] = await self._read_episodes(unit_id, episode_id)
         tasks = await self._read_tasks(unit_id, {episode.task_id})
         if not tasks:

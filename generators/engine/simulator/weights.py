@@ -8,7 +8,7 @@ Source: vLLM 0.32.0, `entrypoints/rl/online/api_router.py`, `v1/engine/core.py` 
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Iterator
+from collections.abc import Coroutine, Iterator
 from enum import StrEnum
 
 FIRST = "default"
@@ -78,13 +78,13 @@ class Weights:
             elif not ended.cancelled():
                 ended.exception()
 
-    async def write(self, work: Awaitable[object], ended: "asyncio.Future[None]") -> None:
+    async def write(self, work: Coroutine[None, None, None], ended: "asyncio.Future[None]") -> None:
         """Await a part of writing a reply, and as long as it stands still.
 
         Raises:
             Aborted: a pause ended the reply.
         """
-        working = asyncio.ensure_future(work)
+        working = asyncio.create_task(work)
         try:
             await asyncio.wait([working, ended], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():

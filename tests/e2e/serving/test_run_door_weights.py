@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from pydantic import JsonValue
 from support.servers.engine_servers import held_port
-from support.servers.seat_server import SeatServer, seats_config, served
+from support.servers.seat_server import Answer, SeatServer, seats_config, served
 
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.server import SimulatorServer
@@ -16,22 +17,22 @@ from schemas.configuration.config import RunConfig
 SLOW = SimulatorOptions(delay_ms=(400.0, 400.0))
 
 
-def config(home: Path, **seats: object) -> RunConfig:
+def config(home: Path, **seats: JsonValue) -> RunConfig:
     """Return a configuration whose second task takes three replies."""
     tasks: JsonObject = {"include": ["click-button"], "seeds": [0, 3]}
-    return seats_config(home, tasks=tasks, seats=dict(seats))  # type: ignore[arg-type]
+    return seats_config(home, tasks=tasks, seats=seats)
 
 
 async def until(come: Callable[[], bool]) -> None:
     """Wait until something has happened."""
     async with asyncio.timeout(120):
-        while not come():
+        while not come():  # noqa: ASYNC110 - a log of a server says no event
             await asyncio.sleep(0.01)
 
 
 def begin(
     server: SeatServer, engine: SimulatorServer, **more: object
-) -> "asyncio.Task[tuple[int, JsonObject]]":
+) -> "asyncio.Task[tuple[int, Answer]]":
     """Begin an episode."""
     task = {"name": "click-button", "index": 1}
     return asyncio.create_task(server.run({"task": task, "endpoint": engine.url, **more}))
@@ -45,16 +46,15 @@ async def until_second_reply(engine: SimulatorServer) -> None:
 
 
 async def test_replies_that_a_pause_aborts_are_asked_again(tmp_path: Path) -> None:
-    async with SimulatorServer(SLOW) as engine:
-        async with served(config(tmp_path)) as server:
-            engine.weights.version = "1"
-            playing = begin(server, engine)
-            await until_second_reply(engine)
-            await engine.weights.pause(PauseMode.ABORT)
-            await until(lambda: engine.request_log.outcomes["broken"] >= 1)
-            engine.weights.version = "2"
-            engine.weights.resume()
-            status, told = await playing
+    async with SimulatorServer(SLOW) as engine, served(config(tmp_path)) as server:
+        engine.weights.version = "1"
+        playing = begin(server, engine)
+        await until_second_reply(engine)
+        await engine.weights.pause(PauseMode.ABORT)
+        await until(lambda: engine.request_log.outcomes["broken"] >= 1)
+        engine.weights.version = "2"
+        engine.weights.resume()
+        status, told = await playing
 
     assert status == 200, told
     assert told["failure_kind"] is None
@@ -70,10 +70,9 @@ async def test_replies_that_a_pause_aborts_are_asked_again(tmp_path: Path) -> No
 async def test_an_episode_of_old_weights_is_said_to_be_stale_and_is_not_learnt_from(
     tmp_path: Path,
 ) -> None:
-    async with SimulatorServer() as engine:
-        async with served(config(tmp_path, max_staleness=1)) as server:
-            _, fresh = await begin(server, engine, weights_version="7")
-            _, old = await begin(server, engine, weights_version="5")
+    async with SimulatorServer() as engine, served(config(tmp_path, max_staleness=1)) as server:
+        _, fresh = await begin(server, engine, weights_version="7")
+        _, old = await begin(server, engine, weights_version="5")
 
     assert (fresh["weights"]["staleness"], fresh["weights"]["stale"]) == (0, False)
     assert any(fresh["trace"]["turns"][0]["loss_mask"])

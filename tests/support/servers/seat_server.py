@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 from aiohttp import web
@@ -14,7 +15,10 @@ from flows.serving.seating import Seats
 from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig, resolve
 
-TOKEN = "a-token-of-a-client"
+TOKEN = "a-token-of-a-client"  # noqa: S105 - of this test alone
+
+Answer = dict[str, Any]
+"""An answer of a server, whose shape the tests know."""
 
 
 def seats_config(home: Path, **tables: JsonObject) -> RunConfig:
@@ -40,7 +44,7 @@ class SeatServer:
     client: aiohttp.ClientSession
     """It sends the token with every request."""
 
-    async def run(self, body: object) -> tuple[int, JsonObject]:
+    async def run(self, body: object) -> tuple[int, Answer]:
         """Ask the run door; return the status and the answer."""
         async with self.client.post("/run", json=body) as answer:
             return answer.status, await answer.json()

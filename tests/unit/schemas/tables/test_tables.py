@@ -55,7 +55,7 @@ PROMISED: dict[str, str] = {
     """,
     "calls": """
         episode_id string, step int32, call int32, role string, engine string?, model string?,
-        weights_version string?, weights_spans string?, prompt_sha256 string?, messages string, image_steps list<int32>,
+        weights_version string?, prompt_sha256 string?, messages string, image_steps list<int32>,
         sent_width int32?, sent_height int32?, coordinates string?, segment int32, reply string?,
         reasoning string?, structured_mode string?,
         finish_reason string?, sampling string, prompt_tokens int32?, cached_tokens int32?,
