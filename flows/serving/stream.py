@@ -168,7 +168,10 @@ class EpisodeStream:
     async def groups(
         self, cursor: int, options: StreamOptions, *, limit: int = MAX_ITEMS
     ) -> AsyncIterator[JsonObject]:
-        """Yield the groups that the known episodes after the first `cursor` complete, at most `limit`."""
+        """Yield the groups that the known episodes after the first `cursor` complete, at most `limit`.
+
+        A group with a stale episode is refused: its line has no episodes.
+        """
         found = 0
         for place in range(cursor, self.count):
             head = self._heads[place]
@@ -181,7 +184,7 @@ class EpisodeStream:
                 "cursor": place + 1,
                 **self._group_answer(head, members),
                 "stale": stale,
-                "episodes": [*items],
+                "episodes": None if stale else [*items],
             }
             found += 1
             if found == limit:

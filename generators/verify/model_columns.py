@@ -44,7 +44,12 @@ _MS_TOLERANCE = 1.0
 def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
     """Yield columns, replies and prompts that do not fit the kind of policy."""
     by_model = episode.policy_kind is PolicyKind.MODEL
-    stated = [name for name in OF_A_MODEL if getattr(episode, name) not in (None, (), {})]
+    outside = episode.policy_kind is PolicyKind.EXTERNAL  # it may tell its calls and its replies
+    stated = [
+        name
+        for name in OF_A_MODEL
+        if getattr(episode, name) not in (None, (), {}) and not (outside and name == "calls")
+    ]
     if stated and not by_model:
         yield f"{', '.join(stated)} are stated, but the policy is {episode.policy_kind.value}"
     if episode.model_revision is not None:
@@ -54,7 +59,7 @@ def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
         yield f"weights_version is {quote(episode.weights_version)}, the calls' are {quote(own)}"
     asked = {call.step for call in episode.calls}
     for step in taken:
-        if (step.raw_reply is not None) != by_model:
+        if (step.raw_reply is not None) != by_model and not outside:
             yield f"raw_reply of step {step.step} does not fit the policy, {episode.policy_kind.value}"
         elif by_model and step.step not in asked:
             yield f"nobody was asked for step {step.step}"
@@ -65,7 +70,9 @@ def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
 def _decision_defects(kind: PolicyKind, step: Step) -> Iterator[str]:
     """Yield columns of a decision that this kind of policy cannot write."""
     by_model = kind is PolicyKind.MODEL
-    if step.thought_source is ThoughtSource.POLICY and not by_model:
+    if step.thought_source is ThoughtSource.POLICY and not (
+        by_model or kind is PolicyKind.EXTERNAL
+    ):
         yield f"a model wrote the thought of step {step.step}, the policy is another"
     if step.thought_source is ThoughtSource.REWRITTEN:
         yield f"the thought of step {step.step} was rewritten, and nothing rewrites yet"
@@ -163,6 +170,8 @@ def _weights_defects(call: Call) -> Iterator[str]:
 
 def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
     """Yield columns about a call's engine that contradict the episode or the system prompt."""
+    if episode.policy_kind is PolicyKind.EXTERNAL:
+        return  # its engine is not ours, and nothing else tells of it
     prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
     has_schema = prompt is not None and isinstance(prompt.tools, dict)  # a list is of functions
     if prompt is not None and (call.structured_mode is None) == has_schema:

@@ -189,6 +189,32 @@ async def test_a_token_may_be_certain() -> None:
     assert defects(await examined(told)) == []
 
 
+async def test_a_reply_may_be_of_several_versions_of_the_weights() -> None:
+    told = written_by(("1", 0, 1), ("2", 1, 2))(await replied())
+    unknown = written_by(("1", None, None), ("2", None, None))(await replied())
+
+    assert told.weights_version == "1, 2"
+    assert defects(await examined(told)) == []
+    assert defects(await examined(unknown)) == []
+
+
+async def test_a_policy_outside_may_tell_its_calls_replies_and_thoughts() -> None:
+    own = ("dialect", "model", "engine", "engine_version", "prompt_sha256")
+    episode = changed(
+        policy="external",
+        policy_kind=PolicyKind.EXTERNAL,
+        sampling={},
+        prompts=(),
+        **dict.fromkeys(own),
+    )(await replied())
+    calls = [
+        one.model_copy(update={"engine": None, "prompt_sha256": None, "sampling": {}})
+        for one in episode.calls
+    ]
+
+    assert defects(await examined(changed(calls=tuple(calls))(episode))) == []
+
+
 async def test_a_call_names_a_model_only_where_the_episode_does() -> None:
     found = defects(await examined(changed(model=None)(await replied())))
 
