@@ -5,8 +5,6 @@ test`, and its interpreter is handed the files.
 """
 
 import json
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +13,10 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from source_tree import ROOT
 from support.episodes.factories import make_episode
 from support.episodes.recorded_calls import FIRST, SECOND, asked, episode_of, said, user
 from support.runs.commands import called
-from support.runs.exports import lines, told_of
+from support.runs.exports import lines, reread, told_of
 from support.runs.library import MODELLED, Kept, RunLibrary
 
 from generators.engine.simulator.tokenizer import IMAGE, IMAGE_END, IMAGE_START
@@ -28,25 +25,6 @@ from storage.export.openenv import OpenEnv
 from storage.export.protocol import Line
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers
-
-PYTHON = ROOT / ".venv-verifiers" / "bin" / "python"
-SECONDS = 120.0
-
-
-def reread(*paths: Path, reader: str = "trace_reader.py") -> list[dict[str, Any]]:
-    """Return what the library that a script asks makes of each line of these files."""
-    assert PYTHON.exists(), f"{PYTHON.relative_to(ROOT)} is missing: `make test` makes it"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [PYTHON, ROOT / "tests" / "support" / "episodes" / reader, *paths],
-        env=kept,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def lost(ours: object, theirs: object, where: str = "trace") -> list[str]:

@@ -68,7 +68,7 @@ def test_an_engine_at_another_port_is_refused_where_the_list_names_one() -> None
     ],
 )
 def test_what_is_no_plain_address_is_refused(endpoint: str) -> None:
-    with pytest.raises(EngineRefused, match="endpoint: expected|none of the addresses"):
+    with pytest.raises(EngineRefused, match=r"endpoint: expected|none of the addresses"):
         check_endpoint(endpoint, LOOPBACK)
 
 
@@ -114,7 +114,7 @@ async def test_a_request_that_cannot_be_played_takes_no_seat(tmp_path: Path) -> 
         _redirecting(engine.url) as redirecting,
         served(seats_config(tmp_path)) as server,
     ):
-        address = str(server.client._base_url)  # noqa: SLF001 - aiohttp tells it nowhere else
+        address = str(server.client._base_url)
         group = {"index": 0, "group": "one"}
         refused = [
             await server.run(body)
@@ -134,7 +134,9 @@ async def test_a_request_that_cannot_be_played_takes_no_seat(tmp_path: Path) -> 
         async with server.client.post("/run", headers={"Authorization": "Bearer no"}) as nobody:
             assert nobody.status == 401
 
-        assert [status for status, _ in refused] == [502, 502, 502, 502, 400, 400, 404, 400], refused
+        assert [status for status, _ in refused] == [502, 502, 502, 502, 400, 400, 404, 400], (
+            refused
+        )
         assert "307" in refused[2][1]["error"]
         assert other[0] == 400
         assert "the group 'one' is of task" in other[1]["error"]

@@ -1,11 +1,14 @@
 """Exports of small runs, for tests of what a format writes and how."""
 
 import json
+import os
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from source_tree import ROOT
 from support.episodes.factories import RUN_ID, make_task
 from support.runs.memory_run import RULE, MemorySnapshot, tables_of
 
@@ -20,6 +23,12 @@ from schemas.verdicts.full_episode import FullEpisode
 from schemas.verdicts.verdict import Acceptance
 from storage.export.export import ExportReport, export
 from storage.export.protocol import Format, GroupFormat
+
+PYTHON = ROOT / ".venv-verifiers" / "bin" / "python"
+"""The interpreter of an environment that has the libraries which others read exports with."""
+
+SECONDS = 120.0
+"""How long a library may take."""
 
 
 def exported(
@@ -102,3 +111,19 @@ def loaded_bare(folder: Path, cache: Path) -> list[dict[str, Any]]:
 
 def _rows(loaded: Mapping[str, Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [row for split in sorted(loaded) for row in loaded[split]]
+
+
+def reread(*paths: Path, reader: str = "trace_reader.py") -> list[dict[str, Any]]:
+    """Return what the library that a script asks makes of each line of these files."""
+    assert PYTHON.exists(), f"{PYTHON.relative_to(ROOT)} is missing: `make test` makes it"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [PYTHON, ROOT / "tests" / "support" / "episodes" / reader, *paths],
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
