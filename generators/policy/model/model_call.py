@@ -58,7 +58,9 @@ class RecordedEngine:
             role=role,
             engine=engine_label(model.engine.card, reply.endpoint),
             model=model_name(reply.model),
-            weights_version=reply.weights[0].version if reply.weights else self._account.told_version,
+            weights_version=reply.weights[0].version
+            if reply.weights
+            else self._account.told_version,
             weights_spans=reply.weights if len(reply.weights) > 1 else None,
             prompt_sha256=model.prompt.prompt_sha256,
             image_steps=tuple(picture.step for picture in pictures),

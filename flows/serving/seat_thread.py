@@ -1,0 +1,116 @@
+"""Seats for programs without an event loop: they are open in a thread of their own, which runs what it is handed.
+
+A `SeatThread` is the door of code that calls and waits, as Gymnasium's. Any number of environments and of calling
+threads share one. Where it is not closed, as after a `kill -9`, the next one commits what it kept.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from flows.job.config_loader import Sources, load
+from flows.serving.opening import open_seats
+from flows.serving.seating import NoSeat, Seats
+from schemas.configuration.config import RunConfig
+
+T = TypeVar("T")
+
+ConfigLike = RunConfig | str | Path
+"""A configuration, or the path of its TOML file."""
+
+
+def config_of(given: ConfigLike) -> RunConfig:
+    """Return a configuration; that of a file with what the environment sets over it.
+
+    Raises:
+        BadConfig: the file cannot be read, or a value cannot be honoured.
+    """
+    return given if isinstance(given, RunConfig) else load(Sources(config=str(given)), os.environ)
+
+
+class SeatThread:
+    """The open seats of a configuration, in a thread."""
+
+    def __init__(self, config: ConfigLike) -> None:
+        """Open the seats; this returns once they are open.
+
+        Raises:
+            StepmillError: what `open_seats` raises.
+        """
+        self.config = config_of(config)
+        """The configuration of the run."""
+        self._loop = asyncio.new_event_loop()
+        self._opened: Future[Seats] = Future()
+        self._asked_to_end = asyncio.Event()
+        self._thread = threading.Thread(target=self._live, name="stepmill-seats", daemon=True)
+        self._thread.start()
+        try:
+            self.seats = self._opened.result()
+            """The seats; to be used in the thread's event loop alone, by way of `run`."""
+        except BaseException:
+            self.close()
+            raise
+
+    def _live(self) -> None:
+        with contextlib.closing(self._loop):
+            self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        try:
+            async with open_seats(self.config) as seats:
+                self._opened.set_result(seats)
+                await self._asked_to_end.wait()
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the seats, or closes them, raises it
+            if self._opened.done():
+                self._ended_by = error
+            else:
+                self._opened.set_exception(error)
+
+    _ended_by: BaseException | None = None
+
+    def run(self, work: Coroutine[object, object, T]) -> T:
+        """Run a coroutine in the thread's event loop, and return what it returns.
+
+        Raises:
+            NoSeat: the seats are closed.
+        """
+        if not self._thread.is_alive():
+            work.close()
+            raise NoSeat("the seats are closed")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """End what is played, commit every episode, and close the browsers; once is enough.
+
+        Raises:
+            StepmillError: the seats ended by an error.
+        """
+        if self._thread.is_alive():
+            with contextlib.suppress(RuntimeError):  # the loop closed at this moment
+                self._loop.call_soon_threadsafe(self._asked_to_end.set)
+            self._thread.join()
+        error, self._ended_by = self._ended_by, None
+        if error is not None:
+            raise error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
