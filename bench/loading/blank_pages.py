@@ -172,9 +172,10 @@ class _BlankWorkshop(RunResources):
 @contextlib.asynccontextmanager
 async def blank_seats(config: RunConfig) -> AsyncIterator[Seats]:
     """Open seats over pages that cost nothing."""
-    real, opening.RunResources = opening.RunResources, _BlankWorkshop  # type: ignore[misc]
+    name = RunResources.__name__
+    setattr(opening, name, _BlankWorkshop)
     try:
         async with opening.open_seats(config) as seats:
             yield seats
     finally:
-        opening.RunResources = real  # type: ignore[misc]
+        setattr(opening, name, RunResources)
