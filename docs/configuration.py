@@ -27,6 +27,7 @@ _ANY_LENGTH = 2**31 - 1
 """The longest text of a record that sets no limit."""
 
 _PATTERNS = {
+    r"^[A-Za-z_][A-Za-z0-9_]{0,99}$": "letters, digits and `_`",
     r"^[a-z0-9][a-z0-9.+-]*$": "lower-case letters, digits, `.`, `+` and `-`",
     r"^[A-Za-z_][A-Za-z0-9_-]{0,39}$": "at most 40 letters, digits, `_` and `-`",
     r"^[0-9a-f]{40}$": "40 hexadecimal digits",
