@@ -30,6 +30,7 @@ from schemas.base import canonical_json
 from schemas.episodes.viewport import UsualArea
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.page_facts import PageFacts
+from schemas.tasks.selector import rows_asked
 from schemas.tasks.task import Task
 from schemas.worlds.fault import Fault
 from schemas.worlds.world import SITE, World
@@ -44,7 +45,7 @@ WorldOf = Callable[[Task], tuple[World, Rows]]
 """Returns a task's world and its rows."""
 
 
-def _draw(task: Task) -> tuple[World, Rows]:
+def draw_world_of(task: Task) -> tuple[World, Rows]:
     """Return the world that a task's parameters name, and its rows.
 
     Raises:
@@ -52,7 +53,7 @@ def _draw(task: Task) -> tuple[World, Rows]:
     """
     match task.parameters:
         case {"family": str() as family, "world": int() as seed}:
-            return draw_whole(family, seed)
+            return draw_whole(family, seed, rows_asked(task.parameters))
         case _:
             raise BadTasks(
                 f"parameters = {canonical_json(task.parameters)}: expected a family of worlds and the seed of a "
@@ -100,7 +101,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
         """`world_of` returns a task's world; None: it is drawn from the family and seed of its parameters."""
         super().__init__(NAME)
         self._gateway = gateway
-        self._world_of = world_of or _draw
+        self._world_of = world_of or draw_world_of
         self._server = WorldServer(COOKIE)
         self._hosts = set[str]()
 

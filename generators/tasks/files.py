@@ -19,12 +19,13 @@ from generators.tasks.site_offers import MAX_STEPS, SiteOffer, make_template_tas
 from registries.entry_points import Group
 from registries.registry import check_known
 from registries.splits.registry import is_stated
-from schemas.base import JsonObject, Record, canonical_json
+from schemas.base import JsonObject, Record, canonical_json, first_mistake
 from schemas.errors import BadTasks, NotFound
 from schemas.nearest import did_you_mean
 from schemas.page_facts import PageFacts
 from schemas.tasks.expectation import Expectation, parse_expectation
 from schemas.tasks.reference import Reference
+from schemas.tasks.selector import asked_of
 from schemas.tasks.task import MAX_SEED, Task, task_id
 from schemas.tasks.task_file import TaskFile, check_files
 
@@ -250,6 +251,10 @@ def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
     if row.template_id not in offer.templates:
         hint = did_you_mean(row.template_id, offer.templates)
         raise BadRow(f"{offer.name} has no template '{row.template_id}'{hint}")
+    try:
+        asked = None if offer.draw is None else asked_of(row.parameters or {})
+    except ValidationError as error:
+        raise BadRow(f"parameters.asked: {first_mistake(error)}") from None
     return make_template_task(
         offer,
         row.template_id,
@@ -257,6 +262,7 @@ def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         source=source,
         parameters=row.parameters,
         faults=0.0 if row.fault is None else 1.0,
+        difficulty=asked,
     )
 
 

@@ -50,7 +50,14 @@ class Stratum:
 
 
 def draw_tasks(strata: Sequence[Stratum], *, count: int, seed: int) -> Iterator[Task]:
-    """Yield `count` different tasks, or all if there are fewer.
+    """Yield `count` different tasks, or all if there are fewer; see `draw_places`."""
+    return (stratum[place] for stratum, place in draw_places(strata, count=count, seed=seed))
+
+
+def draw_places(
+    strata: Sequence[Stratum], *, count: int, seed: int
+) -> Iterator[tuple[Stratum, int]]:
+    """Yield the places of `count` different tasks, or of all if there are fewer.
 
     Sites differ by at most one task, and so do the templates of a site, where each has enough.
     """
@@ -63,7 +70,7 @@ def draw_tasks(strata: Sequence[Stratum], *, count: int, seed: int) -> Iterator[
         shares = _share(part, {name: one.size for name, one in group.items()}, key=(seed, site))
         for name, wanted in shares.items():
             places = _draw_places(group[name].size, wanted, key=(seed, site, name))
-            yield from (group[name][place] for place in places)
+            yield from ((group[name], place) for place in places)
 
 
 def _share(count: int, sizes: Mapping[str, int], *, key: tuple[int | str, ...]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from registries.splits.registry import entry_of
 from schemas.base import JsonObject
 from schemas.configuration.application import Application
 from schemas.errors import BadConfig
+from schemas.tasks.selector import Difficulty
 from schemas.tasks.task import Task, task_id
 
 MAX_STEPS = 100
@@ -52,9 +53,9 @@ class SiteOffer:
     """Origins beside that one on which tasks may start as well."""
     users: tuple[str, ...] = ()
     """The users that a task may name; empty: a task names none."""
-    draw: Callable[[str, int, float], Task] | None = None
-    """Makes the task of a template and a seed, with a fault of the site by a chance, where it includes more than a
-    start; None: the page states the goal."""
+    draw: Callable[[str, int, float, Difficulty | None], Task] | None = None
+    """Makes the task of a template and a seed, with a fault of the site by a chance, as difficult as is asked for, where
+    it includes more than a start; None: the page states the goal."""
     faults: float = 0.0
     """The share of drawn tasks with a fault of the site."""
     judges_state: bool = False
@@ -151,18 +152,22 @@ def make_template_task(
     source: str,
     parameters: JsonObject | None = None,
     faults: float | None = None,
+    difficulty: Difficulty | None = None,
 ) -> Task:
     """Return the task of a template and a seed; `faults` is the chance of a fault of the site, None: the offer's.
 
+    `difficulty` is that of a drawn task; None: as the seed draws it.
+
     Raises:
         KeyError: the site has no such template.
+        BadTasks: no website that was tried has such a task.
     """
     template = offer.templates[template_id]
     entry = entry_of(offer.name, template_id)
     split, version = ("", None) if entry is None else (entry.split, entry.version)
     if offer.draw is not None:
         chance = offer.faults if faults is None else faults
-        drawn = offer.draw(template_id, seed, chance)
+        drawn = offer.draw(template_id, seed, chance, difficulty)
         return drawn.model_copy(update={"source": source, "split": split, "split_version": version})
     return Task(
         task_id=task_id(

@@ -17,13 +17,13 @@ from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
 from generators.tasks.site_offers import SiteOffer, site_offers
 from generators.tasks.task_file_reader import TaskFile, read_task_file
-from registries.splits.registry import SplitOf, split_of, splits_of_files
+from registries.splits.registry import SplitOf, entry_of, split_of, splits_of_files
 from schemas.configuration.application import Application
 from schemas.configuration.config import seed_range
 from schemas.configuration.sections import TasksSection
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
-from schemas.tasks.task import Task
+from schemas.tasks.task import SPLITS, Task
 
 MAX_TASKS = 1_000_000
 """Maximum number of tasks in one plan; each takes 1.5 kB of memory."""
@@ -77,11 +77,8 @@ def plan_tasks(
         BadConfig: an application has the name of a site that ships.
         BadTasks: a source is unreadable, has an unknown name, or selects nothing.
     """
-    sites = site_offers(applications, faults=section.faults)
-    files = _read_files(section, sites)
-    splits = splits_of_files(task for file in files for task in file.tasks)
-    offers = [sites[name] for name in _sources(section) if _is_site(name, sites)]
-    strata = _strata(offers, files, section=section, sites=sites)
+    sources = read_sources(section, applications)
+    sites, splits, strata = sources.sites, sources.splits, sources.strata
     ready = [stratum for stratum in strata if stratum.offer.refusal is None]
     available = sum(stratum.size for stratum in ready)
     _check_count(available, section, templates=len(ready))
@@ -91,15 +88,54 @@ def plan_tasks(
         if section.sample is None
         else draw_tasks(ready, count=section.sample, seed=seed)
     )
-    drawn = sorted((_in_split(task, splits) for task in chosen), key=_place)
+    drawn = sorted((in_split(task, splits) for task in chosen), key=_place)
     never = (task for one in strata if one.offer.refusal is not None for task in one)
-    refused = sorted((_in_split(task, splits) for task in never), key=_place)
+    refused = sorted((in_split(task, splits) for task in never), key=_place)
     return TaskPlan(
         tasks=tuple(task for task in drawn if sites[task.site].missing is None),
         waiting=tuple(task for task in drawn if sites[task.site].missing is not None),
         refused=tuple(refused),
-        unmapped=tuple(line for file in files for line in file.unmapped),
+        unmapped=tuple(line for file in sources.files for line in file.unmapped),
         available=available,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources of a section, read but not drawn from."""
+
+    sites: Mapping[str, SiteOffer]
+    """The sites that tasks may name."""
+    files: tuple[TaskFile, ...]
+    """The task files."""
+    splits: Mapping[str, SplitOf]
+    """The splits of the templates that files state."""
+    strata: tuple[Stratum, ...]
+    """The tasks of the chosen templates, sorted by site and template."""
+
+    def split_of(self, stratum: Stratum) -> str:
+        """Return the split of all tasks of a template."""
+        found = self.splits.get(stratum.template) or entry_of(stratum.offer.name, stratum.template)
+        return SPLITS[0] if found is None else found.split
+
+
+def read_sources(
+    section: TasksSection, applications: Mapping[str, Application] | None = None
+) -> Sources:
+    """Return the sources of a section.
+
+    Raises:
+        BadConfig: an application has the name of a site that ships.
+        BadTasks: a source is unreadable, has an unknown name, or selects nothing.
+    """
+    sites = site_offers(applications, faults=section.faults)
+    files = _read_files(section, sites)
+    offers = [sites[name] for name in _names_of(section) if _is_site(name, sites)]
+    return Sources(
+        sites=sites,
+        files=tuple(files),
+        splits=splits_of_files(task for file in files for task in file.tasks),
+        strata=tuple(_strata(offers, files, section=section, sites=sites)),
     )
 
 
@@ -120,7 +156,7 @@ def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
     return sites[task.site].obstacle
 
 
-def _in_split(task: Task, splits: Mapping[str, SplitOf]) -> Task:
+def in_split(task: Task, splits: Mapping[str, SplitOf]) -> Task:
     """Return a task with the split of its template; `splits` are those of templates in files."""
     found = splits.get(task.template_id) or split_of(task)
     if (task.split, task.split_version) == (found.split, found.version):
@@ -156,12 +192,12 @@ def _check_drawn(count: int, section: TasksSection) -> None:
         )
 
 
-def _sources(section: TasksSection) -> list[str]:
+def _names_of(section: TasksSection) -> list[str]:
     return list(dict.fromkeys(section.sources or (section.source,)))
 
 
 def _read_files(section: TasksSection, sites: Mapping[str, SiteOffer]) -> list[TaskFile]:
-    names = (name for name in _sources(section) if not _is_site(name, sites))
+    names = (name for name in _names_of(section) if not _is_site(name, sites))
     return [_read_file(Path(name), sites) for name in names]
 
 

@@ -66,6 +66,7 @@ class Content(NamedTuple):
 
 class _File(Record):
     version: int = Field(ge=1)
+    """The version of the entries."""
     sites: dict[str, dict[str, tuple[tuple[str, ...], ...]]]
     """The groups by site and split; a group is a list of templates, or of a glob that ends in `/*`."""
 

@@ -43,7 +43,7 @@ def _list_templates(args: argparse.Namespace) -> int:
         and args.split in (None, splits.get(name, SPLITS[0]))
     ]
     if not chosen:
-        raise BadTasks(f"none of these templates has {_asked(args)}")
+        raise BadTasks(f"none of these templates has {_wish(args)}")
     templates: list[_Line] = [
         {
             "template": name,
@@ -68,7 +68,7 @@ def _list_templates(args: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _asked(args: argparse.Namespace) -> str:
+def _wish(args: argparse.Namespace) -> str:
     """Return what was asked for of each, in words."""
     tags = [f"every tag of {args.tag}"] if args.tag else []
     return " and ".join([*tags, *([f"the split '{args.split}'"] if args.split else [])])
@@ -110,7 +110,7 @@ def _list_tasks(args: argparse.Namespace) -> int:
         if set(args.tag) <= set(task.tags) and args.split in (None, task.split)
     ]
     if not tasks:
-        raise BadTasks(f"none of these tasks has {_asked(args)}")
+        raise BadTasks(f"none of these tasks has {_wish(args)}")
     listed: list[dict[str, object]] = [
         {
             "task_id": task.task_id,

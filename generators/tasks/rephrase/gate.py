@@ -19,6 +19,7 @@ from generators.worlds.drawing.draw import draw_whole
 from generators.worlds.state.database import Rows
 from generators.worlds.state.display import show
 from schemas.tasks.expectation import Expectation
+from schemas.tasks.selector import rows_asked
 from schemas.tasks.task import Task, task_id
 from schemas.worlds.field import Kind
 from schemas.worlds.world import Entity, World
@@ -148,9 +149,9 @@ def _has(goal: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def gate_of(family: str, seed: int) -> GoalGate:
-    """Return the gate of a seed's world."""
-    return GoalGate(*draw_whole(family, seed))
+def gate_of(family: str, seed: int, count: int | None = None) -> GoalGate:
+    """Return the gate of a seed's world; `count` is the number of rows that its largest table was asked to have."""
+    return GoalGate(*draw_whole(family, seed, count))
 
 
 def gate_for(task: Task) -> GoalGate | None:
@@ -158,4 +159,4 @@ def gate_for(task: Task) -> GoalGate | None:
     family, seed = task.parameters.get("family"), task.parameters.get("world")
     if not isinstance(family, str) or not isinstance(seed, int):
         return None
-    return gate_of(family, seed)
+    return gate_of(family, seed, rows_asked(task.parameters))

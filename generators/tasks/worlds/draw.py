@@ -6,6 +6,7 @@ The same world, rows, seed and count give the same tasks in every process.
 from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from random import Random
 
 from generators.sites.gates import leak_gates
@@ -37,6 +38,7 @@ from generators.worlds.state.database import Rows
 from schemas.errors import BadTasks
 from schemas.tasks.expectation import Matches
 from schemas.tasks.reference import MAX_STEPS, Purpose
+from schemas.tasks.selector import Difficulty as Asked
 from schemas.tasks.task import Task
 from schemas.worlds.world import SITE, World
 
@@ -48,6 +50,9 @@ _FURTHER = 2**40
 
 _WORDINGS = 4
 """Maximum number of goals that are worded for a draft until the resolver reads one as its task."""
+
+_CHOICE = 12
+"""The number of a world's first tasks among which the one nearest to what is asked for is taken."""
 
 _TRIES = 90
 """Maximum number of consecutive draws without a new task before a kind counts as exhausted."""
@@ -77,10 +82,18 @@ def kinds_of(family: str) -> list[str]:
     return [one.name for one in kinds if one.needs is None or has_pattern(family, one.needs)]
 
 
-def draw_task(template_id: str, seed: int, faults: float = 0.0, *, as_worded: bool = False) -> Task:
+def draw_task(
+    template_id: str,
+    seed: int,
+    faults: float = 0.0,
+    difficulty: Asked | None = None,
+    *,
+    as_worded: bool = False,
+) -> Task:
     """Return a kind's first task in the world of a seed, or in a further world if that has no such task.
 
     `template_id` is the family and the kind, as `shop/find`; `faults` is the share of tasks whose site has a fault.
+    `difficulty` is what is asked for: of a world's first tasks the nearest is taken, and its parameters record it.
     `as_worded` takes goals that the resolver does not read, as a measure of it needs them.
 
     Raises:
@@ -88,12 +101,22 @@ def draw_task(template_id: str, seed: int, faults: float = 0.0, *, as_worded: bo
     """
     family, kind = template_id.split("/")
     for attempt in range(_WORLDS):
-        world, setting = _world_and_setting(family, seed + attempt * _FURTHER)
-        task = next(_tasks(setting, KINDS[kind], seed, world.sha256, as_worded=as_worded), None)
+        rows = None if difficulty is None else difficulty.rows
+        world, setting = _world_and_setting(family, seed + attempt * _FURTHER, rows)
+        tasks = _tasks(
+            setting,
+            KINDS[kind],
+            seed,
+            world.sha256,
+            as_worded=as_worded,
+            any_siblings=difficulty is not None and difficulty.distractors is not None,
+        )
+        task = _nearest(tasks, difficulty)
         if task is None:
             continue
         chance = Random(f"fault {template_id} {seed}")
-        if chance.random() < faults:
+        wanted = None if difficulty is None else difficulty.faults
+        if chance.random() < (faults if wanted is None else wanted):
             task = with_fault(setting, task, chance)
         return to_task(world, task)
     raise BadTasks(
@@ -102,23 +125,47 @@ def draw_task(template_id: str, seed: int, faults: float = 0.0, *, as_worded: bo
     )
 
 
+def _nearest(tasks: Iterator[WorldTask], asked: Asked | None) -> WorldTask | None:
+    """Return the first task, or of the first ones that with the distractors and steps asked for; None: there is none."""
+    if asked is None:
+        return next(tasks, None)
+    is_measured = asked.distractors is not None or asked.steps is not None
+    among = islice(tasks, _CHOICE if is_measured else 1)
+    found = min(among, key=lambda one: _distance(one, asked), default=None)
+    return None if found is None else found.model_copy(update={"asked": asked})
+
+
+def _distance(task: WorldTask, asked: Asked) -> float:
+    """Return how far a task is from what is asked for, in parts of it."""
+    steps = task.difficulty.actions if task.difficulty is not None else 0
+    pairs = ((asked.distractors, task.distractors or 0), (asked.steps, steps))
+    return sum(abs(has - wanted) / max(1, wanted) for wanted, has in pairs if wanted is not None)
+
+
 def is_in_further_world(task: Task) -> bool:
     """Return whether a task is set in another world than its seed's, because that has no task of its kind."""
     return task.site == SITE and task.parameters.get("world") != task.seed
 
 
 @lru_cache(maxsize=64)  # a world's tasks are of many kinds
-def _world_and_setting(family: str, seed: int) -> tuple[World, Setting]:
-    world, rows = draw_whole(family, seed)
+def _world_and_setting(family: str, seed: int, count: int | None) -> tuple[World, Setting]:
+    world, rows = draw_whole(family, seed, count)
     return world, Setting(world, rows)
 
 
 def _tasks(
-    setting: Setting, kind: TaskKind, seed: int, name: str, *, as_worded: bool = False
+    setting: Setting,
+    kind: TaskKind,
+    seed: int,
+    name: str,
+    *,
+    as_worded: bool = False,
+    any_siblings: bool = False,
 ) -> Iterator[WorldTask]:
     """Yield tasks of a kind; `name` seeds the draws.
 
-    Tasks with few distractors are skipped until a third of the consecutive draws have failed.
+    Tasks with few distractors are skipped until a third of the consecutive draws have failed, unless any number of
+    them will do.
     """
     if setting.world.language not in languages():
         return
@@ -140,7 +187,7 @@ def _tasks(
             continue
         goal = f"{task.expect.model_dump_json()} {draft.reference}"
         is_easy = task.distractors is not None and task.distractors < MIN_SIBLINGS
-        if is_easy and failed < _TRIES // 3:
+        if is_easy and not any_siblings and failed < _TRIES // 3:
             continue
         if goal not in goals and is_earned(setting, task):
             failed = 0

@@ -62,19 +62,21 @@ def draw_world(family: str, seed: int) -> World:
     return draw_whole(family, seed)[0]
 
 
-def draw_whole(family: str, seed: int) -> tuple[World, Rows]:
+def draw_whole(family: str, seed: int, count: int | None = None) -> tuple[World, Rows]:
     """Return the world of a seed and its rows, which callers must not change.
+
+    `count` is the number of rows of its largest table, the others in proportion; None: as the seed draws them.
 
     Raises:
         BadTasks: the family does not exist, or its file allows no valid world.
     """
-    drawn = draw(family, seed)
+    drawn = draw(family, seed, count)
     return drawn.world, drawn.rows
 
 
 @lru_cache(maxsize=64)  # a world's tasks are drawn, then attempted and replayed
-def draw(family: str, seed: int) -> Drawn:
-    """Return the world of a seed, its rows, and the number of invalid draws before it.
+def draw(family: str, seed: int, count: int | None = None) -> Drawn:
+    """Return the world of a seed, its rows, and the number of invalid draws before it; `count` as in `draw_whole`.
 
     Raises:
         BadTasks: the family does not exist, or its file allows no valid world.
@@ -82,7 +84,7 @@ def draw(family: str, seed: int) -> Drawn:
     check_family(family)
     language = language_of(family, seed)
     further_fonts(language)  # refuses a language without a font before anything is drawn
-    return draw_valid(shipped_family(family, language), family, seed)
+    return draw_valid(shipped_family(family, language), family, seed, count)
 
 
 def language_of(family: str, seed: int) -> Language:
@@ -140,8 +142,8 @@ def worlds_in_turn(
     return list(itertools.islice(fitting, count))
 
 
-def draw_valid(family: Family, name: str, seed: int) -> Drawn:
-    """Return the first valid world that a seed draws from a family of the given name.
+def draw_valid(family: Family, name: str, seed: int, count: int | None = None) -> Drawn:
+    """Return the first valid world that a seed draws from a family of the given name; `count` as in `draw_whole`.
 
     Raises:
         BadTasks: all `_DRAWS` draws are invalid; the message has the last reason.
@@ -149,7 +151,7 @@ def draw_valid(family: Family, name: str, seed: int) -> Drawn:
     reason = ""
     for again in range(_DRAWS):
         try:
-            world = make_world(family, name, seed, again=again)
+            world = make_world(family, name, seed, again=again, count=count)
             return Drawn(world, draw_rows(world), again)
         except ValidationError as error:
             reason = first_mistake(error)

@@ -1,7 +1,7 @@
 """Draws the specification of a world from a family and a seed, part by part."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -21,7 +21,7 @@ from generators.worlds.drawing.locales import LOCALES, locales_of
 from generators.worlds.drawing.look import draw_font, draw_look
 from generators.worlds.drawing.procedures import draw_manual
 from generators.worlds.drawing.roles import draw_roles
-from generators.worlds.drawing.text_recipes import draw_text, make_faker
+from generators.worlds.drawing.text_recipes import draw_text, make_faker, recipe_of
 from generators.worlds.drawing.views import draw_views
 from generators.worlds.drawing.widgets import draw_dates, picker_packages, with_widgets
 from generators.worlds.kits.kit import kit_packages
@@ -33,6 +33,9 @@ from schemas.worlds.world import Entity, Transition, Workflow, World
 _FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
 """The first day on which a world's clock may stand, and the number of days from it."""
 
+_FEWEST_ROWS = 3
+"""The least rows of a table that is made smaller, unless it has fewer."""
+
 _WORKING_HOURS = (8 * 60, 18 * 60)
 """The minutes of the day between which a world's clock stands."""
 
@@ -43,8 +46,12 @@ class Fullest(Random):
     random = staticmethod(itertools.repeat(0.0).__next__)
 
 
-def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World:
+def make_world(
+    family: Family, name: str, seed: int, *, again: int = 0, count: int | None = None
+) -> World:
     """Return the world of a seed; `again` is the number of invalid draws before.
+
+    `count` is the number of rows of its largest table, the others in proportion; None: as the seed draws them.
 
     Raises:
         ValidationError: the drawn specification is invalid.
@@ -54,7 +61,7 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
     def stream(part: str) -> Random:
         return Random(f"{root}/{part}")
 
-    draft = begin(family, name, seed, stream)
+    draft = begin(family, name, seed, stream, count)
     drop_loose_dates(draft)
     users, leaders = family.roles.user, family.roles.leader
     draw_roles(draft, users, leaders, Random(f"roles {name} {seed}"))
@@ -65,7 +72,13 @@ def make_world(family: Family, name: str, seed: int, *, again: int = 0) -> World
     return draft.finish()
 
 
-def begin(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> WorldDraft:
+def begin(
+    family: Family,
+    name: str,
+    seed: int,
+    stream: Callable[[str], Random],
+    count: int | None = None,
+) -> WorldDraft:
     """Return the parts of a world that the family's file describes; `stream` gives each part its randomness."""
     language = family.language
     rng = stream("site")
@@ -73,10 +86,7 @@ def begin(family: Family, name: str, seed: int, stream: Callable[[str], Random])
     formats = LOCALES[locale]
     faker = make_faker(locale)
     faker.random = stream("names")
-    entities = {
-        key: _scale_amounts(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
-        for key, entity in family.entities.items()
-    }
+    entities = _entities(family, stream, scale=formats.scale, count=count)
     counts = {key: entity.rows for key, entity in entities.items()}
     days = rng.choice(formats.days)
     dates = draw_dates(stream("dates"), days, language)
@@ -121,6 +131,17 @@ def begin(family: Family, name: str, seed: int, stream: Callable[[str], Random])
     )
 
 
+def _entities(
+    family: Family, stream: Callable[[str], Random], *, scale: int, count: int | None
+) -> dict[str, Entity]:
+    """Return the drawn entities; `scale` is that of amounts, and `count` is as in `make_world`."""
+    entities = {
+        key: _scale_amounts(_entity(key, entity, stream(f"entity/{key}")), scale)
+        for key, entity in family.entities.items()
+    }
+    return entities if count is None else _resize(entities, count)
+
+
 def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
     called = rng.randrange(len(entity.one))
     title, *others = (
@@ -141,6 +162,21 @@ def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
         apart=entity.apart,
         sections=_sections(entity, [key for key, _ in others], rng),
     )
+
+
+def _resize(entities: Mapping[str, Entity], count: int) -> dict[str, Entity]:
+    """Return entities in proportion, the largest with so many rows; none has fewer than 3, or more than it has titles."""
+    largest = max(entity.rows for entity in entities.values())
+    return {
+        key: entity.model_copy(update={"rows": _rows(entity, count / largest)})
+        for key, entity in entities.items()
+    }
+
+
+def _rows(entity: Entity, scale: float) -> int:
+    titles = recipe_of(entity.title).max_texts
+    wanted = max(min(_FEWEST_ROWS, entity.rows), round(entity.rows * scale))
+    return wanted if titles is None else min(wanted, max(entity.rows, titles // 2))
 
 
 def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[Section, ...]:

@@ -9,6 +9,7 @@ from generators.tasks.worlds.ground.mentions import Said
 from schemas.base import JsonObject, Record
 from schemas.tasks.expectation import Expectation
 from schemas.tasks.reference import Do, Reference, ReferenceStep
+from schemas.tasks.selector import Difficulty as Asked
 from schemas.tasks.task import Task, task_id
 from schemas.worlds.fault import Fault
 from schemas.worlds.world import SITE, World
@@ -83,6 +84,8 @@ class WorldTask(Record):
     """The difficulty; None: not measured."""
     distractors: int | None = None
     """The number of rows that resemble one in question; None: the task concerns no existing row."""
+    asked: Asked | None = None
+    """The difficulty that was asked for; None: none was."""
     fault: Fault | None = None
     """What goes wrong on the site while it is attempted; None: nothing."""
     meanwhile: Meanwhile | None = None
@@ -141,6 +144,9 @@ def to_task(world: World, task: WorldTask) -> Task:
         parameters["manners"] = [*task.manners]
     if task.difficulty is not None:
         parameters["difficulty"] = task.difficulty.model_dump(mode="json")
+    if task.asked is not None:
+        parameters["asked"] = task.asked.model_dump(mode="json", exclude_none=True)
+        parameters["distractors"] = task.distractors
     if task.fault is not None:
         parameters["fault"] = task.fault.value
     if task.meanwhile is not None:
