@@ -61,6 +61,7 @@ from generators.sites.registry import RunSites
 from generators.worlds.drawing.draw import FAMILIES
 from registries.splits.registry import entry_of
 from schemas.tasks.task import SPLITS
+from schemas.worlds.world import SITE
 
 HELD_OUT, HELD_OUT_OLD = "held-out families", "held-out families, old rows"
 """The target that the learning curve is measured on, and the same of an earlier teacher.
@@ -69,12 +70,6 @@ The latter is not played: its tasks were drawn by other code."""
 
 APPLICATIONS = ROOT / "configs" / "apps.toml"
 """The run of the applications; they have to be installed."""
-
-
-def is_taught(family: str) -> bool:
-    """Return whether the tasks of a family of worlds are in the split that is learnt from."""
-    found = entry_of("worlds", f"{family}/find")
-    return found is not None and found.split == SPLITS[0]
 
 
 async def play(
@@ -148,7 +143,7 @@ def measure(
         "bench": "transfer",
         "learnt": {arm: describe([each[arm] for each in drawn]) for arm in learnt},
         "worlds": len({one.world for one in learnt[WORLDS]}),
-        "held_out_families": [name for name in FAMILIES if not is_taught(name)],
+        "held_out_families": [name for name in FAMILIES if not _is_taught(name)],
         "targets": {
             name: score_target(script, weights, lessons, plays=0 if name == HELD_OUT_OLD else plays)
             for name, lessons in targets.items()
@@ -260,9 +255,15 @@ def print_table(figures: Mapping[str, Any]) -> None:
         print(f"{count} worlds, {figures['curve_steps']} steps: {show(found)}", file=sys.stderr)
 
 
+def _is_taught(family: str) -> bool:
+    """Return whether a family of worlds is in `train`."""
+    entry = entry_of(SITE, f"{family}/*")
+    return entry is not None and entry.split == SPLITS[0]
+
+
 def make_rows(folder: Path, *, worlds: int, tasks: int, seeds: int) -> None:
     """Make the rows that are not in the folder yet, as `worlds`, `miniwob`, `miniwob-held-out` and `apps`."""
-    taught = sum(map(is_taught, FAMILIES))
+    taught = sum(map(_is_taught, FAMILIES))
     last = -(-worlds // taught) - 1
     miniwob = ["policy.name=teacher", "publish.include_rejected=false"]
     first = HELD_OUT_SEEDS
