@@ -250,8 +250,8 @@ class ReferenceStep(Record):
     by: SkipJsonSchema[tuple[Fact, ...]] = Field(
         default=(), max_length=MAX_KEPT, exclude_if=lambda by: not by, repr=False
     )
-    """What tells in a list that the row to be opened is the one that is meant, as the task's generator says it; empty:
-    its name does."""
+    """What tells in a list that the row to be opened, or each that is kept, is one that is meant, as the task's generator
+    says it; empty: its name does."""
     purpose: SkipJsonSchema[Purpose | None] = Field(
         default=None, exclude_if=lambda purpose: purpose is None, repr=False
     )

@@ -75,9 +75,10 @@ def proofs(action: Action, sight: Sight, past: Past) -> Iterator[Remark]:
 
 
 def _is_wanted_state(value: str, sight: Sight, past: Past) -> bool:
-    """Return whether a value is in the goal of a task that takes a row to another state, and is not the row's name."""
+    """Return whether a value is in the goal of a task that takes a row to another state, and is no row's name."""
     is_taken_on = any(one.step.purpose in _STEPS for one in past.done)
-    is_name = value == words(sight.screen.heading)
+    links = (words(one.text) for one in sight.elements() if one.tag == "a")
+    is_name = value == words(sight.screen.heading) or value in links
     return is_taken_on and not is_name and len(value) >= _SHORTEST and names(past.goal, value)
 
 

@@ -19,6 +19,8 @@ _SHORTEST, _LONGEST = 3, 60
 
 def looks(step: ReferenceStep, course: Course, goal: str, *, way: str, scrolls: int) -> str:
     """Return why a list is scrolled: `way` is `on` or `up`, where it may have changed since it was seen."""
+    if step.do is Do.READ and not step.keep and way == "on":
+        return sentence("policy.looks_for_more")  # there may be no rows at all
     if step.do is Do.READ:
         aim = _aim(step, scrolls) if way == "on" else None
         return sentence("policy.reads_on_for", aim=aim) if aim else sentence(f"policy.reads_{way}")
@@ -48,13 +50,13 @@ def _is_named(step: ReferenceStep, course: Course, goal: str) -> bool:
 
 def _aim(step: ReferenceStep, scrolls: int) -> str | None:
     """Return what a list is read for, now and then; None: that was just said, or nobody knows."""
-    is_due = scrolls % _EVERY == 1
+    is_due = bool(step.keep) and scrolls % _EVERY == 1
     return step.why if is_due and step.why and "⟪" not in step.why else None
 
 
 def _facts_of(step: ReferenceStep, to_come: Sequence[ReferenceStep], goal: str) -> str:
     """Return what the goal says of the row that is looked for, in quotation marks; empty: nothing that can be quoted."""
-    by = next((one.by for one in to_come if one.on == step.on and one.by), ())
+    by = [fact for one in to_come if one.on == step.on for fact in one.by]
     values = dict.fromkeys(one.value for one in by if one.value)
     said = [f'"{one}"' for one in values if _can_be_quoted(one) and names(goal, one)][:_MOST]
     return " and ".join(said)

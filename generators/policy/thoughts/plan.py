@@ -163,8 +163,10 @@ def _without_echo(phases: Sequence[_Phase]) -> Iterator[_Phase]:
     """Yield phases, without the name of what is searched where it is found by it, and without what a filter says already."""
     found = {one.on for one in phases if one.name == "find"}
     narrowed = {f'"{one.on}"' for one in phases if one.name == "filter" and one.on}
-    for one, then in pairwise((*phases, _Phase(""))):
-        if (one.name, then.name) == ("look", "look_named"):
+    for before, one, then in zip(
+        (_Phase(""), *phases), phases, (*phases[1:], _Phase("")), strict=False
+    ):
+        if one.name == "look" and "look_named" in (before.name, then.name):
             continue
         is_echo = (one.name == "search" and one.on in found) or one.on in narrowed
         yield _Phase(one.name.removesuffix("_by")) if is_echo else one
@@ -196,7 +198,7 @@ def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
         on = step.on or ""
         match step.do:
             case Do.FIND:
-                yield _find(on, steps[at + 1 :], known)
+                yield _find(on, steps[at:], known)
             case Do.READ if not step.keep:  # nothing comes of it, which nobody knows beforehand
                 yield _Phase("find")
                 return
@@ -217,11 +219,11 @@ def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
 
 
 def _find(name: str, then: Sequence[ReferenceStep], known: Known) -> _Phase:
-    """Return the phase that finds a row: by its name, or by what the goal says of it; `then` is what is done next."""
+    """Return the phase that finds a row: by its name, or by what the goal says of it; `then` begins with its step."""
     if known.is_named(name):
         return _Phase("find", name)
-    opens = next((one for one in then if one.on == name and one.by), None)
-    return _by("find", [] if opens is None else _said_of(opens, known))
+    said = [value for one in then if one.on == name for value in _said_of(one, known)]
+    return _by("find", list(dict.fromkeys(said))[:_MOST_QUOTED])
 
 
 def _by(name: str, said: Sequence[str]) -> _Phase:

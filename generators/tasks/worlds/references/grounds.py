@@ -36,7 +36,12 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
         name = step.on or ""
         if step.do is Do.READ and step.keep and step.why is None:
             return _with_aim(setting, step, goal, words)
-        if step.purpose not in OPENS_ROW or step.why is not None or name in goal.told:
+        if step.why is not None or name in goal.told:
+            return step
+        if step.do is Do.FIND:
+            by = tuple(dict.fromkeys(_description(setting, name, goal, words)))
+            return step.model_copy(update={"by": by})
+        if step.purpose not in OPENS_ROW:
             return step
         facts = (*_description(setting, name, goal, words), *_among(setting, name, words))
         facts = (Fact(of=name), *facts)

@@ -286,6 +286,17 @@ def test_a_button_beside_a_number_is_clicked_for_the_number_that_it_has_to_be() 
     assert all(says(one, "steps.count_to", text="4") for one in said)
 
 
+def test_a_row_that_the_goal_describes_is_looked_for_by_what_it_says() -> None:
+    found = list[ReferenceStep]()
+    for family in families_of("find")[:6]:
+        for task in tasks_of(family, "find"):
+            steps = [one for one in task.reference or () if one.do is Do.FIND]
+            assert not any(one.by for one in steps if (one.on or "") in task.instruction)
+            found += [one for one in steps if one.by]
+    assert found
+    assert all(fact.of == one.on and fact.value for one in found for fact in one.by)
+
+
 def aims(kind: str) -> Iterator[tuple[Task, ReferenceStep]]:
     """Yield tasks of a kind with the step that reads a list to its end."""
     for family in families_of(kind)[:6]:

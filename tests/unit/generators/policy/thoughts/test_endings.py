@@ -82,6 +82,8 @@ def test_a_state_that_the_goal_wants_is_told_after_a_step_to_it() -> None:
     assert proven(root, sell, goal=goal) == [Remark("fact", "State", "Sold")]
     assert proven(root, SAVE, goal=goal) == []
     assert proven(root, sell, goal="sell it") == []
+    owner = (node("dt", "Owner"), node("dd", "", node("a", "Sold")))
+    assert proven(node("body", "", node("dl", "", *owner)), sell, goal=goal) == []
 
 
 def test_a_cell_is_told_where_its_row_says_what_was_put_in() -> None:

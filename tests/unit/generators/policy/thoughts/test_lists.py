@@ -10,7 +10,7 @@ FIND = step(do="find", on="Lamp", text="Next")
 FACTS = (Fact(of="Lamp", label="State", value="Sold"), Fact(of="Lamp", label="N", value="7"))
 ROW = step(do="click", on="Lamp").model_copy(update={"by": FACTS})
 AIM = 'I look for each row with State "Sold".'
-READ = step(do="read", text="Next", why=AIM)
+READ = step(do="read", text="Next", why=AIM).model_copy(update={"keep": FACTS})
 
 
 def look(step: ReferenceStep, goal: str, *then: ReferenceStep, way: str = "on", n: int = 1) -> str:
@@ -33,6 +33,10 @@ def test_a_row_that_the_goal_describes_is_told_by_what_the_goal_says_of_it() -> 
         assert "Lamp" not in told
 
 
+def test_a_step_may_say_itself_what_its_row_is_like() -> None:
+    assert '\\"Sold\\"' in look(FIND.model_copy(update={"by": FACTS}), "the sold one")
+
+
 def test_of_a_row_of_which_the_goal_says_nothing_nothing_is_told() -> None:
     assert look(FIND, "the best one", ROW) == "⟪policy.finds_on⟫{}"
     assert look(FIND, "the sold one", ROW, way="up") == "⟪policy.finds_up⟫{}"
@@ -49,4 +53,11 @@ def test_what_rows_are_read_for_is_said_now_and_then() -> None:
 
 
 def test_a_list_that_is_read_without_a_reason_is_told_as_any() -> None:
-    assert look(step(do="read", text="Next"), "") == "⟪policy.reads_on⟫{}"
+    bare = READ.model_copy(update={"why": None})
+    assert look(bare, "") == "⟪policy.reads_on⟫{}"
+
+
+def test_a_list_of_which_nothing_is_kept_may_have_no_rows() -> None:
+    vain = step(do="read", text="Next", why="I go through the list.")
+    assert look(vain, "") == "⟪policy.looks_for_more⟫{}"
+    assert "policy.turns⟫" in turn(vain, "")
