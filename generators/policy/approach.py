@@ -231,6 +231,8 @@ class Approach:
             return self._words_for_field(name, step.text or "")
         if step.purpose in _OPENS and self._is_known(name):
             return f'"{name}"'
+        if name.isdecimal():  # of a calendar, whose days lead to a form too
+            return "the day that I need"
         thing = None if step.purpose is None else _THINGS.get(step.purpose)
         return thing or "what I need next"
 

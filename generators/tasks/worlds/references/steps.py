@@ -8,6 +8,7 @@ closed parts of a page are opened before their content is used or read.
 from collections.abc import Iterable, Mapping
 from zlib import crc32
 
+from generators.policy.sentences.vary import sentence
 from generators.tasks.worlds.ground.row_conditions import Part
 from generators.tasks.worlds.ground.world_rows import Setting
 from generators.tasks.worlds.references.facts import facts_of, facts_of_rows, keep
@@ -373,7 +374,10 @@ def _sign_in_again(setting: Setting) -> Steps:
     noise, user = setting.world.noise, setting.world.user
     if setting.world.behaviour.enter:
         return (enter(noise.name, user, Purpose.NAME),)
-    return (fill(noise.name, user, Purpose.NAME), click(noise.resume, Purpose.IN_THE_WAY))
+    goes_on = because(
+        sentence("policy.session_go", on=noise.resume), (click(noise.resume, Purpose.IN_THE_WAY),)
+    )
+    return (fill(noise.name, user, Purpose.NAME), *goes_on)
 
 
 def to_part(setting: Setting, part: Part, field: DataField | None = None) -> Steps:

@@ -323,3 +323,26 @@ async def test_an_option_of_a_list_that_nothing_draws_is_typed() -> None:
     taken = [await _decide(policy, root) for _ in range(3)]
 
     assert [type(one) for one in taken] == [Click, TypeText, Key]
+
+
+@pytest.mark.parametrize(
+    ("on", "goal", "purpose", "told"),
+    [
+        ("17", "Book a day.", "add", "the day that I need"),
+        ("Add", "Book a day.", "add", "the way to a new one"),
+        ("Level", "Set the level to high.", "type", 'the field "Level"'),
+        ("Level", "Make it hard.", "type", 'the field for "hard"'),
+        ("Level", "Make it so.", "type", "the field that comes next"),
+        ("Lamp", "Open the lamp.", "row", '"Lamp"'),
+        ("Lamp", "Open the cheapest.", "row", "the one that I have to open"),
+    ],
+)
+async def test_what_is_out_of_sight_is_called_by_what_is_known_of_it(
+    on: str, goal: str, purpose: str, told: str
+) -> None:
+    typed = {"text": "hard"} if purpose == "type" else {}
+    do = "type" if purpose == "type" else "click"
+    policy = ReferencePolicy([step(do=do, on=on, why="So.", purpose=purpose, **typed)])
+    root = scrolled(node("body", ""), height=1_400.0)
+    found = await policy.act(PolicyInput(goal, (), SEEN, Reader(root)))
+    assert says(found.thought, "policy.unseen_down", thing=told)
