@@ -229,7 +229,7 @@ class Approach:
         name = step.on or ""
         if step.do in _ENTERS:
             return self._words_for_field(name, step.text or "")
-        if step.purpose in _OPENS and self._is_known(name):
+        if (step.purpose in _OPENS or step.do is Do.FIND) and self._is_known(name):
             return f'"{name}"'
         if name.isdecimal():  # of a calendar, whose days lead to a form too
             return "the day that I need"
