@@ -61,8 +61,11 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/serving/tokens.py": ("seats.clients", "seats.clients.token_env"),
     "flows/serving/app.py": ("seats.doors",),
     "flows/cli/serve.py": ("run.url", *_all("seats", "host port"), "limits.drain_seconds"),
-    "flows/serving/seating.py": _all("seats", "splits lease_seconds return_seconds wait_seconds")
-    + ("seats.max_waiting", "seats.clients.seats", "run.seed"),
+    "flows/serving/task_desk.py": ("seats.splits", "run.seed"),
+    "flows/serving/seating.py": (
+        *_all("seats", "lease_seconds return_seconds wait_seconds max_waiting"),
+        "seats.clients.seats",
+    ),
     "flows/serving/step_door.py": _all("seats", "silence_seconds max_waiting"),
     "flows/serving/tools.py": _all("seats", "silence_seconds max_waiting"),
     "flows/serving/opening.py": ("seats.commit_seconds", "tasks.unit_size"),

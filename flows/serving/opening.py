@@ -15,6 +15,7 @@ from flows.job.validate import check_verifiers
 from flows.resources.resources import RunResources
 from flows.serving.keeper import EpisodeKeeper
 from flows.serving.seating import Seats
+from flows.serving.task_desk import TaskDesk
 from generators.policy.factory import PolicyFactory
 from generators.tasks.on_demand import TaskPool
 from schemas.configuration.config import RunConfig
@@ -56,10 +57,9 @@ async def open_seats(config: RunConfig) -> AsyncIterator[Seats]:
             config,
             setup,
             keeper,
-            pool=pool,
+            desk=TaskDesk(config, pool, run_id=run.run_id, first_attempt=first),
             slots=resources.slots,
             memory=resources.memory,
-            first_attempt=first,
         )
         try:
             yield seats

@@ -19,20 +19,17 @@ from flows.job.plan import PlannedAttempt
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.memory_room import MemoryRoom
 from flows.serving.keeper import EpisodeKeeper
+from flows.serving.task_desk import TaskDesk
 from generators.browser.slots import Slots
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy, PolicyCard
 from generators.seats.actions import StepMessage, call_of, decision_of
 from generators.seats.seat import CARD, EpisodeEnd, Seat, SeatView, end_of
 from generators.seats.turnstile import Busy, Turnstile
-from generators.tasks.on_demand import TaskPool
-from schemas import ids
-from schemas.base import content_hash
 from schemas.configuration.config import RunConfig
-from schemas.configuration.sections import PolicySection
 from schemas.episodes.episode import Episode
 from schemas.episodes.viewport import Viewport
-from schemas.errors import BadTasks, FailureKind, Refusal, StepmillError
+from schemas.errors import FailureKind, Refusal, StepmillError
 from schemas.tasks.selector import Selector
 from schemas.tasks.task import Task
 
@@ -128,16 +125,15 @@ class Seats:
         setup: RolloutSetup,
         keeper: EpisodeKeeper,
         *,
-        pool: TaskPool,
+        desk: TaskDesk,
         slots: Slots,
         memory: MemoryRoom,
-        first_attempt: int,
     ) -> None:
-        """`slots` bounds the open sessions, and `first_attempt` is the number of each task's first attempt here."""
+        """`slots` bounds the open sessions."""
         self.config = config
         """The configuration of the run."""
-        self.pool = pool
-        """Draws tasks."""
+        self.desk = desk
+        """Gives out tasks."""
         self.keeper = keeper
         """Keeps episodes."""
         section = config.seats
@@ -149,50 +145,9 @@ class Seats:
         self.counts: Counter[str] = Counter()
         """Episodes by how they ended, and what else is counted."""
         self._setup, self._slots, self._memory = setup, slots, memory
-        self._attempts: Counter[str] = Counter()
-        self._first = first_attempt
         self._ending = ""
         self._playing = set[asyncio.Task[object]]()
         self._keeping = set[asyncio.Task[Episode]]()
-
-    # tasks
-
-    async def draw(self, selector: Selector) -> Task:
-        """Return the task that a client asks for.
-
-        Raises:
-            BadTasks: there is none, or its split is not served.
-        """
-        if selector.split is not None:
-            self.check_split(selector.split)
-        task = await asyncio.to_thread(self.pool.draw, selector)
-        if task.split:
-            self.check_split(task.split, of=f"{task.template_id} with seed {task.seed}: ")
-        return task
-
-    def check_split(self, split: str, *, of: str = "") -> None:
-        """Refuse a split that is not served; `of` names a task that is of it.
-
-        Raises:
-            BadTasks: it is not served.
-        """
-        served = self.config.seats.splits
-        if split not in served:
-            raise BadTasks(
-                f"{of}the split '{split[:100]}' is not served here; there are: {', '.join(served)}"
-            )
-
-    def _plan(self, task: Task) -> PlannedAttempt:
-        run_id = self._setup.run_id
-        attempt = self._first + self._attempts[task.task_id]
-        self._attempts[task.task_id] += 1
-        return PlannedAttempt(
-            episode_id=ids.episode_id(run_id, task.task_id, attempt),
-            task=task,
-            attempt=attempt,
-            policy=PolicySection(),
-            seed=content_hash(["acts", self.config.run.seed, task.task_id, attempt]),
-        )
 
     # seats
 
@@ -216,8 +171,8 @@ class Seats:
             NoSeat: the server ends, or has no browser any more.
         """
         self._check_open()
-        task = await self.draw(selector or Selector())
-        planned, seat = self._plan(task), Seat(card)
+        task = await self.desk.draw(selector or Selector())
+        planned, seat = self.desk.plan(task), Seat(card)
         lease = Lease(
             lease_id=secrets.token_urlsafe(18),
             episode_id=planned.episode_id,
@@ -350,10 +305,10 @@ class Seats:
             NoSeat: the server ends, or has no browser any more.
         """
         self._check_open()
-        task = await self.draw(selector)
+        task = await self.desk.draw(selector)
         check(task)
         playing = asyncio.create_task(
-            self._play_whole(client, self._plan(task), make_policy, live or _no_place, group)
+            self._play_whole(client, self.desk.plan(task), make_policy, live or _no_place, group)
         )
         self._playing.add(playing)
         playing.add_done_callback(self._playing.discard)

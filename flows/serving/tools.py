@@ -89,11 +89,11 @@ async def _json(request: web.Request) -> dict[str, Any]:
     return data
 
 
-def _split(asked: dict[str, Any]) -> str:
-    split = asked.get("split")
-    if not isinstance(split, str):
-        raise BadTasks("split: expected the name of a split")
-    return split
+def _split(asked: dict[str, Any]) -> Selector:
+    try:
+        return Selector.model_validate({"split": asked.get("split")})
+    except ValidationError as error:
+        raise BadTasks(f"split: {error.errors()[0]['msg']}") from None
 
 
 def _range(asked: dict[str, Any], count: int) -> tuple[int, int]:
@@ -103,13 +103,13 @@ def _range(asked: dict[str, Any], count: int) -> tuple[int, int]:
     return start, min(count, start + MAX_LISTED, count if stop is None else stop)
 
 
-async def _count(seats: Seats, split: str) -> int:
-    seats.check_split(split)
-    return await asyncio.to_thread(seats.pool.count, Selector(split=split))
+async def _count(seats: Seats, selector: Selector) -> int:
+    seats.desk.check_split(selector.split or "")
+    return await asyncio.to_thread(seats.desk.pool.count, selector)
 
 
-async def _task(seats: Seats, split: str, index: int) -> JsonObject:
-    task = await seats.draw(Selector(split=split, index=index))
+async def _task(seats: Seats, selector: Selector, index: int) -> JsonObject:
+    task = await seats.desk.draw(selector.model_copy(update={"index": index}))
     return {"id": task.task_id, "index": index, **about_task(task)}
 
 

@@ -69,6 +69,11 @@ class TaskPool:
             for one, place in draw_places(ready, count=config.tasks.sample, seed=config.run.seed):
                 self._sample[one.offer.name, one.template].append(place)
 
+    @property
+    def sites(self) -> set[str]:
+        """The names of the sites that its tasks are of."""
+        return {one.offer.name for one in self._strata}
+
     def count(self, selector: Selector) -> int:
         """Return how many tasks fit; `index` does not matter, and none is made."""
         return sum(one.size for one in self._find(selector))

@@ -146,7 +146,7 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             asked["seed"] = seed
         wanted = Selector.model_validate(asked)
         if wanted.seed is None and wanted.index is None:
-            count = self.seats.seats.pool.count(wanted)
+            count = self.seats.seats.desk.pool.count(wanted)
             index = int(self.np_random.integers(count)) if count else 0
             wanted = wanted.model_copy(update={"index": index})
         return wanted

@@ -135,3 +135,11 @@ async def test_a_run_of_another_configuration_is_refused(tmp_path: Path) -> None
     with pytest.raises(OtherRun, match=r"limits\.steps"):
         async with open_seats(seats_config(tmp_path, limits={"steps": 3})):
             raise AssertionError("two configurations share a run")
+
+
+async def test_clients_that_ask_for_nothing_go_through_the_tasks(tmp_path: Path) -> None:
+    async with scripted_seats(tmp_path) as seats:
+        drawn = [await seats.desk.draw(Selector()) for _ in range(20)]
+    seeds = [task.seed for task in drawn]
+    assert sorted(seeds[:10]) == sorted(seeds[10:]) == list(range(10))
+    assert seeds[:10] != list(range(10))

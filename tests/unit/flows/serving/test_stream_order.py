@@ -54,5 +54,5 @@ async def test_a_run_without_a_commit_has_no_units(tmp_path: Path) -> None:
 async def test_a_damaged_entry_of_the_log_is_named(run: MadeRun) -> None:
     (run.folder / entry_key("episodes", 2)).write_text("{")
 
-    with pytest.raises(Damaged, match="00002.json"):
+    with pytest.raises(Damaged, match=r"00002\.json"):
         await UnitOrder(run.store).refresh()
