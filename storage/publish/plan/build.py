@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.configuration.sections import RowKind
 from schemas.episodes.episode import PolicyKind
@@ -184,10 +185,16 @@ def _add_labels(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> p
 
 
 def _in_split(tasks: pa.Table, split: str) -> pa.Table:
-    """Return `tasks` with their split; a run's have the one that their file asks for, if any."""
-    place = tasks.schema.get_field_index("split")
-    column = pa.array([split] * tasks.num_rows, pa.string())
-    return tasks.set_column(place, tasks.schema.field(place), column)
+    """Return `tasks` with their split; where they were planned for another one, no version of the registry says so."""
+    is_own = pc.equal(tasks["split"], pa.scalar(split))
+    columns = {
+        "split": pa.array([split] * tasks.num_rows, pa.string()),
+        "split_version": pc.if_else(is_own, tasks["split_version"], pa.scalar(None, pa.int32())),
+    }
+    for name, column in columns.items():
+        place = tasks.schema.get_field_index(name)
+        tasks = tasks.set_column(place, tasks.schema.field(place), column)
+    return tasks
 
 
 def _judged_episodes(

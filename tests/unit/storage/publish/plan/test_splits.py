@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from support.episodes.factories import make_screenshot, make_task, make_unit, make_verdict
 from support.runs.memory_run import (
@@ -282,6 +283,28 @@ def test_a_later_publication_keeps_the_splits_of_the_first(tmp_path: Path) -> No
     assert set(first.values()) == {"train"}
     assert first.items() <= run.splits.items()
     assert {*run.splits.values()} == {"train", "validation", "test"}
+
+
+def test_a_published_task_says_the_version_only_of_the_split_that_it_is_in(tmp_path: Path) -> None:
+    run = MemoryRun()
+    for number, template in enumerate(("click-tab", "click-link")):
+        task = make_task(number * 50, template=template).model_copy(
+            update={"split": "train", "split_version": registry_version()}
+        )
+        _, [episode] = make_unit([task])
+        run.commit([task], [episode])
+    run.splits["click-tab"] = "test"
+    published(run.seal(), tmp_path, include_rejected=True)
+
+    rows = [
+        row
+        for path in (tmp_path / "data" / "tasks").glob("*.parquet")
+        for row in pq.read_table(path).to_pylist()
+    ]
+    assert {(row["template_id"], row["split"], row["split_version"]) for row in rows} == {
+        ("click-tab", "test", None),
+        ("click-link", "train", registry_version()),
+    }
 
 
 def test_the_record_of_a_run_only_grows(tmp_path: Path) -> None:
