@@ -16,6 +16,7 @@ from generators.tasks.resolver.frames.several import read_several
 from generators.tasks.resolver.frames.shop import read_shop
 from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.permits import permit
+from generators.tasks.resolver.phrasebook import Phrasebook
 from generators.tasks.resolver.place import Place
 from generators.tasks.resolver.reading import Reading, Reason, Refusal
 from generators.tasks.resolver.row_phrases import with_row_phrases
@@ -65,6 +66,13 @@ class Resolver:
         if not self._is_known:
             about = f"goals in '{self._world.language.value}' are not read"
             return Refusal(reason=Reason.NOT_READ, about=about, candidates=())
+        told = [self._read_words(one) for one in self._phrasebook.plainly(goal)]
+        literal = self._read_words(goal)
+        is_known = any(isinstance(one, Reading) for one in told)
+        return _only_one([*told, literal]) if is_known else literal
+
+    def _read_words(self, goal: str) -> Reading | Refusal:
+        """Return the only reading of a goal by its words."""
         goal = _LINES.sub(_part_lines, goal.strip())
         first = self._read(self.scene(goal))
         if isinstance(first, Reading):
@@ -101,12 +109,26 @@ class Resolver:
         return scene_of(spoken(with_descriptions(scene_of(spoken(finder.items())))))
 
     @cached_property
+    def _phrasebook(self) -> Phrasebook:
+        return Phrasebook(self._world, titles_of(self._world, self._rows), self._words)
+
+    @cached_property
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self._world, self._rows, self._words)
 
     def _attempts(self, scene: Scene) -> Iterator[Attempt]:
         for frame in _FRAMES:
             yield from frame(scene)
+
+
+def _only_one(told: Sequence[Reading | Refusal]) -> Reading | Refusal:
+    """Return the reading to which all that are read come, or that they come to several."""
+    read = {one.effect: one for one in told if isinstance(one, Reading)}
+    if len(read) == 1:
+        return next(iter(read.values()))
+    some = tuple(str(one.model_dump(mode="json", exclude_defaults=True)) for one in read)
+    about = "its words can be read in several ways"
+    return Refusal(reason=Reason.TWO_READINGS, about=about, candidates=some)
 
 
 def _is_of_rows(scene: Scene, item: Item) -> bool:

@@ -134,6 +134,8 @@ class Words(NamedTuple):
     """Words before a value that a bound stands for, as `after` for `on`."""
     endings: tuple[tuple[str, str], ...]
     """Endings that inflect words, the longest first, each with what stands in its place."""
+    plain: Mapping[str, list[str]]
+    """What the messages of each kind of task say in plain words; of several sentences the first that can be filled."""
     has_capital_nouns: bool
     """Whether every noun begins with a capital letter, so that it says nothing of names."""
 
@@ -183,6 +185,7 @@ def words_of(language: str) -> Words:
         slips_of(own, own, endings),
         **{name: frozenset(told.get("verbs", {}).get(name, ())) for name in _VERBS},
         endings=endings,
+        plain=told.get("plain", {}),
         has_capital_nouns=bool(told.get("has_capital_nouns", False)),
     )
 

@@ -42,6 +42,9 @@ _AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.04, 0.03, 0.06
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
 
+_IN_A_ROW = 5
+"""The most values of a new row that stand in a sentence; more have a line each."""
+
 _IN_PHRASES, _IN_WISHES = 0.65, 0.5
 """The shares of new rows whose values are said in phrases, and of goals that say in verbs what should be."""
 
@@ -57,8 +60,16 @@ class Speaker:
     """Says mentions in one form, and keeps what it has said."""
 
     def __init__(
-        self, setting: Setting, rules: Grammar, random: Random, *, is_precise: bool
+        self,
+        setting: Setting,
+        rules: Grammar,
+        random: Random,
+        *,
+        is_precise: bool,
+        is_whole: bool = False,
     ) -> None:
+        """`is_whole`: whether the goal is a whole message of the bank."""
+        self._is_whole = is_whole
         self._setting, self._rules, self._random = setting, rules, random
         self._is_precise = is_precise
         self._templates = dict[str, str]()
@@ -281,10 +292,24 @@ class Speaker:
             return self._values(said, "")
         title = [self._words.value(one) for one in held if one.field is said.entity.title]
         rest = [one for one in held if one.field is not said.entity.title]
+        if len(rest) > _IN_A_ROW:
+            return self._lines(held)
+        if self._is_whole:
+            return ", ".join([*title, *map(self._beside_label, rest)])
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
         if self._has_phrases and not all(does):
             does = [self._phrase_of(one) for one in rest]
         return ", ".join([*title, *(does if all(does) else self._list_values(rest, "values"))])
+
+    def _lines(self, held: Sequence[ValueSaid]) -> str:
+        """Return the values of a new row as people paste them, with a line for each field."""
+        told = [f"{self._words.label(one.field)}: {self._words.value(one)}" for one in held]
+        return "\n".join(("", *told, ""))
+
+    def _beside_label(self, value: ValueSaid) -> str:
+        """Return a value behind the label of its field, in the small letters of a sentence."""
+        label = re.sub(r"\s*\([^)]*\)", "", value.field.label)
+        return f"{SAID}{self._words.as_noun(label)}{END} {self._words.value(value)}"
 
     def _is_thing(self, said: ValuesSaid) -> bool:
         """Return whether values can be said of `it`."""

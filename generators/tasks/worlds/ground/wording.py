@@ -12,9 +12,11 @@ from random import Random
 from string import Formatter
 from typing import NamedTuple
 
+from generators.tasks.messages.bank import bank
 from generators.tasks.worlds.ground.field_words import END, KEPT, NAMED, SAID
 from generators.tasks.worlds.ground.grammar import Grammar, spread
 from generators.tasks.worlds.ground.mentions import Said
+from generators.tasks.worlds.ground.messages import Message, draw_message
 from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
@@ -29,9 +31,20 @@ _REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.03, 0.25, 0.08, 0.02, 0.1
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 
+_WHOLE = 0.85
+"""The share of goals that are whole messages of the bank, where it has one."""
+
+_SMALL = 0.2
+"""The share of whole messages whose own words have no capitals."""
+
 _TRIES = 20
 _PERSON = re.compile(r"\{person2?\}")
 _MARKED = re.compile(f"([{KEPT}{SAID}{NAMED}])([^{KEPT}{SAID}{NAMED}{END}]*){END}")
+_UNMARKED = re.compile(
+    rf"[{KEPT}{NAMED}][^{END}]*{END}|\bI\b|([^{KEPT}{NAMED}{END}]+?)(?=\bI\b|[{KEPT}{NAMED}{END}]|$)"
+)
+"""What is put in letter by letter, the word `I`, or words of ours (the first group)."""
+
 _NAME = re.compile(f"{NAMED}([^{END}]*){END}")
 _REPAIRED_NAME = re.compile(f"{KEPT}([^{KEPT}{SAID}{NAMED}{END}]*){NAMED}{END}")
 _WORD = re.compile(r"\b[a-z]{5,}\b")
@@ -63,11 +76,16 @@ def word(
     setting: Setting, kind: TaskKind, words: Mapping[str, Said], random: Random, *, rules: Grammar
 ) -> Goal | None:
     """Return a goal in a kind's sentences, with placeholders filled from `words`; None: the language has none."""
-    core = _draw_request(kind, random, rules)
+    message = _draw_message(setting, kind, words, random)
+    core = _draw_request(kind, random, rules) if message is None else message.text
     if core is None:
         return None
-    speaker = Speaker(setting, rules, random, is_precise=random.random() < _PRECISE)
-    parts, manners = _around(core, kind, random, rules)
+    is_precise = message is None and random.random() < _PRECISE
+    speaker = Speaker(setting, rules, random, is_precise=is_precise, is_whole=message is not None)
+    if message is None:
+        parts, manners = _around(core, kind, random, rules)
+    else:
+        parts, manners, words = [core], {"whole"}, message.words
     named = Counter(
         name for part in parts for _, name, _, _ in Formatter().parse(part) if name is not None
     )
@@ -76,7 +94,7 @@ def word(
     marked = " ".join(_fill(part, given) for part in parts)
     marked = _repair(marked, rules)
     manners |= speaker.manners
-    marked = _roughen(" ".join(marked.split()), random, manners)
+    marked = _roughen(re.sub(r"[ \t]+", " ", marked).strip(), random, manners)
     text = _MARKED.sub(lambda found: found[2], marked)
     if any(re.search(rf"(?<!\w){one}(?!\w)", text, re.IGNORECASE) for one in rules.polite):
         manners.add("polite")
@@ -89,6 +107,16 @@ def word(
         speaker.names,
         frozenset(speaker.facts),
     )
+
+
+def _draw_message(
+    setting: Setting, kind: TaskKind, words: Mapping[str, Said], random: Random
+) -> Message | None:
+    """Return a whole message from the bank, in a share of goals; None: it has none."""
+    world = setting.world
+    if random.random() >= _WHOLE:
+        return None
+    return draw_message(bank(world.language.value, world.family), kind.name, words, random)
 
 
 def _draw_request(kind: TaskKind, random: Random, rules: Grammar) -> str | None:
@@ -182,6 +210,8 @@ def _fill(part: str, given: Mapping[str, Voice | str]) -> str:
 
 def _roughen(marked: str, random: Random, manners: set[str]) -> str:
     """Return a goal as it may be typed in a hurry."""
+    if "whole" in manners:
+        return _hurry(marked, random)
     if "plain" in manners and random.random() < _LOWER and not _has_capitals(marked):
         manners.add("lower")
         marked = marked.lower()
@@ -190,6 +220,13 @@ def _roughen(marked: str, random: Random, manners: set[str]) -> str:
         if wrong != marked:
             manners.add("typo")
             marked = wrong
+    return marked[:-1] if marked.endswith(".") and random.random() < _UNENDED else marked
+
+
+def _hurry(marked: str, random: Random) -> str:
+    """Return a whole message as people type it: at times without capitals of its own, or without its last full stop."""
+    if random.random() < _SMALL:
+        marked = _UNMARKED.sub(lambda found: found[0].lower() if found[1] else found[0], marked)
     return marked[:-1] if marked.endswith(".") and random.random() < _UNENDED else marked
 
 

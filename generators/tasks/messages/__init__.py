@@ -1,0 +1,1 @@
+"""Whole messages as people of a trade write them."""
