@@ -38,7 +38,7 @@ class Pairing:
         `names_first`: whether the name of an entity and of a field is the entity's, right before the name of a row.
         """
         self._passage, self._place, self._names_first = passage, place, names_first
-        self._words = words
+        self._words, self._known = words, frozenset(passage.words)
         self.labels: dict[int, Item] = {}
         """The name of its field, by the value's number."""
         self.framed: dict[int, tuple[Sense, ...]] = {}
@@ -49,10 +49,18 @@ class Pairing:
         """The places of words that are said around values."""
         self.swallowed = set[int]()
         """What is part of what is said around a value."""
+        frames = [one for one in frames if self._may_stand(one)]
         self._name_new()
         self._frame([one for one in frames if one.length > 1])
         self._pair()
         self._frame(frames)
+
+    def _may_stand(self, frame: Frame) -> bool:
+        """Return whether a goal has the words of a frame, whose last before a value may be left out for a bound."""
+        words = self._known
+        is_last = not frame.before or frame.before[-1] in words
+        is_last = is_last or frame.before[-1] in self._words.joints
+        return is_last and words.issuperset(frame.before[:-1]) and words.issuperset(frame.behind)
 
     def bare(self) -> Iterator[Item]:
         """Yield the names of fields that have no value."""

@@ -6,15 +6,14 @@ A message of the bank is known by its fixed words, as an idiom is; what stands i
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
 
-from generators.tasks.messages.bank import EVERY, Bank, bank
+from generators.tasks.messages.bank import EVERY, bank
+from generators.tasks.resolver.idioms import Idiom, idioms, names_in
 from generators.tasks.resolver.words import Words
 from generators.worlds.state.display import Titles
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity, World
 
-_INNER = re.compile(r"\[([^\[\]]*)\]")
 _ROWS = frozenset({"row", "first", "second", "third", "other"})
 _VALUES = frozenset({"value", "after"})
 _FIELDS = ("field:any", "field:the", "field", "field:label")
@@ -27,61 +26,19 @@ _SPACE = re.compile(r"[ \t]+")
 _RANKS = frozenset({">", "<"})
 """The ends of keys of messages that ask for the most or the least by a field."""
 
-_MANY_FORMS = 64
-"""Messages with more alternatives than this are not known."""
-
-
-class _Known(NamedTuple):
-    """A message to be recognised."""
-
-    kind: str
-    key: str
-    anchor: str
-    """The longest run of its fixed words, in small letters."""
-    pattern: re.Pattern[str]
-    slots: tuple[str, ...]
-    """What stands in its gaps, by the numbers of its groups."""
-
 
 class Phrasebook:
     """The messages that a world's people may write."""
 
     def __init__(self, world: World, titles: Titles, words: Words) -> None:
         self._world, self._plain = world, words.plain
-        self._bank: Bank = bank(world.language.value, world.family)
+        self._bank = bank(world.language.value, world.family)
         self._titles = {
             title.casefold(): (world.entity(name), title)
             for name, some in titles.items()
             for title in some.values()
         }
-        begins = {
-            text.partition("{value}")[0]
-            for key, texts in self._bank.now.items()
-            if _has(world, key)
-            for text in texts
-        }
-        tops = {
-            one
-            for key, both in self._bank.tops.items()
-            if _has(world, key)
-            for some in both
-            for one in some
-        }
-        lexicon = {"news": f"({_any_of(begins)}.*?)", "top": f"({_any_of(tops)})"}
-        self._known = [
-            known
-            for kind, table in self._bank.kinds.items()
-            for key, texts in table.items()
-            if _has(world, key)
-            for text in texts
-            for known in _forms(kind, key, text, lexicon)
-        ]
-        self._now = [
-            (key, _pattern(text, lexicon))
-            for key, texts in self._bank.now.items()
-            if _has(world, key)
-            for text in texts
-        ]
+        self._idioms = idioms(world.language.value, world.family)
 
     def plainly(self, goal: str) -> list[str]:
         """Return what a goal says in plain words, in each way that a message allows."""
@@ -90,14 +47,14 @@ class Phrasebook:
 
     def _say(self, text: str, kinds: Sequence[str]) -> Iterator[str]:
         small = text.casefold()
-        for known in self._known:
+        for known in self._idioms.messages:
             if known.anchor not in small or (kinds and known.kind not in kinds):
                 continue
-            found = known.pattern.fullmatch(text)
-            if found is not None:
+            found = known.match(text)
+            if found is not None and _has(self._world, known.key):
                 yield from self._fill(known, found)
 
-    def _fill(self, known: _Known, found: re.Match[str]) -> Iterator[str]:
+    def _fill(self, known: Idiom, found: re.Match[str]) -> Iterator[str]:
         entity, field, end = self._subject(known.key)
         told: dict[str, list[str]] = {}
         for number, slot in enumerate(known.slots, 1):
@@ -112,7 +69,7 @@ class Phrasebook:
         for form in _FIELDS:
             told |= {"label": told[form]} if form in told else {}
         for sentence in self._plain.get(known.kind, ()):
-            names = [one for one, _ in _names(sentence)]
+            names = [one for one, _ in names_in(sentence)]
             if all(told.get(name) for name in names):
                 for each in product(*(told[name] for name in names)):
                     out = sentence
@@ -209,9 +166,10 @@ class Phrasebook:
         return told or [*self._new(text, entities)]
 
     def _new(self, text: str, entities: Collection[str]) -> Iterator[str]:
-        for key, (pattern, _) in self._now:
-            is_of = key.partition(".")[0] in entities
-            found = pattern.fullmatch(text) if is_of else None
+        for known in self._idioms.now:
+            key = known.key
+            is_of = key.partition(".")[0] in entities and _has(self._world, key)
+            found = known.match(text) if is_of else None
             if found is None:
                 continue
             _, field, end = self._subject(key)
@@ -272,61 +230,6 @@ def _has(world: World, key: str) -> bool:
     flow = world.workflow(name)
     steps = {one.name for one in flow.transitions} if flow is not None else set[str]()
     return not what or what in steps or any(one.name == what for one in entity.fields)
-
-
-def _any_of(texts: Collection[str]) -> str:
-    """Return the pattern of any of some texts."""
-    some = sorted(texts, key=lambda one: (-len(one), one))
-    return f"(?:{'|'.join(map(re.escape, some))})" if some else "(?!)"
-
-
-def _forms(kind: str, key: str, text: str, lexicon: Mapping[str, str]) -> Iterator[_Known]:
-    """Yield the forms of a message, each with other alternatives."""
-    some = _spread(text)
-    for one in some[:_MANY_FORMS]:
-        pattern, slots = _pattern(one, lexicon)
-        fixed = re.split(r"\{[^{}]*\}", one.rstrip(".?! "))
-        anchor = max((part.strip().casefold() for part in fixed), key=len)
-        yield _Known(kind, key, anchor, pattern, slots)
-
-
-def _spread(text: str) -> list[str]:
-    """Return all forms of a text with [one|another]."""
-    found = _INNER.search(text)
-    if found is None:
-        return [text]
-    return [
-        form
-        for part in found[1].split("|")
-        for form in _spread(text[: found.start()] + part + text[found.end() :])
-    ]
-
-
-def _pattern(text: str, lexicon: Mapping[str, str]) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """Return the pattern of a text with gaps, and their names; `lexicon` has those of some gaps."""
-    slots, out, at = list[str](), list[str](), 0
-    text = _SPACE.sub(" ", text).strip()
-    if text.endswith("."):
-        text = text[:-1]
-        end = r"\.?"
-    else:
-        end = ""
-    for name, span in _names(text):
-        out.append(_fixed(text[at : span[0]]))
-        out.append(lexicon.get(name, "(.+?)"))
-        slots.append(name)
-        at = span[1]
-    out.append(_fixed(text[at:]) + end)
-    return re.compile("".join(out), re.IGNORECASE | re.DOTALL), tuple(slots)
-
-
-def _fixed(text: str) -> str:
-    """Return the pattern of fixed words, of which an article may be `an`."""
-    return re.sub(r"(^|\\ )a\\ $", r"\1an?\\ ", re.escape(text))
-
-
-def _names(text: str) -> list[tuple[str, tuple[int, int]]]:
-    return [(found[1], found.span()) for found in re.finditer(r"\{([^{}]*)\}", text)]
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 _QUOTED = re.compile(
@@ -51,6 +52,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare).casefold()
 
 
+@lru_cache(maxsize=2**14)  # texts of rows are compared again and again
 def key_of(text: str) -> tuple[str, ...]:
     """Return the words of a text as they are compared."""
     return tuple(token.text for token in split(text))
