@@ -95,5 +95,6 @@ def _forms(text: str) -> list[str]:
 
 
 def _fixed(text: str) -> str:
-    """Return the pattern of fixed words, of which an article may be `an`."""
-    return re.sub(r"(^|\\ )a\\ $", r"\1an?\\ ", re.escape(text))
+    """Return the pattern of fixed words: an article may be `an`, and a list of lines ends without a full stop."""
+    told = re.sub(r"(^|\\ )a\\ $", r"\1an?\\ ", re.escape(text))
+    return re.sub(r"^\\\.\\ ", r"(?:\\. |\\n)", told)

@@ -19,6 +19,13 @@ _VALUES = frozenset({"value", "after"})
 _FIELDS = ("field:any", "field:the", "field", "field:label")
 """The gaps with the name of a field."""
 
+_WAYS = {
+    "total": "total",
+    "mean": "average",
+    "span": "difference between the highest and the lowest value",
+}
+"""The ways to make one of several numbers, in plain words."""
+
 _CHOICE = "conditional"
 """The kind whose first and second are values."""
 
@@ -83,6 +90,8 @@ class Phrasebook:
     ) -> dict[str, list[str]]:
         """Return what the key of a message says."""
         out = dict[str, list[str]]()
+        if entity is None and end in _WAYS:
+            out["way"] = [_WAYS[end]]
         if entity is not None:
             out |= {"one": [entity.one], "many": [entity.many]}
         if entity is not None and field is not None:
@@ -198,8 +207,8 @@ class Phrasebook:
 
     def _subject(self, key: str) -> tuple[Entity | None, DataField | None, str]:
         """Return the entity, the field and what is beside them in a key: the word of a flag, or where a step leads."""
-        if key == EVERY:
-            return None, None, ""
+        if key.startswith(EVERY):
+            return None, None, key.partition("=")[2]
         name, _, rest = key.partition(".")
         entity = self._world.entity(name)
         if rest[-1:] in _RANKS:
@@ -220,7 +229,7 @@ def _ranked(field: DataField, *, is_most: bool) -> str:
 
 def _has(world: World, key: str) -> bool:
     """Return whether a world has what a key names."""
-    if key == EVERY:
+    if key.startswith(EVERY):
         return True
     name, _, rest = key.partition(".")
     entity = next((one for one in world.entities if one.name == name), None)

@@ -15,6 +15,7 @@ from generators.tasks.worlds.ground.mentions import (
     RowsSaid,
     Said,
     StepSaid,
+    TermSaid,
     ValueSaid,
     ValuesSaid,
 )
@@ -150,6 +151,8 @@ def keys_of(words: Mapping[str, Said]) -> Iterator[str]:
         ),
         "",
     )
+    if isinstance(way := words.get("way"), TermSaid):
+        yield f"{EVERY}={way.name}"
     if isinstance(step := words.get("do"), StepSaid):
         yield f"{entity}.{step.step.name}"
     match words.get("stated"), words.get("among"):

@@ -25,6 +25,11 @@ _IN_PHRASES = 0.9
 _BEFORE = 0.7
 """The share of conditions by one word of a choice whose word stands before the noun."""
 
+_NO_ADJECTIVES = frozenset(
+    "out back over left off on in up down done gone held sold paid way free let invoice cash card".split()
+)
+"""Words of choices that stand behind a verb and before no noun, or that mean something else there."""
+
 _BY_NAME = {"name", "bare"}
 """The forms of a row that does without a description; a bare one lacks its noun, too."""
 
@@ -180,7 +185,7 @@ class RowWords:
         value = str(test.value).casefold()
         others = (one for one in said.entity.fields if one is not test.field)
         is_own = not any(value in map(str.casefold, one.choices) for one in others)
-        return is_own and value.isalpha()
+        return is_own and value.isalpha() and value not in _NO_ADJECTIVES
 
     def _are_unlike(self, told: Sequence[str]) -> bool:
         """Return whether phrases of rows stand beside one another without `and`: a clause does, and some phrases do."""

@@ -295,6 +295,8 @@ class Speaker:
         if len(rest) > _IN_A_ROW:
             return self._lines(held)
         if self._is_whole:
+            self._random.shuffle(rest)
+            rest.sort(key=lambda one: one.field.kind is Kind.LONG_TEXT)
             return ", ".join([*title, *map(self._beside_label, rest)])
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
         if self._has_phrases and not all(does):
@@ -303,7 +305,7 @@ class Speaker:
 
     def _lines(self, held: Sequence[ValueSaid]) -> str:
         """Return the values of a new row as people paste them, with a line for each field."""
-        told = [f"{self._words.label(one.field)}: {self._words.value(one)}" for one in held]
+        told = [f"{SAID}{one.field.label}{END}: {self._words.value(one)}" for one in held]
         return "\n".join(("", *told, ""))
 
     def _beside_label(self, value: ValueSaid) -> str:

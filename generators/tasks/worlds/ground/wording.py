@@ -21,13 +21,13 @@ from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
 
-_PRECISE = 0.11
+_PRECISE = 0.07
 """The share of goals in the precise form."""
 
-_OPENED, _REASON, _ASIDE, _CLOSED = 0.04, 0.06, 0.01, 0.03
+_OPENED, _REASON, _ASIDE, _CLOSED = 0.03, 0.03, 0.005, 0.02
 """The shares of goals with each sentence around their request."""
 
-_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.03, 0.25, 0.08, 0.02, 0.1
+_REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.02, 0.25, 0.08, 0.02, 0.1
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 
@@ -94,7 +94,8 @@ def word(
     marked = " ".join(_fill(part, given) for part in parts)
     marked = _repair(marked, rules)
     manners |= speaker.manners
-    marked = _roughen(re.sub(r"[ \t]+", " ", marked).strip(), random, manners)
+    marked = re.sub(r"\n\s*[.]?\s*", "\n", re.sub(r"[ \t]+", " ", marked)).strip()
+    marked = _roughen(marked, random, manners)
     text = _MARKED.sub(lambda found: found[2], marked)
     if any(re.search(rf"(?<!\w){one}(?!\w)", text, re.IGNORECASE) for one in rules.polite):
         manners.add("polite")
