@@ -118,6 +118,8 @@ class Phrasebook:
         match name:
             case "deed":
                 return [*self._say(text, ("move", "delete", "edit", "edit-two"))]
+            case "stated" if "\n" in text:
+                return [", ".join(map(_line, filter(None, text.split("\n"))))]
             case _:
                 return [text]
 
@@ -239,6 +241,12 @@ def _has(world: World, key: str) -> bool:
     flow = world.workflow(name)
     steps = {one.name for one in flow.transitions} if flow is not None else set[str]()
     return not what or what in steps or any(one.name == what for one in entity.fields)
+
+
+def _line(text: str) -> str:
+    """Return a line of a list, as `Name: Ann Lee`, with its label in quotation marks."""
+    label, parts, value = text.partition(": ")
+    return f'"{label.strip()}": {value.strip()}' if parts else text.strip()
 
 
 def _quoted(text: str) -> str:
