@@ -35,12 +35,11 @@ class Idiom:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         out, at, text = list[str](), 0, self._text
-        end = r"\.?" if text.endswith(".") else ""
         text = text.removesuffix(".")
         for name, span in names_in(text):
             out += [_fixed(text[at : span[0]]), self._lexicon.get(name, "(.+?)")]
             at = span[1]
-        out.append(_fixed(text[at:]) + end)
+        out.append(_fixed(text[at:]) + r"\.?")
         return re.compile("".join(out), re.IGNORECASE | re.DOTALL)
 
 
@@ -95,6 +94,7 @@ def _forms(text: str) -> list[str]:
 
 
 def _fixed(text: str) -> str:
-    """Return the pattern of fixed words: an article may be `an`, and a list of lines ends without a full stop."""
+    """Return the pattern of fixed words: an article may be `an` or lack, and a list of lines ends without a full stop."""
     told = re.sub(r"(^|\\ )a\\ $", r"\1an?\\ ", re.escape(text))
+    told = re.sub(r"(the|our)\\ $", r"(?:\1\\ )?", told)
     return re.sub(r"^\\\.\\ ", r"(?:\\. |\\n)", told)

@@ -118,10 +118,25 @@ class Phrasebook:
         match name:
             case "deed":
                 return [*self._say(text, ("move", "delete", "edit", "edit-two"))]
+            case "among":
+                return [self._owned(text)]
             case "stated" if "\n" in text:
                 return [", ".join(map(_line, filter(None, text.split("\n"))))]
             case _:
                 return [text]
+
+    def _owned(self, text: str) -> str:
+        """Return rows that are said by whose they are, as `Ann Lee's orders`, with the field that says so."""
+        owner, apart, rest = text.partition("'s ")
+        known = self._titles.get(owner.casefold()) if apart else None
+        for entity in self._world.entities if known is not None else ():
+            links = [one for one in entity.fields if known and one.target == known[0].name]
+            noun = re.search(
+                rf"\b(?:{re.escape(entity.many)}|{re.escape(entity.one)})\b", rest, re.IGNORECASE
+            )
+            if noun is not None and len(links) == 1 and known is not None:
+                return f'{rest} where "{links[0].label}" is "{known[1]}"'
+        return text
 
     def _several(self, text: str) -> str:
         """Return rows of which one is said, in the plural."""

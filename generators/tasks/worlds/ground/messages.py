@@ -138,7 +138,9 @@ def _deed(known: Bank, words: Mapping[str, Said], random: Random) -> Message | N
         case _:
             return None
     names = {name: words[name] for name in ("one", "many") if name in words}
-    return draw_message(known, kind, {**names, **told}, random)
+    found = draw_message(known, kind, {**names, **told}, random)
+    is_ended = found is None or found.text[-1] in ".?!"
+    return found if found is None or is_ended else found._replace(text=f"{found.text}.")
 
 
 def keys_of(words: Mapping[str, Said]) -> Iterator[str]:

@@ -22,6 +22,9 @@ _NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
 _IN_PHRASES = 0.9
 """The share of conditions on several rows that are said in the phrases of their fields."""
 
+_OWNED = 0.6
+"""The share of conditions by the one person to whom rows are linked that are said by whose they are."""
+
 _BEFORE = 0.7
 """The share of conditions by one word of a choice whose word stands before the noun."""
 
@@ -29,6 +32,9 @@ _NO_ADJECTIVES = frozenset(
     "out back over left off on in up down done gone held sold paid way free let invoice cash card".split()
 )
 """Words of choices that stand behind a verb and before no noun, or that mean something else there."""
+
+_WITH_THE = re.compile(r"^with the (?=[\w -]+ \{value\}$)")
+"""How a phrase begins that people say without its article: `with status Open`."""
 
 _BY_NAME = {"name", "bare"}
 """The forms of a row that does without a description; a bare one lacks its noun, too."""
@@ -144,6 +150,7 @@ class RowWords:
         if self._is_precise:
             return self._words.phrase("rows_exactly", many=many, tests=self._tests(said))
         noun, tests = self._before(said, many)
+        noun, tests = self._of_owner(said, noun, tests)
         return self._words.phrase("rows", many=noun, which=self._of_many(tests)) if tests else noun
 
     def _before(self, said: RowsSaid, noun: str) -> tuple[str, list[ValueSaid]]:
@@ -154,6 +161,24 @@ class RowWords:
             return noun, tests
         tests.remove(before)
         return f"{self._words.adjective(before)} {noun}", tests
+
+    def _of_owner(
+        self, said: RowsSaid, noun: str, tests: list[ValueSaid]
+    ) -> tuple[str, list[ValueSaid]]:
+        """Return the noun of rows behind the person whose they are, as `Ann Lee's orders`, and the other conditions."""
+        owned = next((one for one in tests if self._is_owner(said, one)), None)
+        if owned is None or "owned" not in self._rules.verbs or self._random.random() >= _OWNED:
+            return noun, tests
+        tests.remove(owned)
+        return self._words.verb("owned", owner=self._words.value(owned), rows=noun), tests
+
+    def _is_owner(self, said: RowsSaid, test: ValueSaid) -> bool:
+        """Return whether a condition is by the only person to whom rows are linked."""
+        persons = {
+            one.name for one in self._setting.world.entities if one.picture is Picture.PERSON
+        }
+        links = [one for one in said.entity.fields if one.target in persons]
+        return links == [test.field]
 
     def _one(self, said: RowsSaid) -> str:
         """Return the noun of one of the rows with their conditions, as `waiting payment over $500`."""
@@ -174,7 +199,9 @@ class RowWords:
         told = [self._condition(test) for test in tests]
         clauses = tuple(self._rules.phrases["clauses"])
         told.sort(key=lambda one: one.startswith(clauses))
-        return " ".join(told) if self._are_unlike(told) else self._words.join(told)
+        if self._are_unlike(told):
+            return " ".join(told)
+        return self._words.join([told[0], *(one.removeprefix("with ") for one in told[1:])])
 
     def _stands_before(self, said: RowsSaid, test: ValueSaid) -> bool:
         """Return whether a condition's value can stand before the noun, as `waiting payments`: it is a word of this field alone."""
@@ -214,7 +241,7 @@ class RowWords:
         phrases = self._words.phrases_of(test)
         known = [one for one in phrases if is_of_one or not one.startswith(clauses)]
         if known and (is_of_one or self._random.random() < _IN_PHRASES):
-            phrase = self._random.choice(known)
+            phrase = _WITH_THE.sub("with ", self._random.choice(known))
             return self._words.fill(phrase, value=self._words.value(test))
         return self._compare("which", test, is_of_one=is_of_one)
 

@@ -42,6 +42,9 @@ _AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.04, 0.03, 0.06
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
 
+_UNITS = frozenset({"days", "kg", "KB", "GB", "min"})
+"""What stands in brackets in a label and may stand behind a number."""
+
 _IN_A_ROW = 5
 """The most values of a new row that stand in a sentence; more have a line each."""
 
@@ -310,8 +313,10 @@ class Speaker:
 
     def _beside_label(self, value: ValueSaid) -> str:
         """Return a value behind the label of its field, in the small letters of a sentence."""
-        label = re.sub(r"\s*\([^)]*\)", "", value.field.label)
-        return f"{SAID}{self._words.as_noun(label)}{END} {self._words.value(value)}"
+        label, unit = re.fullmatch(r"(.*?)(?:\s*\((\w+)\))?", value.field.label).groups()
+        told = f"{SAID}{self._words.as_noun(label)}{END}"
+        mark = ":" if value.field.kind is Kind.FLAG else ""
+        return f"{told}{mark} {self._words.value(value)}{f' {unit}' if unit and unit in _UNITS else ''}"
 
     def _is_thing(self, said: ValuesSaid) -> bool:
         """Return whether values can be said of `it`."""

@@ -21,7 +21,7 @@ from generators.tasks.worlds.ground.speech import Speaker, Voice
 from generators.tasks.worlds.ground.task_kind import TaskKind
 from generators.tasks.worlds.ground.world_rows import Setting
 
-_PRECISE = 0.07
+_PRECISE = 0.05
 """The share of goals in the precise form."""
 
 _OPENED, _REASON, _ASIDE, _CLOSED = 0.03, 0.03, 0.005, 0.02
