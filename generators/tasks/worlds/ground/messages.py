@@ -102,7 +102,7 @@ def _values(words: Mapping[str, Said]) -> dict[str, Said]:
 def _news(known: Bank, words: Mapping[str, Said], random: Random) -> Message | None:
     """Return what a row is said to have new, one or two things."""
     stated = words.get("stated")
-    if not isinstance(stated, ValuesSaid):
+    if not isinstance(stated, ValuesSaid) or _is_renamed(stated):
         return None
     told, filled = list[str](), dict[str, Said]()
     for number, (name, value) in enumerate(stated.values.items()):
@@ -113,6 +113,11 @@ def _news(known: Bank, words: Mapping[str, Said], random: Random) -> Message | N
         told.append(random.choice(some).replace("{value}", f"{{new{number}}}"))
         filled[f"new{number}"] = said
     return Message(" and ".join(told), filled)
+
+
+def _is_renamed(said: ValuesSaid) -> bool:
+    """Return whether a row gets another title and something else, which would be read as part of the title."""
+    return len(said.values) > 1 and said.entity.title.name in said.values
 
 
 def _top(known: Bank, words: Mapping[str, Said], random: Random) -> Message | None:
