@@ -227,6 +227,8 @@ class Approach:
     def _words_for(self, step: ReferenceStep) -> str:
         """Return what a step's element is called: by its name where the goal says that, or by what it is for."""
         name = step.on or ""
+        if step.do is Do.DRAG:
+            return f'"{name}"' if self._says(name) else "what I have to drag"
         if step.do in _ENTERS:
             return self._words_for_field(name, step.text or "")
         if (step.purpose in _OPENS or step.do is Do.FIND) and self._is_known(name):

@@ -79,7 +79,12 @@ def _is_wanted_state(value: str, sight: Sight, past: Past) -> bool:
     is_taken_on = any(one.step.purpose in _STEPS for one in past.done)
     links = (words(one.text) for one in sight.elements() if one.tag == "a")
     is_name = value == words(sight.screen.heading) or value in links
-    return is_taken_on and not is_name and len(value) >= _SHORTEST and names(past.goal, value)
+    return (
+        is_taken_on
+        and not is_name
+        and len(value) >= _SHORTEST
+        and names(past.goal, value.casefold())
+    )
 
 
 def _of_answer(text: str, sight: Sight, notes: Written) -> Iterator[Remark]:

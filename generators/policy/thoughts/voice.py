@@ -67,7 +67,7 @@ class Voice:
     def _reason(self, decision: Decision, sight: Sight) -> str | None:
         """Return why a row is opened; None: it is none, or its thought says it."""
         step, _ = self._current(decision)
-        if step is None or names(self._goal, words(step.on or "")):
+        if step is None or self._says(step.on or ""):
             return None
         noted = [one for one in self._notes.written if f'"{one.of}"' not in (decision.note or "")]
         return reason(step, sight, self._goal, noted, self._random)
@@ -83,10 +83,10 @@ class Voice:
         names_all = visible.may_name_others(decision.action, thought, sight)
 
         def is_known(name: str) -> bool:
-            return names_all and (names(self._goal, words(name)) or sight.shows(name))
+            return names_all and (self._says(name) or sight.shows(name))
 
         def is_said(text: str) -> bool:
-            return names_all and names(self._goal, words(text))
+            return names_all and self._says(text)
 
         known = Known(is_known, is_said)
         if is_first:
@@ -94,6 +94,10 @@ class Voice:
             return told and f"{told} {thought}"
         told = plan(self._course.to_come, known, self._random, key="again")
         return told and f"{thought} {told}"
+
+    def _says(self, text: str) -> bool:
+        """Return whether the goal says a text; in small letters an ß is two letters."""
+        return names(self._goal, words(text).casefold())
 
     def _with_remark(self, decision: Decision, thought: str, sight: Sight) -> str:
         if self._random.random() > _REMARKS and not isinstance(decision.action, Answer):

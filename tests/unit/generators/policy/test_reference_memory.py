@@ -334,14 +334,16 @@ async def test_an_option_of_a_list_that_nothing_draws_is_typed() -> None:
         ("Level", "Make it hard.", "type", 'the field for "hard"'),
         ("Level", "Make it so.", "type", "the field that comes next"),
         ("Lamp", "Open the lamp.", "row", '"Lamp"'),
+        ("Lamp", "Put a lamp there.", "attach", '"Lamp"'),
+        ("Lamp", "Put it there.", "attach", "what I have to drag"),
         ("Lamp", "Open the cheapest.", "row", "the one that I have to open"),
     ],
 )
 async def test_what_is_out_of_sight_is_called_by_what_is_known_of_it(
     on: str, goal: str, purpose: str, told: str
 ) -> None:
-    typed = {"text": "hard"} if purpose == "type" else {}
-    do = "type" if purpose == "type" else "click"
+    typed = {"text": "hard"} if purpose in ("type", "attach") else {}
+    do = {"type": "type", "attach": "drag"}.get(purpose, "click")
     policy = ReferencePolicy([step(do=do, on=on, why="So.", purpose=purpose, **typed)])
     root = scrolled(node("body", ""), height=1_400.0)
     found = await policy.act(PolicyInput(goal, (), SEEN, Reader(root)))

@@ -102,6 +102,16 @@ async def test_a_plan_names_nothing_beside_a_thought_that_does_not_name_its_targ
     assert '"' not in (first.thought or "")
 
 
+async def test_a_plan_names_what_the_goal_says_with_a_letter_that_is_two_in_small_ones() -> None:
+    steps = tuple(
+        one.model_copy(update={"on": "Lampe weiß"}) if one.on == "Lamp small" else one
+        for one in PLANNED
+    )
+    reader = Reader(scrolled(page("Shop", "Lamps"), height=400.0))
+    first = await ReferencePolicy(steps).act(PolicyInput("Ändere Lampe weiß.", (), SEEN, reader))
+    assert '"Lampe weiß"' in (first.thought or "")
+
+
 async def test_a_step_without_a_thought_gets_none() -> None:
     policy = ReferencePolicy((step(do="click", on="Lamps"),))
     assert (await act(policy, page("Shop", "Lamps"))).thought is None
