@@ -6,6 +6,7 @@ at once. Every episode that has ended is committed before the command ends.
 
 import asyncio
 import os
+import socket
 
 from aiohttp import web
 
@@ -14,6 +15,7 @@ from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.serving.app import make_app
 from flows.serving.opening import open_seats
+from flows.serving.seating import Seats
 from flows.serving.tokens import client_tokens
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from schemas.configuration.config import RunConfig
@@ -67,36 +69,56 @@ async def _serve(config: RunConfig, tokens: dict[str, str], *, as_json: bool) ->
             "interrupt again to end them now"
         )
 
-    async with open_seats(config) as seats:
-        runner = web.AppRunner(make_app(seats, tokens), access_log=None, shutdown_timeout=2.0)
-        await runner.setup()
-        try:
-            section = config.seats
-            site = web.TCPSite(runner, section.host, section.port)
+    with _listen(config) as listener:
+        async with open_seats(config) as seats:
+            runner = web.AppRunner(make_app(seats, tokens), access_log=None, shutdown_timeout=2.0)
+            await runner.setup()
             try:
-                await site.start()
-            except OSError as error:
-                raise BadConfig(
-                    f"seats.port = {section.port}: {section.host} does not let it be served there: "
-                    f"{error.strerror or error}; choose another, or 0 for a free one"
-                ) from None
-            port = runner.addresses[0][1]
-            _announce(config, tokens, port=port, seats=seats.turnstile.limit, as_json=as_json)
-            with signals.handle_signals(interrupt):
-                await stop.wait()
-                draining = asyncio.create_task(seats.drain(config.limits.drain_seconds))
-                hurry = asyncio.create_task(now.wait())
-                await asyncio.wait({draining, hurry}, return_when=asyncio.FIRST_COMPLETED)
-                if not draining.done():
-                    await seats.drain(0.0)
-                await draining
-                hurry.cancel()
-        finally:
-            await runner.cleanup()
-        for problem in seats.keeper.problems:
-            print_note(problem)
-        print_note(f"{seats.keeper.committed} episodes are committed in {config.run.url}")
-        return ExitCode.SHORT if seats.keeper.problems else ExitCode.DONE
+                await web.SockSite(runner, listener).start()
+                _announce(
+                    config,
+                    tokens,
+                    port=listener.getsockname()[1],
+                    seats=seats.turnstile.limit,
+                    as_json=as_json,
+                )
+                with signals.handle_signals(interrupt):
+                    await stop.wait()
+                    await _drain(seats, config.limits.drain_seconds, now)
+            finally:
+                await runner.cleanup()
+    for problem in seats.keeper.problems:
+        print_note(problem)
+    print_note(f"{seats.keeper.committed} episodes are committed in {config.run.url}")
+    return ExitCode.SHORT if seats.keeper.problems else ExitCode.DONE
+
+
+async def _drain(seats: Seats, seconds: float, now: asyncio.Event) -> None:
+    """Let episodes go on for so long, or until `now`."""
+    draining = asyncio.create_task(seats.drain(seconds))
+    hurry = asyncio.create_task(now.wait())
+    await asyncio.wait({draining, hurry}, return_when=asyncio.FIRST_COMPLETED)
+    if not draining.done():
+        await seats.drain(0.0)
+    await draining
+    hurry.cancel()
+
+
+def _listen(config: RunConfig) -> socket.socket:
+    """Take the port, before anything is opened or written.
+
+    Raises:
+        BadConfig: it is taken, or the address is none of this machine's.
+    """
+    host, port = config.seats.host, config.seats.port
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise BadConfig(
+            f"seats.port = {port}: {host} does not let it be served there: {error.strerror or error}; choose "
+            "another, or 0 for a free one"
+        ) from None
 
 
 def _announce(

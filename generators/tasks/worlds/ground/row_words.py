@@ -29,7 +29,28 @@ _BEFORE = 0.7
 """The share of conditions by one word of a choice whose word stands before the noun."""
 
 _NO_ADJECTIVES = frozenset(
-    "out back over left off on in up down done gone held sold paid way free let invoice cash card".split()
+    [
+        "out",
+        "back",
+        "over",
+        "left",
+        "off",
+        "on",
+        "in",
+        "up",
+        "down",
+        "done",
+        "gone",
+        "held",
+        "sold",
+        "paid",
+        "way",
+        "free",
+        "let",
+        "invoice",
+        "cash",
+        "card",
+    ]
 )
 """Words of choices that stand behind a verb and before no noun, or that mean something else there."""
 
