@@ -23,6 +23,9 @@ _LABELS, _QUOTED, _BRACKETS, _LOWER, _SHOWN = 0.5, 0.15, 0.04, 0.4, 0.5
 marks; of nouns that have the label after them in brackets; and of plain goals that have choices in small letters, and days as
 pages show them."""
 
+_PHRASE = 3
+"""A choice of so many words stands in quotation marks, as it would not be told from the sentence."""
+
 _FEW_WORDS = 5
 """The most words of a text that stands in a sentence without quotation marks."""
 
@@ -229,6 +232,8 @@ class FieldWords:
             out = self.phrase("yes" if said.value else "no")
         elif kind is Kind.TAGS:
             out = self.join([self.mark_name(tag) for tag in shown.split(TAG_PARTING)])
+        elif kind is Kind.CHOICE and len(shown.split()) >= _PHRASE:
+            out = self.quote(shown)
         elif kind is Kind.CHOICE and self._is_word(said.entity, shown):
             out = self._keep(shown[0].lower() + shown[1:], shown)
         elif kind in {Kind.INTEGER, Kind.CHOICE, Kind.LINK} and not _PLAIN_TEXT.search(shown):

@@ -298,7 +298,6 @@ class Speaker:
         if len(rest) > _IN_A_ROW:
             return self._lines(held)
         if self._is_whole:
-            self._random.shuffle(rest)
             rest.sort(key=lambda one: one.field.kind is Kind.LONG_TEXT)
             return ", ".join([*title, *map(self._beside_label, rest)])
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]

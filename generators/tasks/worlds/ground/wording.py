@@ -31,7 +31,7 @@ _REFUSAL, _PERSONS, _LOWER, _TYPO, _UNENDED = 0.02, 0.25, 0.08, 0.02, 0.1
 """The shares of goals that say what to answer if they cannot be done, whatever is so, that may name persons who have
 nothing to do with it, that are in small letters, that have a wrong letter, and that lack their last full stop."""
 
-_WHOLE = 0.85
+WHOLE = 0.93
 """The share of goals that are whole messages of the bank, where it has one."""
 
 _SMALL = 0.2
@@ -73,10 +73,20 @@ class Goal(NamedTuple):
 
 
 def word(
-    setting: Setting, kind: TaskKind, words: Mapping[str, Said], random: Random, *, rules: Grammar
+    setting: Setting,
+    kind: TaskKind,
+    words: Mapping[str, Said],
+    random: Random,
+    *,
+    rules: Grammar,
+    whole: float = WHOLE,
 ) -> Goal | None:
-    """Return a goal in a kind's sentences, with placeholders filled from `words`; None: the language has none."""
-    message = _draw_message(setting, kind, words, random)
+    """Return a goal in a kind's sentences, with placeholders filled from `words`; None: the language has none.
+
+    `whole` is the share of goals that are whole messages of the bank, where it has one.
+    """
+    is_whole = random.random() < whole
+    message = _draw_message(setting, kind, words, random) if is_whole else None
     core = _draw_request(kind, random, rules) if message is None else message.text
     if core is None:
         return None
@@ -113,10 +123,8 @@ def word(
 def _draw_message(
     setting: Setting, kind: TaskKind, words: Mapping[str, Said], random: Random
 ) -> Message | None:
-    """Return a whole message from the bank, in a share of goals; None: it has none."""
+    """Return a whole message from the bank; None: it has none."""
     world = setting.world
-    if random.random() >= _WHOLE:
-        return None
     return draw_message(bank(world.language.value, world.family), kind.name, words, random)
 
 

@@ -30,12 +30,13 @@ UNFIT = re.compile(
 
 
 def _goals(kind: str, count: int = 300, setting: Setting = SETTING) -> list[Goal]:
-    """Return goals of a kind."""
+    """Return goals of a kind that are made of parts."""
     found = list[Goal]()
     for seed in range(count):
         draft = KINDS[kind].draw(setting, Random(seed))
         if draft is not None:
-            goal = word(setting, KINDS[kind], draft.words, Random(f"goal {seed}"), rules=RULES)
+            random = Random(f"goal {seed}")
+            goal = word(setting, KINDS[kind], draft.words, random, rules=RULES, whole=0)
             found += [] if goal is None else [goal]
     return found
 
@@ -109,7 +110,7 @@ def test_a_description_says_nothing_of_what_the_goal_asks_for() -> None:
         draft = KINDS["conditional"].draw(setting, Random(seed))
         if draft is None:
             continue
-        goal = word(setting, KINDS["conditional"], draft.words, Random(seed), rules=RULES)
+        goal = word(setting, KINDS["conditional"], draft.words, Random(seed), rules=RULES, whole=0)
         fact = draft.words["fact"]
         assert goal is not None
         assert isinstance(fact, FieldSaid)
@@ -126,7 +127,7 @@ def test_a_row_that_a_sentence_speaks_of_twice_is_called_by_its_title() -> None:
     drafts = [KINDS["swap"].draw(setting, Random(seed)) for seed in range(60)]
 
     for seed, draft in enumerate(one for one in drafts if one is not None):
-        goal = word(setting, KINDS["swap"], draft.words, Random(seed), rules=rules)
+        goal = word(setting, KINDS["swap"], draft.words, Random(seed), rules=rules, whole=0)
         assert goal is not None
         (first,) = rows_in([draft.words["first"]])
         assert goal.names[first.title] == first.title
