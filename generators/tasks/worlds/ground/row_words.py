@@ -13,7 +13,7 @@ from schemas.worlds.world import Picture
 _DESCRIBED, _SHORT = 0.25, 0.05
 """The shares of plain rows that are described or called by a part of their title."""
 
-_QUOTED, _QUOTED_LONG, _LONG = 0.1, 0.45, 5
+_QUOTED, _QUOTED_LONG, _LONG = 0.1, 0.35, 5
 """The shares of plain goals with titles in quotation marks, and of those with a title of so many words."""
 
 _NOUN_OF_CODE, _NOUN, _NOUN_OF_PERSON = 0.55, 0.25, 0.08
