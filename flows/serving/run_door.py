@@ -14,6 +14,7 @@ from aiohttp import web
 from pydantic import Field, ValidationError
 
 from flows.job.plan import PlannedAttempt
+from flows.serving.asked_groups import AskedGroups, OtherTask
 from flows.serving.client_engines import (
     ClientEngine,
     ClientEngines,
@@ -33,12 +34,10 @@ from schemas.episodes.call import versions_of
 from schemas.episodes.viewport import Viewport
 from schemas.errors import BadConfig, NoEngine, NotFound
 from schemas.tasks.selector import Selector
+from schemas.tasks.task import Task
 
 PATH = "/run"
 """Where the door is."""
-
-MAX_GROUPS = 10_000
-"""How many groups are remembered, the newest ones."""
 
 LOOK_SECONDS = 0.25
 """Between two looks whether a client is still there."""
@@ -119,14 +118,15 @@ class RunDoor:
         self.engines = ClientEngines(seats.config)
         """The engines of its clients."""
         self._versions: defaultdict[str, VersionLine] = defaultdict(VersionLine)
-        self._groups: dict[tuple[str, str], str] = {}
+        self._groups = AskedGroups(seats.desk)
 
     async def run(self, client: str, asked: RunRequest) -> JsonObject:
         """Play an episode, and return what came of it.
 
         Raises:
             EngineRefused: the endpoint is at no allowed address.
-            BadRequest: the group is that of another task.
+            OtherTask: the group is that of another task.
+            BadRequest: a group has a size and no name.
             NoEngine: it is no engine, or refuses what an episode would ask.
             BadConfig: the dialect is none in which an engine can be asked.
             BadTasks: there is no such task.
@@ -140,7 +140,8 @@ class RunDoor:
         )
         line = self._versions[client]
         line.note([asked.weights_version])
-        group = self._group(client, asked.task)
+        group = _group_of(client, asked.task)
+        task = await self._task(group, asked.task)
         policies: list[ClientPolicy] = []
         async with self.engines.hold(engine) as runtime:
 
@@ -158,12 +159,11 @@ class RunDoor:
                 policies.append(ClientPolicy(policy))
                 return policies[-1]
 
-            task, episode = await self._seats.play(
+            episode = await self._seats.play(
                 client,
-                Selector(**asked.task.model_dump(exclude={"group", "group_size"})),
+                task,
                 make_policy,
                 group=group,
-                check=lambda task: self._check_group(client, asked.task, task.task_id),
                 live=lambda planned: runtime.live(engine.policy, planned.seed),
             )
             if any(policy.lost for policy in policies):
@@ -183,31 +183,20 @@ class RunDoor:
             **trace_answer(episode, learnt=learnt, pictures=asked.pictures),
         }
 
-    def _group(self, client: str, asked: RunTask) -> AskedGroup | None:
-        if asked.group is None:
-            if asked.group_size is not None:
-                raise BadRequest(
-                    "task.group_size: is the size of a named group; name it (task.group)"
-                )
-            return None
+    async def _task(self, group: AskedGroup | None, asked: RunTask) -> Task:
+        """Return the task of a request."""
+        selector = Selector(**asked.model_dump(exclude={"group", "group_size"}))
+        if group is not None:
+            return await self._groups.task(group.name, selector)
+        return await self._seats.desk.draw(selector)
+
+
+def _group_of(client: str, asked: RunTask) -> AskedGroup | None:
+    if asked.group is not None:
         return AskedGroup(f"{client}/{asked.group}", asked.group_size)
-
-    def _check_group(self, client: str, asked: RunTask, task_id: str) -> None:
-        """Remember which task a group is of.
-
-        Raises:
-            BadRequest: it is of another one.
-        """
-        if asked.group is None:
-            return
-        known = self._groups.setdefault((client, asked.group), task_id)
-        if known != task_id:
-            raise BadRequest(
-                f"task.group: the group '{asked.group}' is of task {known}, and this is task {task_id}; attempts "
-                "of one group are at one task"
-            )
-        while len(self._groups) > MAX_GROUPS:
-            del self._groups[next(iter(self._groups))]
+    if asked.group_size is not None:
+        raise BadRequest("task.group_size: is the size of a named group; name it (task.group)")
+    return None
 
 
 def _policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
@@ -236,7 +225,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         try:
             asked = read_run(await request.read())
             answer = await _while_there(request, door.run(request[CLIENT], asked))
-        except (BadRequest, EngineRefused, BadConfig, NotFound) as error:
+        except (BadRequest, OtherTask, EngineRefused, BadConfig, NotFound) as error:
             return web.json_response({"error": str(error)}, status=400)
         except NoEngine as error:
             return web.json_response({"error": f"endpoint: {error}"}, status=502)

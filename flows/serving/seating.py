@@ -287,26 +287,22 @@ class Seats:
     async def play(
         self,
         client: str,
-        selector: Selector,
+        task: Task,
         make_policy: MakePolicy,
         *,
         live: Live | None = None,
         group: AskedGroup | None = None,
-        check: Callable[[Task], None] = lambda _task: None,
-    ) -> tuple[Task, Episode]:
-        """Play a whole episode with a policy for a client, and return its task and the episode as stored.
+    ) -> Episode:
+        """Play a whole episode with a policy for a client, and return the episode as stored.
 
         What `live` returns is held for the episode once there is a seat; None: nothing is. `group` is that which the
-        client asked for; None: it asked for none. `check` looks at the task and may raise an error of its own.
+        client asked for; None: it asked for none.
 
         Raises:
-            BadTasks: there is no such task.
             Busy: no seat was free in time.
             NoSeat: the server ends, or has no browser any more.
         """
         self._check_open()
-        task = await self.desk.draw(selector)
-        check(task)
         playing = asyncio.create_task(
             self._play_whole(client, self.desk.plan(task), make_policy, live or _no_place, group)
         )
@@ -320,7 +316,7 @@ class Seats:
             raise
         if playing.cancelled():
             raise NoSeat(self._ending or "the episode was cut off")
-        return task, playing.result()
+        return playing.result()
 
     async def _play_whole(
         self,

@@ -31,7 +31,7 @@ async def test_a_stream_goes_on_where_it_was_left_and_says_which_groups_are_comp
         first = await play(server, engine, index=0, group="update-1", group_size=2)
         await play(server, engine, index=1, group="update-1b", group_size=2)
         one = await read(server, wait=20, limit=1)
-        last = await play(server, engine, index=0, group="update-1", group_size=2)
+        last = await play(server, engine, group="update-1", group_size=2)
         while (rest := await read(server, cursor=1, wait=20))["cursor"] < 3:
             pass
         groups = await read(server, groups=1, trace=1)
