@@ -22,7 +22,8 @@ def with_descriptions(scene: Scene) -> list[Item]:
         told = list(_told_of(scene, item)) if _is_one(scene, item) else []
         entities = {one.entity for one in item.senses if one.sort is Sort.ONE}
         rows = [(entity, _rows(scene, entity, told)) for entity in sorted(entities)] if told else []
-        if rows and (rows[0][1] or not item.has(Sort.LABEL)):
+        is_many = item.has(Sort.MANY) and scene.has_article and bool(rows) and len(rows[0][1]) != 1
+        if rows and (rows[0][1] or not item.has(Sort.LABEL)) and not is_many:
             end = max(one.item.number for one in told)
             while end + 1 < len(scene.items) and scene.is_part(scene.items[end + 1]):
                 end += 1  # what is said behind the last value
@@ -30,6 +31,49 @@ def with_descriptions(scene: Scene) -> list[Item]:
         else:
             found.append(item)
     return [item._replace(number=number) for number, item in enumerate(found)]
+
+
+def with_descriptions_before(scene: Scene) -> list[Item]:
+    """Return the same where what describes a row stands before its noun; descriptions of several rows stay."""
+    found = list[Item]()
+    for item in scene.items:
+        told = _told_before(scene, item) if item.has(Sort.ONE) and not item.quoted else []
+        entities = sorted({one.entity for one in item.senses if one.sort is Sort.ONE})
+        rows = [(entity, _rows(scene, entity, told)) for entity in entities] if told else []
+        single = next((each for each in rows if len(each[1]) == 1), None)
+        if single is None:
+            found.append(item)
+            continue
+        first = min(one.number for pair in told for one in (pair.item, pair.label) if one)
+        found = [one for one in found if one.number < first]
+        entity, (row,) = single
+        place = scene.items[first].place
+        sense = Sense(Sort.TITLE, entity, value=row)
+        text = f"{scene.items[first].text} … {item.text}"
+        found.append(Item(item.number, text, place, item.end, item.sentence, senses=(sense,)))
+    return [item._replace(number=number) for number, item in enumerate(found)]
+
+
+_PARTICLES = frozenset({Cue.OF, Cue.COND, Cue.SAY, Cue.FIELD, Cue.ABOVE, Cue.BELOW, Cue.NOT})
+
+
+def _told_before(scene: Scene, noun: Item) -> list[Pair]:
+    """Return what is said of a row right before its noun."""
+    pairs = {pair.item.number: pair for pair in scene.pairs}
+    labels = {pair.label.number for pair in scene.pairs if pair.label is not None}
+    out = list[Pair]()
+    for item in reversed(scene.items[: noun.number]):
+        pair = pairs.get(item.number)
+        if pair is not None and pair.role is Role.COND and not item.has(Sort.LABEL):
+            out.append(pair)
+        elif (
+            item.number not in labels
+            and not scene.is_part(item)
+            and item.mark != ","
+            and not item.cues & _PARTICLES
+        ):
+            break
+    return out
 
 
 def _is_one(scene: Scene, item: Item) -> bool:

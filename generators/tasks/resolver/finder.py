@@ -4,21 +4,30 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+from generators.tasks.resolver.genitives import Genitives
 from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.merging import (
+    merge_brackets,
+    once,
+    states_or_fields,
+    with_numbers,
+    with_signs_before,
+)
 from generators.tasks.resolver.new_names import NewNames
 from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.strangers import Strangers
 from generators.tasks.resolver.texts import TextReader
 from generators.tasks.resolver.tokens import STOPS, spelling_of
 from generators.tasks.resolver.values import Quantity, find_quantities
-from generators.tasks.resolver.vocabulary import Vocabulary
+from generators.tasks.resolver.vocabulary import Vocabulary, longest_of
 from generators.tasks.resolver.words import Cue, Words
+from generators.tasks.resolver.writing import without_gaps
 from schemas.worlds.field import Kind
 from schemas.worlds.world import World
 
 _NO_CUES: frozenset[Cue] = frozenset()
-_LONGEST, _NEAR, _TWO, _BRACKETED = 16, 3, 2, 4
+_NEAR, _TWO = 3, 2
 _ITS = (("it",), ("them",))
 _NOUNS = frozenset({Sort.ONE, Sort.MANY, Sort.LABEL})
 _VERBS = frozenset({Cue.TELL, Cue.COUNT, Cue.SET, Cue.WRITE})
@@ -45,7 +54,8 @@ class Finder:
         self.key = self._text.key
         """The words, as they are compared."""
         self._texts = TextReader(world, words, self._text, self._literal, vocabulary.predicates)
-        self._new_names = NewNames(world, self._text, words.common, self._literal)
+        self._new_names = NewNames(world, self._text, words, self._literal)
+        self._genitives = Genitives(world, vocabulary, self._text)
         self._strangers = Strangers(words, self._text)
         self._quantities = {one.start: one for one in find_quantities(world, words, goal)}
 
@@ -56,9 +66,15 @@ class Finder:
         words = {*self._text.key, *self._vocabulary.stems(self._text.key)}
         is_ranked = self._ranked and not words.isdisjoint(self._vocabulary.last_of_ranks)
         whole = list(self._find()) if is_ranked else first
-        named = self._new_names.read(list(_once(_merge_brackets(whole))))
-        found = self._merge_tags(self._texts.read(named))
+        named = self._new_names.read(list(once(merge_brackets(whole))))
+        found = self._merge_tags(
+            self._texts.read(list(with_numbers(self._world, self._vocabulary, named)))
+        )
+        if not self._words.has_spaces:
+            found = list(with_signs_before(self._text, self._literal, found))
         found = list(self._strangers.added_to(found))
+        if self._words.is_head_last:
+            found = list(states_or_fields(found))
         return [item._replace(number=number) for number, item in zip(count(), found, strict=False)]
 
     def strangers(self, items: Sequence[Item]) -> tuple[str, ...]:
@@ -106,7 +122,7 @@ class Finder:
         )
         if is_known and not is_part:
             return None
-        return self._literal(found[0], at, end)
+        return self._literal(without_gaps(found[0]), at, end)
 
     def _literal(self, text: str, at: int, end: int) -> Item:
         """Return a text as what it may be in the world, whole."""
@@ -132,10 +148,13 @@ class Finder:
         )
         is_adjective = self._is_adjective(at, length, senses)
         is_said = is_said or is_adjective or self._is_deed(at, length, senses)
-        if (not is_said and self._is_common(at, length)) or (
-            is_field and before is not None and before.end == at and before.quoted
-        ):
+        is_mere = (not is_said and self._is_common(at, length)) or self._is_of_field(
+            senses, before, at
+        )
+        if is_mere or (is_field and before is not None and before.end == at and before.quoted):
             length, senses = 0, ()
+        if self._words.has_article:
+            length, senses = self._genitives.name(at, self._plain_words(at), length, senses)
         length, senses = self._whole_title(at, *self._without_joint(at, length, senses))
         if cued == length and any(one.sort in _NOUNS for one in senses) and self._is_noun(at):
             cues -= _VERBS
@@ -145,9 +164,7 @@ class Finder:
         longest = max(length, measured, cued)
         if longest == 0:
             return None
-        text = self._text.goal[
-            self._text.tokens[at].start : self._text.tokens[at + longest - 1].end
-        ]
+        text = self._text.between(at, at + longest)
         item = Item(0, text, at, at + longest, 0)
         if length == longest:
             item = self._name(item, senses)
@@ -156,6 +173,12 @@ class Finder:
         if is_adjective and length == longest:
             return item._replace(exact=True)
         return item._replace(cues=cues) if cued == longest else item
+
+    def _is_of_field(self, senses: Sequence[Sense], before: Item | None, at: int) -> bool:
+        """Return whether words for a step rather say what a field is to be, where they stand behind it."""
+        is_behind = before is not None and before.end == at and before.has(Sort.LABEL)
+        is_deed = bool(senses) and all(one.sort is Sort.DEED for one in senses)
+        return self._words.is_head_last and is_behind and is_deed
 
     def _is_noun(self, at: int) -> bool:
         """Return whether an article stands before a word, so that it is no verb, as in `le compte`."""
@@ -212,8 +235,12 @@ class Finder:
         is_exact = item.text[:1].isupper() and self._text.is_inside(item.place)
         is_meant = item.end - item.place > 1 and is_exact
         is_exact = is_meant if self._words.has_capital_nouns else is_exact
+        is_noun = any(one.sort is Sort.ONE for one in senses)
+        is_long = item.end - item.place > 1 and not is_noun
+        is_meant = is_meant or (is_long and not self._words.has_spaces)
         many = {Sense(Sort.MANY, one.entity) for one in senses if one.sort is Sort.VIEW}
-        told = (*senses, *sorted(many)) if many and not is_exact else tuple(senses)
+        is_many = many and not is_exact and self._words.has_plurals
+        told = (*senses, *sorted(many)) if is_many else tuple(senses)
         return item._replace(senses=told, weak=not is_title and not is_meant, exact=is_exact)
 
     def _plain_words(self, at: int) -> tuple[str, ...]:
@@ -221,7 +248,7 @@ class Finder:
         while (
             end < len(self._text.tokens)
             and self._text.tokens[end].quote < 0
-            and end < at + _LONGEST
+            and end < at + longest_of(self._words)
         ):
             end += 1
         return self._text.key[at:end]
@@ -248,7 +275,8 @@ class Finder:
         for off in range(1, cued):
             words = self._plain_words(at + off)
             length, _ = self._vocabulary.longest(words) if words else (0, ())
-            if length > 1 and off + length > cued and self._text.is_upper(at + off):
+            is_name = self._text.is_upper(at + off) or not self._words.has_spaces
+            if length > 1 and off + length > cued and is_name:
                 return off, self._words.cues.get(self._text.key[at : at + off], _NO_CUES)
         return cued, cues
 
@@ -325,36 +353,7 @@ class Finder:
         return self._world.entity(sense.entity).field(sense.name).kind is Kind.TAGS
 
 
-def _once(items: list[Item]) -> Iterator[Item]:
-    """Yield the mentions without a day in brackets that repeats the one before them."""
-    skipped = -1
-    for number, item in enumerate(items):
-        if number <= skipped:
-            continue
-        behind = items[number + 1 : number + 4]
-        marks = [one.mark for one in behind]
-        if item.day is not None and marks == ["(", "", ")"] and behind[1].day == item.day:
-            skipped = number + len(behind)
-        yield item
-
-
 def _with(item: Item, said: Quantity) -> Item:
     return item._replace(
         whole=said.whole, cents=said.cents, day=said.day, is_unclear=said.is_unclear
     )
-
-
-def _merge_brackets(items: list[Item]) -> list[Item]:
-    """Return the mentions with names of one field, of which the second stands in brackets, as one: `author ("By")`."""
-    out = list[Item]()
-    for item in items:
-        out.append(item)
-        if item.mark != ")" or len(out) < _BRACKETED:
-            continue
-        label, opens, other, _ = out[-_BRACKETED:]
-        shared = tuple(
-            one for one in label.senses if one in other.senses and one.sort is Sort.LABEL
-        )
-        if shared and opens.mark == "(" and other.quoted:
-            out[-_BRACKETED:] = [label._replace(end=item.end, senses=shared, exact=True)]
-    return out

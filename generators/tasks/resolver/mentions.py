@@ -77,6 +77,12 @@ class Item(NamedTuple):
         ].isdigit()
 
     @property
+    def has_currency(self) -> bool:
+        """Whether it is a number with the sign of a currency."""
+        ends = (self.text.strip("-")[:1], self.text[-1:])
+        return self.cents is not None and not all(one.isdigit() or one == "%" for one in ends)
+
+    @property
     def is_literal(self) -> bool:
         """Whether it is a quotation of something that the world does not have."""
         return self.quoted and not self.senses and not self.is_measure

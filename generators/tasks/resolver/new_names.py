@@ -6,7 +6,7 @@ from generators.tasks.resolver.goal_text import GoalText
 from generators.tasks.resolver.mentions import Item
 from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.words import Cue
+from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.world import World
 
 _NEAR, _FAR = 4, 12
@@ -44,14 +44,17 @@ class NewNames:
     """Finds the names of new rows in one goal."""
 
     def __init__(
-        self, world: World, text: GoalText, common: frozenset[str], literal: Callable[..., Item]
+        self, world: World, text: GoalText, words: Words, literal: Callable[..., Item]
     ) -> None:
-        self._world, self._text, self._common, self._literal = world, text, common, literal
+        """Find names behind the nouns of new rows; in languages where nouns stand last there are none."""
+        self._world, self._text, self._common, self._literal = world, text, words.common, literal
+        self._idle = words.idle
+        self._has_nouns_last = words.is_head_last
 
     def read(self, items: list[Item]) -> list[Item]:
         """Return the mentions with the names of new rows."""
         noun, entity = next(new_nouns(items, self._world), (None, ""))
-        if noun is None:
+        if noun is None or self._has_nouns_last:
             return items
         opener = self._opener(items, noun)
         if opener is None:
@@ -101,7 +104,10 @@ class NewNames:
         first = next((one for one in items if one.place == start), None)
         if first is not None and first.quoted:
             return first.end == end
+        if first is not None and first.cues & {Cue.TIMES, Cue.NOISE}:
+            return False
         is_label = first is not None and (first.has(Sort.LABEL) or Cue.FIELD in first.cues)
         if first is not None and is_label and first.end < end:
             return False
-        return self._text.is_upper(start) or self._text.tokens[start].text not in self._common
+        is_word = self._text.tokens[start].text in self._common | self._idle
+        return self._text.is_upper(start) or not is_word

@@ -3,6 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from generators.tasks.resolver.mentions import TITLES, Item
+from generators.tasks.resolver.particles import (
+    choice_before,
+    cuts,
+    end_of,
+    is_before_value,
+    is_equated,
+    is_like,
+    is_name,
+    is_said,
+    is_source,
+    is_telling,
+    is_tight,
+    precedes_noun,
+)
 from generators.tasks.resolver.passage import Passage
 from generators.tasks.resolver.place import TEXTS, Place
 from generators.tasks.resolver.roles import Role
@@ -13,8 +27,7 @@ from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
-_TO, _BACK = ("to",), 6
-_NEAR, _FAR = 4, 9
+_TO, _NEAR, _FAR = ("to",), 4, 9
 """How many words may stand between a field and its value: behind it, and before it."""
 
 _BARS = STOPS | {",", "(", ")", ">", "/"}
@@ -51,7 +64,9 @@ class Pairing:
         """What is part of what is said around a value."""
         frames = [one for one in frames if self._may_stand(one)]
         self._name_new()
-        self._frame([one for one in frames if one.length > 1])
+        self._frame(
+            [one for one in frames if one.length > 1 or is_telling(one, self._words.prefixes)]
+        )
         self._pair()
         self._frame(frames)
 
@@ -76,7 +91,7 @@ class Pairing:
         yield at, is_bound
         while True:
             before = items[number - 1] if number else None
-            if before is not None and before.end == at and self._is_before_value(before, item):
+            if before is not None and before.end == at and is_before_value(before, item):
                 is_bound = is_bound or not before.cues.isdisjoint({Cue.ABOVE, Cue.BELOW})
                 at, number = before.place, number - 1
             elif at > 0 and words[at - 1] in self._words.articles:
@@ -84,18 +99,6 @@ class Pairing:
             else:
                 return
             yield at, is_bound
-
-    @staticmethod
-    def _is_before_value(before: Item, value: Item) -> bool:
-        """Return whether a mention right before a value belongs to it: a bound, `a day`, or the noun of its row."""
-        if before.quoted:
-            return False
-        if before.cues & {Cue.ABOVE, Cue.BELOW} and value.is_measure:
-            return True
-        if Cue.ANY in before.cues and value.day is not None:
-            return True
-        nouns = {one.entity for one in before.senses if one.sort is Sort.ONE}
-        return any(one.entity in nouns for one in value.senses if one.sort in TITLES)
 
     def _name_new(self) -> None:
         """Take names of new rows for what they are."""
@@ -150,7 +153,11 @@ class Pairing:
         """Return whether words between a value and a field say that it is its value: `as`, or `for` behind `it says`."""
         before = self._passage.before(value)
         is_said = before is not None and Cue.SAY in before.cues
-        if len(joints) == 1 and Cue.UNDER in joints[0].cues and self._is_tight(value, joints[0]):
+        if (
+            len(joints) == 1
+            and Cue.UNDER in joints[0].cues
+            and is_tight(self._passage, value, joints[0])
+        ):
             return True
         if value.quoted and len(joints) == 1 and Cue.OF in joints[0].cues:
             return joints[0].end - joints[0].place == 1
@@ -161,16 +168,12 @@ class Pairing:
             for one in joints
         )
 
-    def _is_tight(self, value: Item, joint: Item) -> bool:
-        """Return whether `under` stands right behind a value, and is no bound: `have A under B`."""
-        before = self._passage.before(value)
-        is_had = before is not None and before.cues & {Cue.PLAIN, Cue.COND, Cue.SET, Cue.AND}
-        return bool(is_had) and joint.place == value.end and joint.end - joint.place == 1
-
     def _pair_before(self, label: Item) -> None:
         """Pair a field with the value behind it: `Status is "Open"`."""
         is_used = any(one is label for one in self.labels.values())
         if is_used or label.is_alone or label.number in {*self.labels, *self.swallowed}:
+            return
+        if self._words.is_head_last and label.has(Sort.ONE) and not is_said(self._passage, label):
             return
         for behind in self._passage.items[label.number + 1 :]:
             if behind.mark in _BARS or behind.place - label.end > _FAR:
@@ -182,7 +185,7 @@ class Pairing:
                 if is_either:
                     return
                 if self._is_of(label, behind) and not self._is_row(label, behind):
-                    self.labels[behind.number] = label
+                    self.labels[behind.number] = choice_before(self._passage, label, behind)
                 return
             if behind.has(Sort.LABEL, Sort.ONE, Sort.MANY, Sort.VIEW) or Cue.AND in behind.cues:
                 return
@@ -191,8 +194,9 @@ class Pairing:
         """Pair a value with a field that nothing else is paired with: `set the Status of … to "Open"`."""
         is_aim = self._passage.is_aim(value)
         is_new = is_aim or self._passage.roles[value.number] is Role.SET
-        is_source = value.has(*TITLES) and self._is_source(value)
-        if is_source or value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
+        is_aim = is_aim or (self._words.is_head_last and is_new)
+        is_like_it = value.has(*TITLES) and is_source(self._passage, value)
+        if is_like_it or value.has(Sort.LABEL) or not (is_new or value.quoted or value.is_amount):
             return
         joint = self._passage.before(value)
         is_listed = joint is not None and joint.mark == ":"
@@ -202,6 +206,9 @@ class Pairing:
             one
             for one in self.bare()
             if not one.is_alone
+            and not (
+                self._words.is_head_last and one.has(Sort.ONE) and not is_said(self._passage, one)
+            )
             and not self._passage.is_noun_of_row(one)
             and self._is_of(one, value)
             and self._speaks(one)
@@ -238,29 +245,26 @@ class Pairing:
         if not value.has(*TITLES):
             return False
         between = self._passage.between(label, value)
-        is_entity = not between if self._names_first else not self._is_link(label, value)
-        if is_entity and self._is_name(label, value):
+        if is_like(self._passage, value) or self._is_genitive(label, value):
             return True
-        if self._passage.asks(value.sentence) and not self._is_equated(between):
+        is_noun = not between or (
+            self._words.is_head_last and all(Cue.OF in one.cues for one in between)
+        )
+        is_entity = is_noun if self._names_first else not self._is_link(label, value)
+        if is_entity and is_name(label, value):
+            return True
+        if self._passage.asks(value.sentence) and not is_equated(between):
             return self._is_of_row(label, value)
         is_named = any(one.cues & {Cue.OF, Cue.SAME} or one.has(Sort.ONE) for one in between)
         if is_named or self._passage.is_after(label, Cue.SAME):
             return True
         return not self._is_link(label, value) and any(Cue.AS in one.cues for one in between)
 
-    def _is_source(self, value: Item) -> bool:
-        """Return whether a row is the one that others are to be like: `the same kind as X`."""
-        for before in reversed(self._passage.items[max(0, value.number - _BACK) : value.number]):
-            if before.mark or before.is_value:
-                return False
-            if Cue.SAME in before.cues:
-                return True
-        return False
-
-    @staticmethod
-    def _is_equated(between: Sequence[Item]) -> bool:
-        """Return whether words between a field and what follows say that this is its value, or there are none."""
-        return not between or any(one.cues & {Cue.LINK, Cue.TO, Cue.AS} for one in between)
+    def _is_genitive(self, label: Item, value: Item) -> bool:
+        """Return whether a row's name stands right behind a field that it has: Arabic has no word for `of` there."""
+        is_described = self._passage.roles[label.number] is Role.COND
+        is_near = value.place == label.end and not is_described and self._passage.has_article
+        return is_near and self._is_of_row(label, value) and not self._is_link(label, value)
 
     def _is_of_row(self, label: Item, value: Item) -> bool:
         """Return whether a row has a field that is named, and the field is not its title."""
@@ -268,12 +272,6 @@ class Pairing:
             value.ids(entity.name) and field is not entity.title
             for entity, field in self._fields(label)
         )
-
-    @staticmethod
-    def _is_name(label: Item, value: Item) -> bool:
-        """Return whether a name of a field is also that of the row's entity: `the Title "A house"`."""
-        entities = {sense.entity for sense in value.senses if sense.sort in TITLES}
-        return any(one.sort is Sort.ONE and one.entity in entities for one in label.senses)
 
     def _is_link(self, label: Item, value: Item) -> bool:
         """Return whether a name is that of a link which may lead to a row that a mention is."""
@@ -310,9 +308,9 @@ class Pairing:
                 self.predicates[item.number] = start
             if longest.is_reduced and not self._is_behind_be(start):
                 del self.predicates[item.number]
-            self.words |= {*range(start, item.place)}
-            self.words |= {*range(item.end, item.end + len(longest.behind))}
-            inside = {*range(start, item.place), *range(item.end, item.end + len(longest.behind))}
+            end = end_of(self._passage, item)
+            inside = {*range(start, item.place), *range(end, end + len(longest.behind))}
+            self.words |= inside
             self.swallowed |= {one.number for one in self._passage.items if one.place in inside}
 
     def _of_named(self, item: Item, found: list[tuple[Frame, int]]) -> list[tuple[Frame, int]]:
@@ -354,7 +352,8 @@ class Pairing:
         words, before = self._passage.words, frame.before
         if before == _TO and self._is_to_set(item):
             return None
-        if words[item.end : item.end + len(frame.behind)] != frame.behind:
+        end = end_of(self._passage, item)
+        if words[end : end + len(frame.behind)] != frame.behind:
             return None
         for place, is_bound in self.starts(item):
             start = place - len(before)
@@ -373,6 +372,12 @@ class Pairing:
         return self._passage.is_aim(item) and any(True for _ in sets)
 
     def _is_there(self, item: Item, frame: Frame, start: int, *, less: int = 0) -> bool:
+        if self._words.is_head_last and cuts(
+            self._passage, start, end_of(self._passage, item) + len(frame.behind)
+        ):
+            return False
+        if self._words.is_head_last and frame.length <= 1:
+            return precedes_noun(self._passage, self._place, item, frame)
         return frame.length - less > 1 or self._follows_noun(item, start, frame)
 
     def _follows_noun(self, item: Item, start: int, frame: Frame) -> bool:

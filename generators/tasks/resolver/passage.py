@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from generators.tasks.resolver.mentions import TITLES, Item
-from generators.tasks.resolver.roles import clauses_of, roles_of
+from generators.tasks.resolver.roles import clauses_of, roles_behind, roles_of
 from generators.tasks.resolver.senses import Key, Sort
-from generators.tasks.resolver.tokens import STOPS
-from generators.tasks.resolver.words import Cue
+from generators.tasks.resolver.tokens import STOPS, fold
+from generators.tasks.resolver.words import Cue, Words
 
 _LISTED = frozenset({Cue.AND, Cue.IT, Cue.COND})
 _ASKED = frozenset({Cue.TELL, Cue.SET, Cue.DELETE, Cue.SWAP})
@@ -22,11 +22,14 @@ _QUESTIONS = frozenset("?？؟")  # noqa: RUF001 - the marks of several scripts
 class Passage:
     """The mentions of one goal."""
 
-    def __init__(self, items: Sequence[Item], words: Key, articles: frozenset[str]) -> None:
-        self.items, self.words, self.articles = items, words, articles
-        self.roles = list(roles_of(items))
+    def __init__(self, items: Sequence[Item], words: Key, language: Words) -> None:
+        self.items, self.words, self.articles = items, words, language.articles
+        self.is_head_last = language.is_head_last
+        """Whether what is said of a value stands behind it."""
+        self.has_article = language.has_article
+        self.roles = list(roles_behind(items) if self.is_head_last else roles_of(items))
         """What a value at each mention is for."""
-        self.clauses = frozenset(clauses_of(items))
+        self.clauses = frozenset(() if self.is_head_last else clauses_of(items))
         """What stands in the description of rows right behind their noun."""
 
     def with_cues(self, *cues: Cue) -> list[Item]:
@@ -78,7 +81,9 @@ class Passage:
         return any(one.cues >= {Cue.NOW, Cue.SET} and one.place == item.end for one in behind)
 
     def is_definite(self, item: Item) -> bool:
-        """Return whether the article of one certain thing stands before a noun."""
+        """Return whether the article of one certain thing stands before a noun, or is written with it."""
+        if self.has_article and fold(item.text).split()[:1] != [self.words[item.place]]:
+            return True
         return item.place > 0 and self.words[item.place - 1] in self.articles
 
     def is_named(self, label: Item) -> bool:
@@ -93,10 +98,19 @@ class Passage:
 
     def is_noun_of_row(self, item: Item) -> bool:
         """Return whether a mention is the noun of an entity right before a row's name: `the title "A house"`."""
+        if self.is_head_last:
+            return item.has(Sort.ONE) and self._is_beside_title(item)
         behind = self.items[item.number + 1 : item.number + 2]
         return item.has(Sort.ONE) and any(
             one.has(*TITLES) and one.place == item.end for one in behind
         )
+
+    def _is_beside_title(self, noun: Item) -> bool:
+        """Return whether a row's name stands beside a noun, perhaps with a particle between: `「A」という注文`, `注文の「A」`."""
+        first, last = max(0, noun.number - 2), noun.number + 3
+        before = [one for one in self.items[first : noun.number] if Cue.OF not in one.cues]
+        behind = [one for one in self.items[noun.number + 1 : last] if Cue.OF not in one.cues]
+        return any(one.has(*TITLES) for one in (*before[-1:], *behind[:1]))
 
     def asks(self, sentence: int) -> bool:
         """Return whether a sentence is a question."""
@@ -122,7 +136,8 @@ class Passage:
 
     def may_act(self) -> bool:
         """Return whether a goal may ask for more than an answer: it has no plain questions alone."""
-        some = {one.sentence for one in self.items if one.is_value or one.has(Sort.LABEL)}
+        sorts = (Sort.LABEL, Sort.DEED) if self.has_article else (Sort.LABEL,)
+        some = {one.sentence for one in self.items if one.is_value or one.has(*sorts)}
         return not some or not all(self.is_plain_question(one) for one in some)
 
     def is_question(self) -> bool:

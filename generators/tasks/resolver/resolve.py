@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from generators.tasks.resolver.attempt import Attempt, judge
-from generators.tasks.resolver.descriptions import with_descriptions
+from generators.tasks.resolver.descriptions import with_descriptions, with_descriptions_before
 from generators.tasks.resolver.finder import Finder
 from generators.tasks.resolver.frames.additions import read_additions
 from generators.tasks.resolver.frames.conditions import read_conditions
@@ -24,6 +24,7 @@ from generators.tasks.resolver.scene import Scene
 from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.vocabulary import Vocabulary, titles_of
 from generators.tasks.resolver.words import ENGLISH, Cue, languages, words_of
+from generators.tasks.resolver.writing import in_order
 from generators.worlds.state.database import Rows
 from schemas.worlds.world import World
 
@@ -38,6 +39,8 @@ _FRAMES = (
     read_shop,
 )
 
+
+_UNREAD = frozenset({Reason.NOT_READ, Reason.NO_ROW, Reason.NOTHING_TO_DO})
 
 _LINES = re.compile(r"([.,:;?!]?)[ \t]*\n\s*")
 
@@ -73,12 +76,20 @@ class Resolver:
 
     def _read_words(self, goal: str) -> Reading | Refusal:
         """Return the only reading of a goal by its words."""
-        goal = _LINES.sub(_part_lines, goal.strip())
+        goal = in_order(_LINES.sub(_part_lines, goal.strip()), self._words)
         first = self._read(self.scene(goal))
         if isinstance(first, Reading):
             return first
-        other = self._read(self.scene(goal, names_first=False))
-        return other if isinstance(other, Reading) else first
+        for other in self._others(goal, first):
+            if isinstance(other, Reading):
+                return other
+        return first
+
+    def _others(self, goal: str, first: Refusal) -> Iterator[Reading | Refusal]:
+        """Yield what a goal comes to in other ways: with rows that are described for their names, or names of fields first."""
+        if self._words.is_head_last and first.reason in _UNREAD:
+            yield self._read(self.scene(goal, describes=True))
+        yield self._read(self.scene(goal, names_first=False))
 
     def _read(self, scene: Scene) -> Reading | Refusal:
         if (unclear := _unclear_day(scene)) is not None:
@@ -86,8 +97,8 @@ class Resolver:
         read = judge(scene, self._attempts(scene))
         return read if isinstance(read, Refusal) else permit(scene, read)
 
-    def scene(self, goal: str, *, names_first: bool = True) -> Scene:
-        """Return what a goal mentions."""
+    def scene(self, goal: str, *, names_first: bool = True, describes: bool = False) -> Scene:
+        """Return what a goal mentions; `describes` takes descriptions before nouns for rows."""
         words, vocabulary = self._words, self._vocabulary
         finder = Finder(self._world, vocabulary, words, goal)
 
@@ -106,7 +117,10 @@ class Resolver:
         def spoken(items: Sequence[Item]) -> list[Item]:
             return with_row_phrases(items, finder.key, vocabulary.row_phrases, words)
 
-        return scene_of(spoken(with_descriptions(scene_of(spoken(finder.items())))))
+        first = scene_of(spoken(finder.items()))
+        if words.is_head_last:
+            return scene_of(with_descriptions_before(first)) if describes else first
+        return scene_of(spoken(with_descriptions(first)))
 
     @cached_property
     def _phrasebook(self) -> Phrasebook:

@@ -49,6 +49,28 @@ def roles_of(items: Sequence[Item]) -> Iterator[Role]:
         yield role
 
 
+_BOUNDS = frozenset({Cue.ABOVE, Cue.BELOW})
+
+
+def roles_behind(items: Sequence[Item]) -> Iterator[Role]:
+    """Yield the same where what is said of a value stands behind it, by the particle right there."""
+    for item in items:
+        behind = next(
+            (one for one in items[item.number + 1 :] if not one.cues & {Cue.FIELD, *_BOUNDS}), None
+        )
+        yield Role.EITHER if behind is None else _by_particle(items, item, behind)
+
+
+def _by_particle(items: Sequence[Item], item: Item, behind: Item) -> Role:
+    """Return the role by what stands behind a value: `に` makes it new, `の` describes a row by it."""
+    inside = items[item.number + 1 : behind.number]
+    if behind.place > item.end + sum(one.end - one.place for one in inside):
+        return Role.EITHER
+    if behind.cues & {Cue.TO, Cue.SET, Cue.ELSE}:
+        return Role.SET
+    return Role.COND if behind.cues & {Cue.OF, Cue.COND, Cue.IF} or inside else Role.EITHER
+
+
 def _by_cue(item: Item) -> Role | None:
     if item.cues & {Cue.SET, Cue.ELSE}:
         return Role.SET
@@ -107,9 +129,11 @@ def _ends_clause(items: Sequence[Item], item: Item) -> bool:
     behind = items[item.number + 1] if item.number + 1 < len(items) else None
     if item.mark == ",":
         return behind is None or not (behind.cues & {Cue.COND, Cue.AND} or behind.has(Sort.LABEL))
+    before = items[item.number - 1]
+    if item.mark == ":" and before.has(Sort.LABEL) and before.end == item.place:
+        return False
     if item.mark in STOPS | {":"} and item.mark:
         return True
-    before = items[item.number - 1]
     is_apart = item.place > before.end and item.has(Sort.LABEL)
     if _is_told(items, before) and (is_apart or Cue.PLAIN in item.cues):
         return True

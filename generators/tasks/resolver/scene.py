@@ -12,7 +12,7 @@ from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.senses import Key, Sort
 from generators.tasks.resolver.spoken import Frame
 from generators.tasks.resolver.tokens import key_of, stem
-from generators.tasks.resolver.words import Cue, Words
+from generators.tasks.resolver.words import ENDS, Cue, Words
 from schemas.worlds.field import DataField
 
 _REST, _NEAR = 24, 4
@@ -34,7 +34,7 @@ class Scene(Passage):
         strangers: Sequence[str],
         names_first: bool,
     ) -> None:
-        super().__init__(items, words, language.articles)
+        super().__init__(items, words, language)
         self.place, self.strangers = place, strangers
         """Where the goal is read, and the names in it that are not the world's."""
         self._language, self._spoken = language, spoken
@@ -68,13 +68,24 @@ class Scene(Passage):
         return tuple(
             one
             for one in self._pairing.bare()
+            if not (self.has_article and self._is_noun(one))
             if not one.weak or one.exact or self.speaks_of_rows(one.sentence)
         )
+
+    def _is_noun(self, item: Item) -> bool:
+        """Return whether the name of a field is rather the noun of rows: before the name of one, or before the end of an order."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        is_ordered = any(one.place == item.end and one.cues & ENDS for one in behind)
+        return item.has(Sort.ONE) and (is_ordered or self.is_noun_of_row(item))
 
     def with_cues(self, *cues: Cue) -> list[Item]:
         """Return the mentions that are one of some cues, and no part of the name of a field around a value."""
         found = super().with_cues(*cues)
-        return [one for one in found if not (one.has(Sort.LABEL) and self.is_part(one))]
+        return [
+            one
+            for one in found
+            if not ((one.has(Sort.LABEL) or self.is_head_last) and self.is_part(one))
+        ]
 
     def may_ask(self) -> bool:
         """Return whether a goal may ask for an answer: also by a word for questions that begins a part of it."""
@@ -197,11 +208,11 @@ class Scene(Passage):
 
     def _make(self, item: Item) -> Pair:
         if item.number in self._pairing.framed:
-            over, negated = self._bound_before(item)
+            over, negated = self.bound(item)
             role = Role.COND if over is not None else self._framed_role(item)
             return Pair(item, None, role, over, negated)
         label = self._pairing.labels.get(item.number)
-        over, negated = self._bound_before(item)
+        over, negated = self.bound(item)
         role = Role.COND if over is not None else self._role(item, label)
         return Pair(item, label, role, over, negated)
 
@@ -234,6 +245,8 @@ class Scene(Passage):
 
     def _role(self, item: Item, label: Item | None) -> Role:
         first = item if label is None or item.number < label.number else label
+        if self.is_head_last:
+            return self._role_of_particles(item, label)
         if self.is_put(item):
             return Role.SET
         if item.number in self.clauses and (label is None or label.number in self.clauses):
@@ -250,6 +263,16 @@ class Scene(Passage):
         )  # `with "Open" as its Status` is said of both
         return Role.EITHER if is_behind and role is Role.COND else role
 
+    def _role_of_particles(self, item: Item, label: Item | None) -> Role:
+        """Return what a value is for by the particle behind it, else by the one between its field and it."""
+        role = self.roles[item.number]
+        if role is not Role.EITHER or label is None:
+            return role
+        between = self.between(label, item)
+        if any(Cue.SAY in one.cues for one in between):
+            return Role.COND
+        return Role.SET if any(Cue.LINK in one.cues for one in between) else role
+
     def _is_predicate(self, item: Item) -> bool:
         """Return whether it is said of a row that is named before that a flag is on: `X is blocked`."""
         before = self.before(item)
@@ -258,8 +281,10 @@ class Scene(Passage):
         is_verb = self.words[item.place] in words.be or self.words[item.place] in words.have
         return is_row and is_verb and item.has(Sort.CHOICE) and item.end - item.place > 1
 
-    def _bound_before(self, item: Item) -> tuple[Cue | None, bool]:
+    def bound(self, item: Item) -> tuple[Cue | None, bool]:
         """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""
+        if self.is_head_last:
+            return self._bound_behind(item)
         over, negated = None, False
         for before in reversed(self.items[: item.number]):
             is_bound = not before.cues.isdisjoint({Cue.ABOVE, Cue.BELOW}) and item.is_measure
@@ -272,3 +297,10 @@ class Scene(Passage):
                 over = Cue.ABOVE if Cue.ABOVE in before.cues else Cue.BELOW
             negated = negated or Cue.NOT in before.cues
         return over, negated
+
+    def _bound_behind(self, item: Item) -> tuple[Cue | None, bool]:
+        """Return the same where it stands right behind a value."""
+        behind = next((one for one in self.items[item.number + 1 :] if one.place == item.end), None)
+        cues = frozenset[Cue]() if behind is None else behind.cues
+        over = next((one for one in (Cue.ABOVE, Cue.BELOW) if one in cues), None)
+        return (over if item.is_measure else None), Cue.NOT in cues

@@ -194,7 +194,8 @@ def _ordered_by(
         named = [each for each in named if each[0].sentence == item.sentence]
     behind = [each for each in named if each[0].number > item.number]
     before = [each for each in named if each[0].number < item.number]
-    for label, field in (*behind[:1], *reversed(before)):
+    nearest = [*reversed(before)]
+    for label, field in (*nearest, *behind[:1]) if scene.is_head_last else (*behind[:1], *nearest):
         return field, label
     some = [field for field in entity.fields if field.kind in kinds]
     if len(some) == 1 and kinds != NUMBERS and scene.speaks_of_rows(item.sentence):

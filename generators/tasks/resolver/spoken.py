@@ -1,5 +1,6 @@
 """What is said of rows in verbs: predicates around a value, questions and nouns around a row, and verbs of order."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from schemas.worlds.field import DataField
 from schemas.worlds.world import Entity, World
 
 _VALUE, _ROW = "{value}", "{row}"
+_JOINT = re.compile("\u3014.*?\u3015")
+"""A sign in place of which words stand by what comes behind them."""
 
 
 class Frame(NamedTuple):
@@ -54,7 +57,7 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
     """Yield what a world says around values."""
     for _, field, sense in _fields(world):
         for phrase in field.that:
-            before, value, behind = phrase.partition(_VALUE)
+            before, value, behind = _bare(phrase).partition(_VALUE)
             if value:
                 yield Frame(key_of(before), key_of(behind), sense)
         for phrase in field.does:
@@ -94,11 +97,16 @@ def ranks_of(entity: Entity, field: DataField, words: Words) -> Iterator[tuple[s
 
 def flag_phrases(field: DataField, words: Words) -> Iterator[str]:
     """Yield what is said of a row for which a flag is on."""
-    yield from field.that
+    yield from map(_bare, field.that)
     for phrase in field.does:
         for form in _forms(key_of(phrase), words):
             if len(form) > 1 or form == key_of(phrase):
                 yield " ".join(form)
+
+
+def _bare(phrase: str) -> str:
+    """Return what is said of a row without what joins it to the next words, and quotation marks around its value."""
+    return _JOINT.sub("", phrase).replace(f"「{_VALUE}」", _VALUE).replace(f"«{_VALUE}»", _VALUE)
 
 
 def _nouns(field: DataField, words: Words) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Finds the texts that fields are to have or have, where they stand without quotation marks beside the name of a field."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from generators.tasks.resolver.goal_text import GoalText
@@ -11,6 +12,7 @@ from schemas.worlds.field import Kind
 from schemas.worlds.world import World
 
 _NO_CUES: frozenset[Cue] = frozenset()
+_VERB = re.compile("[ぁ-ん]{3,}$")
 _TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT})
 _OPENS = frozenset({Cue.OF, Cue.COND, Cue.UNDER, Cue.TO, Cue.IN})
 """Words behind which another mention ends a text."""
@@ -58,7 +60,7 @@ class TextReader:
                 or self._text_behind_predicate(item, starts)
             )
             end = None if start is None else self._end_of_text(start, starts)
-            if start is None or end is None:
+            if start is None or end is None or not self._is_said(start, end, starts):
                 continue
             out += [one for one in items if item.end <= one.place < start]
             text = self._text.between(start, end)
@@ -158,6 +160,9 @@ class TextReader:
             return is_code or not is_lower
         if there.is_literal and "@" in there.text:
             return False  # it is whole
+        if not self._words.has_spaces and not there.mark:
+            is_other = there.has(Sort.TEXT) and not there.has(*TITLES, Sort.CHOICE)
+            return not there.cues and (is_other or not self._is_cut(there.end, starts))
         if there.mark or is_code:
             return is_code or there.mark == "+"
         if there.has(Sort.TITLE) and self._is_cut(there.end, starts):
@@ -168,6 +173,8 @@ class TextReader:
     def _text_behind_to(self, item: Item, starts: dict[int, Item]) -> int | None:
         """Return where a text of no known words begins behind `to`, as a code does; None: there is none."""
         at = item.end
+        if not self._words.has_spaces:
+            return None  # `に` stands behind what something becomes
         if Cue.TO not in item.cues or at in starts or at >= len(self._text.tokens):
             return None
         is_text = self._text.tokens[at].quote < 0 and (
@@ -225,6 +232,17 @@ class TextReader:
                     break
             at += 1
         return at if at > start else None
+
+    def _is_said(self, start: int, end: int, starts: dict[int, Item]) -> bool:
+        """Return whether words may be a text: without spaces, no verb, and what a particle stands behind."""
+        if self._words.has_spaces:
+            return True
+        if _VERB.search(self._text.between(start, end)):
+            return False
+        behind = starts.get(end)
+        if self._text.goal[self._text.tokens[start].start - 1 :][:1] == "を":
+            return behind is not None and Cue.TO in behind.cues
+        return behind is None or bool(behind.mark or behind.cues)
 
     def _is_stay(self, at: int) -> bool:
         """Return whether a longer phrase begins with a word that ends texts, as `who decides`."""

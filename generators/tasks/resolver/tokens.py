@@ -10,11 +10,15 @@ _QUOTED = re.compile(
     r"|(?<!\w)['‘]([^'‘’]+)['’](?!\w)"  # noqa: RUF001 - the quotation marks that people type
 )
 _TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff]"  # a language without spaces: a character each
-    r"|\d+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]"
+    r"[\u3005\u3040-\u30ff\u3400-\u9fff]"  # a language without spaces: a character each
+    r"|\d+|(?:[^\W\d_\u3005\u3040-\u30ff\u3400-\u9fff][\u064b-\u065f\u0670]*)+|[^\w\s]"
 )
 _JOINTS = re.compile(r"(?<=\w)['’`‐-](?=\w)|[\u0640\u200c-\u200f]")  # noqa: RUF001 - marks within words
-_MARKS = re.compile("[\u0300-\u036f]")
+_MARKS = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u0652\u0670]|(?<=\u0627)[\u0653-\u0655]")
+_LETTERS = str.maketrans({"\u0629": "\u0647", "\u0671": "\u0627", "、": ",", "،": ",", "؛": ";"})
+"""Letters and marks that are written in two ways."""
+
+_ARTICLE = re.compile(r"ال(?=(?:[^\W\d_][\u064b-\u065f\u0670]*){2,}$)")
 
 _QUOTATION = frozenset("\"'“”„«»「」『』‘’")  # noqa: RUF001 - quotation marks
 
@@ -47,9 +51,14 @@ class Quote(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Return a text without case and Latin accents."""
+    """Return a text without case, accents, Arabic vowel signs and hamza."""
     bare = _MARKS.sub("", unicodedata.normalize("NFKD", text))
-    return unicodedata.normalize("NFC", bare).casefold()
+    return unicodedata.normalize("NFC", bare).translate(_LETTERS).casefold()
+
+
+def bare_word(word: str) -> str:
+    """Return a word as it is compared: folded, and without the Arabic article."""
+    return fold(_ARTICLE.sub("", word, count=1) if word.startswith("ال") else word)
 
 
 @lru_cache(maxsize=2**14)  # texts of rows are compared again and again
@@ -85,7 +94,7 @@ def split(text: str, quotes: list[Quote] | None = None) -> list[Token]:
         while quote is not None and start >= quote.end:
             quote, number = next(places, None), number + 1
         held = number if quote is not None and start >= quote.start else -1
-        out.append(Token(fold(found[0]), start, end, held))
+        out.append(Token(bare_word(found[0]), start, end, held))
     return out
 
 

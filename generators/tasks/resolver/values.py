@@ -59,6 +59,8 @@ def _days(world: World, words: Words, text: str) -> Iterator[Quantity]:
         day, other = read_day(world, found[0]), _loose_days(found[0])
         if day is None and len(other) == 1:
             day = other.pop()
+        if day is None and "月" in found[0]:
+            day = _signed_day(world, found[0])
         if day is not None or other:
             yield Quantity(*found.span(), day=day, is_unclear=day is None)
     months = {
@@ -71,6 +73,12 @@ def _days(world: World, words: Words, text: str) -> Iterator[Quantity]:
             day = _date(year, month, int(found["d"])) if month is not None else None
             if day is not None:
                 yield Quantity(*found.span(), day=day)
+
+
+def _signed_day(world: World, text: str) -> date | None:
+    """Return a day as `3月9日`, of this year if it says none."""
+    *year, month, day = (int(one) for one in re.findall(r"\d+", text))
+    return _date(year[0] if year else world.at.year, month, day)
 
 
 def _loose_days(text: str) -> set[date]:

@@ -15,8 +15,8 @@ from schemas.worlds.world import Entity, World
 _NAMES, _WORDS, _DIGITS = 2, 3, 3
 """A part is said of a title of so many words, or a number of so many digits."""
 
-_LONGEST = 16
-"""Texts of more words are no names of anything."""
+_LONGEST, _LONGEST_OF_SIGNS = 16, 48
+"""Texts of more words are no names of anything; where each sign is a word, of more signs."""
 
 
 _VERBATIM = frozenset({Sort.TITLE, Sort.TEXT, Sort.PLACE, Sort.PART})
@@ -34,7 +34,7 @@ class Vocabulary:
         lengths: dict[str, set[int]] = {}
         for text, sense in _phrases(world, rows, words):
             key = key_of(text)
-            if not 0 < len(key) <= _LONGEST:
+            if not 0 < len(key) <= longest_of(words):
                 continue
             self._add(self.exact, lengths, key, sense)
             if sense.sort not in _VERBATIM:
@@ -56,10 +56,21 @@ class Vocabulary:
         """What is said around a row for a field of it."""
         self.words = {word for key in self.exact for word in key}
         """All words of the phrases."""
-        spoken = self._spoken()
+        self.heads: dict[Key, list[Sense]] = {}
+        """The names of fields without a last word with an article, which the noun of a row takes the place of."""
+        for entity in world.entities if words.has_article else ():
+            for field in entity.fields:
+                for name in (field.label, *field.said):
+                    *first, last = name.split()
+                    if first and last.startswith("ال"):
+                        sense = Sense(Sort.LABEL, entity.name, field.name)
+                        self.heads.setdefault(key_of(" ".join(first)), []).append(sense)
+        self.whole = frozenset(self.words | self._spoken())
+        """The same with those of what is said of rows."""
+        spoken = self._spoken() if words.has_spaces else set[str]()
         self.spoken = frozenset(self._stem(word) for word in spoken if word.isalpha())
         """The stems of the words by which people speak of the world."""
-        self.slips = slips_of(spoken, self.words, words.endings)
+        self.slips = slips_of(spoken, {*self.whole}, words.endings)
         """Slips of the world's own words, but for those of its rows."""
         self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
 
@@ -113,6 +124,11 @@ class Vocabulary:
         lengths.setdefault(key[0], set()).add(len(key))
 
 
+def longest_of(words: Words) -> int:
+    """Return how many words a name of anything has at most."""
+    return _LONGEST if words.has_spaces else _LONGEST_OF_SIGNS
+
+
 def _is_telling(before: Key, words: Words) -> bool:
     """Return whether what is said before a value says something by itself: of two words one is no small one."""
     return len(before) > _NAMES or (len(before) == _NAMES and not {*before} <= words.common)
@@ -131,7 +147,8 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
         yield text, Sense(Sort.FLAG, value=value)
     for entity in world.entities:
         yield entity.one, Sense(Sort.ONE, entity.name)
-        yield entity.many, Sense(Sort.MANY, entity.name)
+        many = [entity.many] if words.has_plurals or entity.many != entity.one else []
+        yield from ((name, Sense(Sort.MANY, entity.name)) for name in many)
         for field in entity.fields:
             yield from _field_phrases(entity, field, rows.get(entity.name, []), words)
     for view in world.views:
@@ -139,11 +156,29 @@ def _phrases(world: World, rows: Rows, words: Words) -> Iterator[tuple[str, Sens
     for flow in world.workflows:
         for step in flow.transitions:
             yield step.label, Sense(Sort.STEP, flow.entity, step.name)
-            for said in step.said:
-                yield _step_words(said, Sense(Sort.DEED, flow.entity, step.name), words)
+            sense = Sense(Sort.DEED, flow.entity, step.name)
+            forms = (form for said in step.said for form in _verb_forms(said, words))
+            yield from (_step_words(form, sense, words) for form in forms)
     for thread in world.threads:
         yield thread.reply, Sense(Sort.REPLY, thread.entity)
     yield from ((text, Sense(Sort.PLACE)) for text in _places(world))
+
+
+_ALIF = re.compile("^[\u0627\u0623]")
+_VERB = re.compile("\u2039(.*?)\u203a")
+
+
+def _verb_forms(said: str, words: Words) -> Iterator[str]:
+    """Yield words for a step with each form of a verb in single guillemets: an imperative, and behind `that you`."""
+    found = _VERB.search(said)
+    if found is None:
+        yield said
+        return
+    forms = (
+        found[1],
+        words.forms.get(found[1]) or f"ت{_ALIF.sub('', found[1])}",
+    )
+    yield from (said.replace(found[0], form) for form in forms)
 
 
 def _step_words(said: str, sense: Sense, words: Words) -> tuple[str, Sense]:
@@ -168,25 +203,26 @@ def _field_phrases(
         for phrase in flag_phrases(field, words):
             yield phrase, Sense(Sort.CHOICE, entity.name, field.name, 1)
     elif field is entity.title:
-        yield from _title_phrases(entity, rows)
+        yield from _title_phrases(entity, rows, words)
     elif field.kind is Kind.TEXT:
         for text in {row[field.name]: None for row in rows if row[field.name]}:
             yield str(text), Sense(Sort.TEXT, entity.name, field.name, text)
 
 
-def _title_phrases(entity: Entity, rows: list[Row]) -> Iterator[tuple[str, Sense]]:
+def _title_phrases(entity: Entity, rows: list[Row], words: Words) -> Iterator[tuple[str, Sense]]:
     for row in rows:
         title = str(row[entity.title.name])
         yield title, Sense(Sort.TITLE, entity.name, entity.title.name, row["id"])
-        for part in _parts(entity, title):
+        for part in _parts(entity, title, words):
             yield part, Sense(Sort.PART, entity.name, entity.title.name, row["id"])
 
 
-def _parts(entity: Entity, title: str) -> Iterator[str]:
+def _parts(entity: Entity, title: str, language: Words) -> Iterator[str]:
     """Yield the parts by which people call a title: the number of a code, the last of two names, or all words but one."""
     words, digits = title.split(), re.findall(r"\d+", title)
     if len(digits) == 1 and len(digits[0]) >= _DIGITS and title.endswith(digits[0]):
-        yield f"{entity.one} {digits[0]}"
+        for joint in ("", *(language.of if language.is_head_last else ())):
+            yield f"{entity.one} {joint} {digits[0]}"
     if len(words) == _NAMES and all(one.isalpha() and one.istitle() for one in words):
         yield f"{entity.one} {words[-1]}"
     for part in (words[1:], words[:-1]) if len(words) >= _WORDS else ():
@@ -212,8 +248,19 @@ def tags_in(field: DataField, text: str) -> str | None:
     told = {key_of(one) for one in text.replace(";", ",").split(",") if one.strip()}
     known = {key_of(choice): choice for choice in field.choices}
     if not told or not told <= known.keys():
-        return None
+        return _tags_without_commas(field, text)
     named = {known[one] for one in told}
+    return ", ".join(choice for choice in field.choices if choice in named)
+
+
+def _tags_without_commas(field: DataField, text: str) -> str | None:
+    """Return the tags of a list as Japanese has them: with `、` and `と` between."""
+    rest, named = text, set[str]()
+    for choice in sorted(field.choices, key=len, reverse=True):
+        if choice in rest:
+            rest, named = rest.replace(choice, " "), named | {choice}
+    if not named or rest.strip("、と, "):
+        return None
     return ", ".join(choice for choice in field.choices if choice in named)
 
 

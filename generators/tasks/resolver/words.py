@@ -89,6 +89,10 @@ class Cue(StrEnum):
     FRIDAY = "friday"
 
 
+ENDS = frozenset({Cue.MOST, Cue.LEAST, Cue.LATEST, Cue.EARLIEST, Cue.DEAREST, Cue.CHEAPEST})
+"""Words for an end of an order."""
+
+
 class Words(NamedTuple):
     """The words of one language."""
 
@@ -100,6 +104,8 @@ class Words(NamedTuple):
     """The lengths of phrases by their first word, the longest first."""
     months: Mapping[str, int]
     """Months by name, whole and short."""
+    long_months: Mapping[str, str]
+    """Names of months of several words, each with one of a word."""
     numbers: Mapping[str, int]
     """Numbers in words."""
     common: frozenset[str]
@@ -138,6 +144,18 @@ class Words(NamedTuple):
     """What the messages of each kind of task say in plain words; of several sentences the first that can be filled."""
     has_capital_nouns: bool
     """Whether every noun begins with a capital letter, so that it says nothing of names."""
+    forms: Mapping[str, str]
+    """Imperatives whose form behind `that you` has more than another first letter, with it."""
+    has_article: bool
+    """Whether a certain thing is marked by an article that is written with it."""
+    prefixes: tuple[frozenset[str], ...]
+    """Words that are written with the next one, by their place before it."""
+    has_spaces: bool
+    """Whether spaces stand between words; otherwise each sign is a word."""
+    has_plurals: bool
+    """Whether a noun says by its form that several are meant."""
+    is_head_last: bool
+    """Whether what is said of a value stands behind it, and a noun behind what describes it."""
 
 
 def languages() -> list[str]:
@@ -175,7 +193,13 @@ def words_of(language: str) -> Words:
         cues,
         {key: by for key, by in spellings.items() if len(by) > 1},
         {first: tuple(sorted(some, reverse=True)) for first, some in lengths.items()},
-        {key_of(name)[0]: number for names, number in _months(told) for name in names},
+        {
+            key_of(name)[0]: number
+            for names, number in _months(told)
+            for name in names
+            if " " not in name
+        },
+        {name: names[0] for names, _ in _months(told) for name in names if " " in name},
         {key_of(name)[0]: number for name, number in told.get("numbers", {}).items()},
         frozenset(key_of(" ".join(told["common"]))),
         frozenset(key_of(" ".join(told.get("idle", ())))),
@@ -187,6 +211,12 @@ def words_of(language: str) -> Words:
         endings=endings,
         plain=told.get("plain", {}),
         has_capital_nouns=bool(told.get("has_capital_nouns", False)),
+        forms=told.get("forms", {}),
+        has_article=bool(told.get("has_article", False)),
+        prefixes=tuple(frozenset(some) for some in told.get("prefixes", ())),
+        has_spaces=bool(told.get("has_spaces", True)),
+        has_plurals=bool(told.get("has_plurals", True)),
+        is_head_last=bool(told.get("is_head_last", False)),
     )
 
 

@@ -6,7 +6,7 @@ from itertools import permutations
 from generators.tasks.resolver.attempt import Attempt, Used, refuse, used_by
 from generators.tasks.resolver.frames.several import named_rows, titles_used
 from generators.tasks.resolver.mentions import Item
-from generators.tasks.resolver.place import TEXTS, id_of
+from generators.tasks.resolver.place import NUMBERS, TEXTS, id_of
 from generators.tasks.resolver.reading import Change, Reading, Reason
 from generators.tasks.resolver.roles import Pair, Role
 from generators.tasks.resolver.scene import Scene
@@ -14,7 +14,7 @@ from generators.tasks.resolver.selection import entities_of
 from generators.tasks.resolver.senses import Sort
 from generators.tasks.resolver.words import Cue
 from generators.worlds.state.database import Row
-from schemas.worlds.field import DataField
+from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Entity
 
 _VALUES = 3
@@ -32,7 +32,8 @@ def read_conditions(scene: Scene) -> Iterator[Attempt]:
         values = [
             one
             for one in scene.items
-            if one.is_value and one.number not in used and not one.has(Sort.LABEL)
+            if one.is_value and one.number not in used
+            if not one.has(Sort.LABEL) or (one.quoted and scene.is_labelled(one))
             if not one.weak
             or scene.is_labelled(one)
             or scene.is_framed(one)
@@ -53,8 +54,23 @@ def _orders(scene: Scene, values: Sequence[Item]) -> list[tuple[Item, Item, Item
         for each in told
         if _is_condition(roles.get(each[0].number)) and not _is_condition(roles.get(each[1].number))
     ]
-    marked = [each for each in told if scene.is_after(each[0], Cue.IF)]
+    marked = [each for each in told if _is_if(scene, each[0])]
     return marked if len(marked) == 1 else sure or told
+
+
+def _is_if(scene: Scene, value: Item) -> bool:
+    """Return whether `if` stands at a value: shortly before it, or behind it where that says what it is for."""
+    if not scene.is_head_last:
+        return scene.is_after(value, Cue.IF)
+    behind = next(
+        (
+            one
+            for one in scene.items[value.number + 1 :]
+            if not one.cues & {Cue.ABOVE, Cue.BELOW, Cue.NOT}
+        ),
+        None,
+    )
+    return behind is not None and Cue.IF in behind.cues
 
 
 def _is_meant(scene: Scene, entity: Entity, value: Item) -> bool:
@@ -69,6 +85,7 @@ def _is_meant(scene: Scene, entity: Entity, value: Item) -> bool:
             or scene.is_aim(value)
             or scene.is_after(value, Cue.ELSE)
             or scene.is_before(value, Cue.IF)
+            or (scene.is_head_last and scene.is_after(value, Cue.IF))
             or value.day is not None
         )
     if value.has(Sort.TEXT) and (scene.is_aim(value) or scene.is_after(value, Cue.ELSE)):
@@ -107,11 +124,14 @@ def _nearest(scene: Scene, entity: Entity, value: Item) -> list[DataField]:
     """Return the fields of the last name before a value that it may belong to, unless it has its own."""
     if scene.is_labelled(value) and value.is_measure is False:
         return []
+    is_bound = any(one.item is value and one.over is not None for one in scene.pairs)
     before = [
         [
             field
             for field in scene.fields(one, entity.name)
             if scene.place.fits(entity, field, value)
+            and (field.kind is Kind.MONEY or not value.has_currency)
+            and (field.kind in NUMBERS or not is_bound)
         ]
         for one in scene.items[: value.number]
     ]
@@ -144,7 +164,7 @@ def _set(
 ) -> Attempt:
     (entity, row), (when, then, other), (fact, field) = subject, told, fields
     known = {pair.item.number: pair for pair in scene.pairs}
-    pair = known.get(when.number) or Pair(when, None, Role.COND)
+    pair = known.get(when.number) or Pair(when, None, Role.COND, *scene.bound(when))
     is_so = scene.place.holds(pair, entity, fact, row)
     values = scene.place.values(entity, field, then if is_so else other)
     if len(values) != 1:

@@ -168,7 +168,7 @@ def _on_described(scene: Scene, entity: Entity, split: Split, used: Used) -> Ite
         return
     if not split.conditions and not _is_only(scene, entity):
         return
-    deeds = scene.deeds(entity.name)
+    deeds = [] if scene.with_cues(Cue.UNDO) else scene.deeds(entity.name)
     if split.settings or deeds or scene.with_cues(Cue.DELETE):
         some = _one_or_many(scene, entity, rows, used)
         if isinstance(some, Attempt):

@@ -145,9 +145,22 @@ def _messages(scene: Scene, thread: Thread) -> Iterator[Attempt]:
                 )
 
 
+def _is_under(scene: Scene, title: Item) -> bool:
+    """Return whether words at a row say that a message is for it."""
+    if not scene.is_head_last:
+        return scene.is_after(title, Cue.UNDER)
+    some = [one for one in scene.items[title.number + 1 :] if not one.has(Sort.ONE)][:2]
+    is_called = len(some) > 1 and Cue.OF in some[0].cues  # `「A」というトピックに`
+    if is_called and scene.items[some[0].number + 1].has(Sort.ONE):
+        some = some[1:]
+    return any(one.cues & {Cue.TO, Cue.UNDER} for one in some[:1])
+
+
 def _address(scene: Scene, titles: list[Item], label: Item) -> Item | None:
     """Return the row that gets a message: the one behind `under`, or else the one whose field is not named."""
-    marked = [one for one in titles if scene.is_after(one, Cue.UNDER)]
+    marked = [one for one in titles if _is_under(scene, one)]
+    if scene.is_head_last and not marked:  # `「A」は「B」の状態待ちです`
+        marked = [one for one in titles if not scene.is_before(one, Cue.OF)]
     if len(marked) == 1:
         return marked[0]
     behind = [one for one in titles if one.number > label.number]

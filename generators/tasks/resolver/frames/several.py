@@ -80,7 +80,10 @@ def _again(scene: Scene, entity: Entity, field: DataField) -> Used:
 
 
 def _swap(scene: Scene, entity: Entity, named: Named) -> Iterator[Attempt]:
-    is_mutual = len(named_in(scene, entity)) == _TWO * _TWO and scene.with_cues(Cue.SAME)
+    told = [ids[0] for _, ids in named_in(scene, entity)]
+    is_mutual = len(told) == _TWO * _TWO and (
+        bool(scene.with_cues(Cue.SAME)) or (scene.is_head_last and told == told[::-1])
+    )
     if scene.firm or not (scene.with_cues(Cue.SWAP) or is_mutual):
         return
     (_, one), (_, other) = named

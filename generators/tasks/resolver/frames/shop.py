@@ -17,7 +17,7 @@ from generators.worlds.state.database import Row
 from schemas.worlds.cart import Cart
 from schemas.worlds.field import Kind
 from schemas.worlds.patterns import Shape
-from schemas.worlds.world import Entity, View
+from schemas.worlds.world import Entity, Transition, View
 
 _PLACE = re.compile(r"(\d+)[A-Z]$")
 """The end of a place's title: its row and its letter."""
@@ -40,7 +40,12 @@ def _order(scene: Scene, cart: Cart) -> Iterator[Attempt]:
     wanted, used = list[tuple[int, int]](), used_by(counts)
     for number, count in enumerate(counts):
         end = counts[number + 1].number if number + 1 < len(counts) else len(scene.items)
-        part = scene.items[count.number + 1 : end]
+        start = counts[number - 1].number + 1 if number else 0
+        part = (
+            scene.items[start : count.number]
+            if scene.is_head_last
+            else scene.items[count.number + 1 : end]
+        )
         found = _find_thing(scene, entity, cart, part)
         if found is None:
             return
@@ -99,6 +104,7 @@ def _take(scene: Scene, view: View) -> Iterator[Attempt]:
     told |= {*scene.deeds(entity.name)}
     ends = {one.value for item in scene.items for one in item.senses if one.name == flow.field}
     chosen = [one for one in steps if one.name in told or one.after in ends] or steps
+    buttons += [one for one in scene.items if scene.has_article and _is_end(one, chosen[:1])]
     labels = [one for one in scene.bare if prices[0] in scene.fields(one, entity.name)]
     for split in splits(scene, entity, [pair._replace(role=Role.COND) for pair in scene.pairs]):
         used = used_by(bounds, buttons, labels) | titles_used(scene, entity)
@@ -128,6 +134,12 @@ def _take(scene: Scene, view: View) -> Iterator[Attempt]:
             number = id_of(rows[0])
             change = Change(entity=entity.name, row=number, values=((flow.field, chosen[0].after),))
             yield Attempt(used, Reading(entity=entity.name, rows=(number,), changed=(change,)))
+
+
+def _is_end(item: Item, steps: Sequence[Transition]) -> bool:
+    """Return whether a mention is the state that steps lead to."""
+    ends = {one.after for one in steps}
+    return any(one.sort is Sort.CHOICE and one.value in ends for one in item.senses)
 
 
 def _is_told(scene: Scene, item: Item) -> bool:
