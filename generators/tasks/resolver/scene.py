@@ -247,9 +247,11 @@ class Scene(Passage):
         first = item if label is None or item.number < label.number else label
         if self.is_head_last:
             return self._role_of_particles(item, label)
-        if self.is_put(item):
+        is_adjective = label is None and self._is_adjective(item)
+        if self.is_put(item) and not is_adjective:
             return Role.SET
-        if item.number in self.clauses and (label is None or label.number in self.clauses):
+        is_inside = item.number in self.clauses
+        if is_adjective or (is_inside and (label is None or label.number in self.clauses)):
             return Role.COND
         between = () if label is None or first is item else self.between(label, item)
         is_new = any(Cue.SET in one.cues for one in between) or self.is_now(item)
@@ -262,6 +264,19 @@ class Scene(Passage):
             first is item and label is not None
         )  # `with "Open" as its Status` is said of both
         return Role.EITHER if is_behind and role is Role.COND else role
+
+    def _is_adjective(self, item: Item) -> bool:
+        """Return whether a choice stands between an article and the noun of rows that have it: `take the poetry author`."""
+        behind = self.items[item.number + 1 : item.number + 2]
+        nouns = {
+            one.entity
+            for each in behind
+            if each.place == item.end
+            for one in each.senses
+            if one.sort in {Sort.ONE, Sort.MANY}
+        }
+        choices = (one.entity for one in item.senses if one.sort is Sort.CHOICE)
+        return self.is_definite(item) and any(one in nouns for one in choices)
 
     def _role_of_particles(self, item: Item, label: Item | None) -> Role:
         """Return what a value is for by the particle behind it, else by the one between its field and it."""

@@ -62,13 +62,19 @@ def test_an_empty_world_has_no_such_row() -> None:
     assert _reason(empty.read(f'Delete the {SHOP.entities[0].one} "{title}".')) is Reason.NO_ROW
 
 
-def test_a_goal_of_a_world_in_a_language_without_words_is_refused() -> None:
+def test_a_goal_in_another_language_than_the_world_is_refused() -> None:
     seed = next(seed for seed in range(99) if language_of("banking", seed) is Language.JAPANESE)
     world, rows = drawn.whole("banking", seed)
     entity = world.entities[0]
     goal = f'Delete the {entity.one} "{rows[entity.name][0][entity.title.name]}".'
 
     assert _reason(Resolver(world, rows).read(goal)) is Reason.NOT_READ
+
+
+def test_a_choice_before_a_noun_describes_though_a_verb_stands_before(resolver: Resolver) -> None:
+    read = resolver.read("Take the open order with the largest quantity. 'Quantity' should be 21.")
+    assert isinstance(read, Reading), read
+    assert [(one.row, one.values) for one in read.changed] == [(5, (("quantity", 21),))]
 
 
 def test_two_equal_rows_are_not_one() -> None:
