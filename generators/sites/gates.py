@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from generators.sites.judging.answers import answer_matches, normalise, other_spellings
 from generators.sites.judging.near_misses import near_misses
+from generators.sites.judging.whole_words import has_words
 from generators.sites.state import ServerState, judge_states
 from schemas.errors import BadExpectation, BadState, RolloutFailure
 from schemas.tasks.expectation import Expectation, Matches
@@ -192,10 +193,10 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
     )
     stated = plain_part(task.instruction)
     for spelling in other_spellings(task.expect):
-        if _contains(stated, spelling):
+        if has_words(stated, spelling):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the instruction contains {spelling!r}")
             return
-        shown = len(spelling) >= MIN_LEAK_CHARS and _contains(start_text, spelling)
+        shown = len(spelling) >= MIN_LEAK_CHARS and has_words(start_text, spelling)
         if shown and (not reads_at_once or task.answer_kind == "computed"):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the start page shows {spelling!r}")
             return
@@ -204,7 +205,3 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
 def plain_part(instruction: str) -> str:
     """Return an instruction without the sentences that offer a choice of answers."""
     return " ".join(each for each in _SENTENCE.split(instruction) if not _OFFERS.search(each))
-
-
-def _contains(text: str, words: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,6 +1,6 @@
 """Puts values and fields together: by the words between them, or by what is said around a value."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.particles import (
@@ -21,7 +21,7 @@ from generators.tasks.resolver.passage import Passage
 from generators.tasks.resolver.place import TEXTS, Place
 from generators.tasks.resolver.roles import Role
 from generators.tasks.resolver.senses import Sense, Sort
-from generators.tasks.resolver.spoken import Frame
+from generators.tasks.resolver.spoken import Frame, frames_at
 from generators.tasks.resolver.tokens import STOPS
 from generators.tasks.resolver.words import Cue, Words
 from schemas.worlds.field import DataField, Kind
@@ -283,10 +283,12 @@ class Pairing:
         for item in self._passage.items:
             if not item.is_value or item.number in self.labels or item.number in self.framed:
                 continue
+            places = [*self.starts(item)]
             found = [
                 (one, start)
-                for one in frames
-                if (start := self._start(item, one)) is not None and self._is_fit(one.sense, item)
+                for one in frames_at(frames, self._passage.words, item.end, places, self._words)
+                if (start := self._start(item, one, places)) is not None
+                and self._is_fit(one.sense, item)
                 if one.is_predicate or not self._is_noun(item, one.sense.entity)
             ]
             if not found:
@@ -347,7 +349,7 @@ class Pairing:
         nouns = self._passage.names(Sort.ONE, Sort.MANY, Sort.VIEW)
         return is_noun and item.has(*TITLES) and entity not in nouns
 
-    def _start(self, item: Item, frame: Frame) -> int | None:
+    def _start(self, item: Item, frame: Frame, places: Iterable[tuple[int, bool]]) -> int | None:
         """Return where the words of a frame around a value begin; None: they are not there."""
         words, before = self._passage.words, frame.before
         if before == _TO and self._is_to_set(item):
@@ -355,7 +357,7 @@ class Pairing:
         end = end_of(self._passage, item)
         if words[end : end + len(frame.behind)] != frame.behind:
             return None
-        for place, is_bound in self.starts(item):
+        for place, is_bound in places:
             start = place - len(before)
             if start >= 0 and words[start:place] == before and self._is_there(item, frame, start):
                 return start

@@ -1,7 +1,7 @@
 """What is said of rows in verbs: predicates around a value, questions and nouns around a row, and verbs of order."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from generators.tasks.resolver.senses import Key, Sense, Sort
@@ -70,6 +70,22 @@ def frames_of(world: World, words: Words) -> Iterator[Frame]:
                     if form or told.behind:
                         is_be = {*key_of(before)[:1]} & (words.be | words.have)
                         yield told._replace(is_reduced=bool(is_be) and is_reduced)
+
+
+def frames_at(
+    frames: Iterable[Frame], said: Key, end: int, places: Sequence[tuple[int, bool]], words: Words
+) -> Iterator[Frame]:
+    """Yield the frames whose words next to a value may be there, which few of many are.
+
+    The value begins at one of the places, each with whether a bound is there, and stands up to `end`.
+    """
+    last = {said[place - 1] for place, _ in places if place}
+    joints = words.joints if any(is_bound for _, is_bound in places) else frozenset[str]()
+    behind = said[end : end + 1]
+    for one in frames:
+        is_before = not one.before or one.before[-1] in last or one.before[-1] in joints
+        if is_before and one.behind[:1] in {(), behind}:
+            yield one
 
 
 def row_phrases_of(world: World, words: Words) -> Iterator[RowPhrase]:

@@ -52,6 +52,8 @@ class Quote(NamedTuple):
 
 def fold(text: str) -> str:
     """Return a text without case, accents, Arabic vowel signs and hamza."""
+    if text.isascii():  # the common case
+        return text.lower()
     bare = _MARKS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", bare).translate(_LETTERS).casefold()
 

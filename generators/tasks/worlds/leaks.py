@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from generators.sites.gates import plain_part
 from generators.sites.judging.answers import answer_matches, normalise, read_number
+from generators.sites.judging.whole_words import has_words
 from generators.tasks.worlds.ground.task import IMPOSSIBLE, WorldTask
 from generators.tasks.worlds.ground.world_rows import NUMBERS, Setting, rank
 from generators.worlds.checking.html_reader import Chunk, PageReader
@@ -139,7 +140,7 @@ def constraint_in_answer(setting: Setting, task: WorldTask) -> str:
     answer = _answer(task) or ""
     labels = {field.label for entity in setting.world.entities for field in entity.fields}
     stated = (one for one in _page_texts(task) if one not in {answer, *labels})
-    told = (one for one in stated if _has(answer, one) and not _rows_named(setting, one))
+    told = (one for one in stated if has_words(answer, one) and not _rows_named(setting, one))
     return next(told, "")
 
 
@@ -160,7 +161,7 @@ def _of_world(
     for one in chunks:
         is_control = bool(_CHOSEN & set(one.tags)) or one.text == setting.world.words.sort
         found = _SORTED.search(one.text)
-        if found and not is_control and not _has(labels, found[0]):
+        if found and not is_control and not has_words(labels, found[0]):
             yield Leak.SORTED_BY_TEXT, repr(one.text[:80])
 
 
@@ -186,11 +187,11 @@ def _of_task(
     quoted = _page_texts(task)
     for one in chunks:
         is_listed = _JOINED in one.text or "option" in one.tags
-        has_answer = answer not in quoted and _has(one.text, answer) and not is_listed
-        if has_answer and any(_has(one.text.replace(answer, ""), value) for value in quoted):
+        has_answer = answer not in quoted and has_words(one.text, answer) and not is_listed
+        if has_answer and any(has_words(one.text.replace(answer, ""), value) for value in quoted):
             yield Leak.BUNDLED_SENTENCE, repr(one.text[:80])
     own = [one.text for one in chunks if not _AROUND & set(one.tags)]
-    if not is_form and answer not in quoted and any(_has(text, answer) for text in own):
+    if not is_form and answer not in quoted and any(has_words(text, answer) for text in own):
         count = sum(len(text.split()) for text in own)
         if count < _PARAGRAPH_WORDS:
             yield Leak.ONE_PARAGRAPH_PAGE, f"{count} words with {answer!r}"
@@ -227,7 +228,7 @@ def _counts(
     held = {str(value) for rows in setting.rows.values() for row in rows for value in row.values()}
     last = max((at for at, one in enumerate(chunks) if one.text in titles), default=len(chunks))
     for at, one in enumerate(chunks):
-        is_count = _COUNTED.search(one.text) or any(_has(one.text, word) for word in counted)
+        is_count = _COUNTED.search(one.text) or any(has_words(one.text, word) for word in counted)
         if (
             one.text not in held
             and is_count
@@ -242,7 +243,9 @@ def _keys(task: WorldTask, answer: str, chunks: Sequence[Chunk]) -> Iterator[tup
     wanted = {word for word in _plain_words(task.instruction) if len(word) >= _LONGER}
     for key, value in itertools.pairwise(chunks):
         shared = wanted & set(_plain_words(key.text))
-        if len(shared) >= max(_KEY_WORDS, _KEY_SHARE * len(wanted)) and _has(value.text, answer):
+        if len(shared) >= max(_KEY_WORDS, _KEY_SHARE * len(wanted)) and has_words(
+            value.text, answer
+        ):
             yield Leak.LOOKUP_TABLE, repr(key.text[:80])
 
 
@@ -287,13 +290,13 @@ def shortcut_answers(
     `told` is what the instruction says of pages, in quotation marks or not.
     """
     stated = plain_part(instruction)
-    quoted = (*_QUOTED.findall(stated), *(value for value in told if _has(stated, value)))
+    quoted = (*_QUOTED.findall(stated), *(value for value in told if has_words(stated, value)))
     for value in dict.fromkeys((instruction, *quoted)):
         if value != IMPOSSIBLE:
             yield "the instruction's own words", value
     for entity in setting.world.entities:
         rows = setting.rows_of(entity)
-        said = any(_has(instruction, word) for word in (entity.one, entity.many))
+        said = any(has_words(instruction, word) for word in (entity.one, entity.many))
         if not rows or not said:
             continue
         yield "the first row", setting.title(entity, rows[0])
@@ -353,7 +356,7 @@ def _asked_fields(task: WorldTask, entity: Entity) -> list[DataField]:
 
 def _has_field(instruction: str, field: DataField) -> bool:
     """Return whether an instruction names a field, as pages or people do."""
-    return any(_has(instruction, name) for name in (field.label, *field.said))
+    return any(has_words(instruction, name) for name in (field.label, *field.said))
 
 
 def _numbers(text: str) -> set[Decimal]:
@@ -363,8 +366,3 @@ def _numbers(text: str) -> set[Decimal]:
 
 def _plain_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
-
-
-def _has(text: str, words: str) -> bool:
-    """Return whether a text contains the given words as whole words."""
-    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None

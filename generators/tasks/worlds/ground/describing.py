@@ -115,6 +115,7 @@ def is_clear(setting: Setting, entity: Entity, title: str) -> bool:
     """
     if re.search(r"[.,;:?!](?=\s|$)|[()]", title) or len(title.split()) > _MOST_WORDS:
         return False
-    part = re.compile(rf"(?<!\w){re.escape(title.casefold())}(?!\w)")
+    bare = title.casefold()
     others = (one.casefold() for one in setting.titles(entity))
-    return not any(one != title.casefold() and part.search(one) for one in others)
+    longer = [one for one in others if bare in one and one != bare]
+    return not any(re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", one) for one in longer)

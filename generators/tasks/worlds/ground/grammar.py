@@ -43,7 +43,7 @@ class Grammar(NamedTuple):
     """The pattern of answers that say that a task cannot be done."""
     replies: list[str]
     """Some such answers."""
-    repairs: list[tuple[str, str]]
+    repairs: list[tuple[re.Pattern[str], str]]
     """Patterns of words that do not go together, each with what stands in their place; `\\ue001` is the mark before what is
     put in."""
     polite: list[str]

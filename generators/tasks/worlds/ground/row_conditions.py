@@ -4,7 +4,7 @@ A condition is on a field that the list shows or filters by. A part is drawn so 
 list, miss it by a single condition: careless readers would include them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from generators.tasks.worlds.ground.world_rows import (
     NUMBERS,
     Setting,
     is_plain,
-    rank,
 )
 from generators.worlds.state.database import Row
 from schemas.tasks.expectation import MAX_FACTS, ReadList, ReadRow
@@ -41,8 +40,8 @@ class Condition(NamedTuple):
     """Its field."""
     test: ValueSaid
     """The condition as goals speak of it."""
-    holds: Callable[[Row], bool]
-    """Whether a row meets it."""
+    met: int
+    """The rows that meet it, as bits: the first row's is the lowest."""
     choice: str | None
     """The filter's option that equals it; None: the list cannot filter by it."""
 
@@ -88,18 +87,20 @@ def draw_part(
     `unlike`. `only` are the rows that the part may contain; None: all.
     """
     entity = setting.world.entity(view.entity)
-    allowed = {row["id"] for row in (setting.rows_of(entity) if only is None else only)}
+    allowed = None if only is None else {row["id"] for row in only}
+    choices, bounds = _usable(view, entity, unlike)
     for _ in range(_TRIES):
         told = [
             condition
-            for field in _fields(random, view, entity, conditions, unlike)
+            for field in _fields(random, choices, bounds, conditions)
             if (condition := _condition(setting, random, view, entity, field)) is not None
         ]
-        if len(told) < conditions:
+        if len(told) < conditions or _turns(setting, view, entity, told) > MAX_TURNS:
             continue
         part = make_part(setting, view, entity, told)
-        fits = len(part.rows) in sizes and {row["id"] for row in part.rows} <= allowed
-        if fits and is_near(setting, part) and turns(setting, part) <= MAX_TURNS:
+        fits = len(part.rows) in sizes and is_near(setting, part)
+        is_allowed = allowed is None or {row["id"] for row in part.rows} <= allowed
+        if fits and is_allowed:
             return part
     return None
 
@@ -108,13 +109,20 @@ def make_part(
     setting: Setting, view: View, entity: Entity, conditions: Sequence[Condition]
 ) -> Part:
     """Return the part of a list that meets conditions."""
-    rows, near = list[Row](), 0
-    for row in setting.rows_of(entity):
-        missed = sum(not condition.holds(row) for condition in conditions)
-        if missed == 0:
-            rows.append(row)
-        near += missed == 1
-    return Part(view, entity, tuple(conditions), tuple(rows), near)
+    met = _all_met(setting, entity, conditions)
+    near = 0
+    for number in range(len(conditions)):
+        others = (*conditions[:number], *conditions[number + 1 :])
+        near += (_all_met(setting, entity, others) & ~met).bit_count()
+    return Part(view, entity, tuple(conditions), tuple(setting.rows_met(entity, met)), near)
+
+
+def _all_met(setting: Setting, entity: Entity, conditions: Iterable[Condition]) -> int:
+    """Return the rows that meet conditions, as bits; without any condition all do."""
+    met = (1 << len(setting.rows_of(entity))) - 1
+    for one in conditions:
+        met &= one.met
+    return met
 
 
 def is_near(setting: Setting, part: Part) -> bool:
@@ -125,17 +133,22 @@ def is_near(setting: Setting, part: Part) -> bool:
     )
 
 
-def turns(setting: Setting, part: Part, *, to: Row | None = None) -> int:
-    """Return the number of page turns until the filtered list has shown all its rows, or row `to`."""
-    listed = narrowed_rows(setting, part)
-    place = len(listed) - 1 if to is None else listed.index(to)
-    return max(0, place) // part.view.page_size
+def turns(setting: Setting, part: Part) -> int:
+    """Return the number of page turns until the filtered list has shown all its rows."""
+    return _turns(setting, part.view, part.entity, part.conditions)
+
+
+def _turns(setting: Setting, view: View, entity: Entity, conditions: Sequence[Condition]) -> int:
+    return max(0, _list_of(setting, entity, conditions).bit_count() - 1) // view.page_size
 
 
 def narrowed_rows(setting: Setting, part: Part) -> list[Row]:
     """Return the rows of the filtered list, including rows that only reading can exclude."""
-    filtered = [one for one in part.conditions if one.choice is not None]
-    return [row for row in setting.rows_of(part.entity) if all(one.holds(row) for one in filtered)]
+    return setting.rows_met(part.entity, _list_of(setting, part.entity, part.conditions))
+
+
+def _list_of(setting: Setting, entity: Entity, conditions: Sequence[Condition]) -> int:
+    return _all_met(setting, entity, (one for one in conditions if one.choice is not None))
 
 
 def whole_list(setting: Setting, view: View, entity: Entity) -> ReadList | None:
@@ -159,23 +172,32 @@ def whole_list(setting: Setting, view: View, entity: Entity) -> ReadList | None:
 def choice_of(setting: Setting, view: View, field: DataField, choice: str) -> Condition:
     """Return the condition that a field has a given value, with its filter option if there is one."""
     offered = [words for _, words in setting.options(field)]
+    entity = setting.world.entity(view.entity)
     return Condition(
         field,
-        ValueSaid(setting.world.entity(view.entity), field, choice),
-        lambda row: row[field.name] == choice,
+        ValueSaid(entity, field, choice),
+        setting.met(entity, field, choice),
         choice if field.name in view.filters and choice in offered else None,
     )
 
 
-def _fields(
-    random: Random, view: View, entity: Entity, count: int, unlike: Sequence[DataField]
-) -> list[DataField]:
-    """Return randomly chosen fields for conditions."""
+def _usable(
+    view: View, entity: Entity, unlike: Sequence[DataField]
+) -> tuple[list[DataField], list[DataField]]:
+    """Return the fields of a list that may be in a condition as a choice, and those that may be as a bound."""
     names = dict.fromkeys((*view.filters, *view.columns))
     known = [entity.field(name) for name in names]
     usable = [one for one in known if one not in unlike and one is not entity.title]
-    choices = [one for one in usable if one.kind in {Kind.CHOICE, Kind.LINK}]
-    bounds = [one for one in usable if one.kind in NUMBERS and one.name in view.columns]
+    return (
+        [one for one in usable if one.kind in {Kind.CHOICE, Kind.LINK}],
+        [one for one in usable if one.kind in NUMBERS and one.name in view.columns],
+    )
+
+
+def _fields(
+    random: Random, choices: Sequence[DataField], bounds: Sequence[DataField], count: int
+) -> list[DataField]:
+    """Return randomly chosen fields for conditions."""
     drawn = random.sample(choices, min(count, len(choices)))
     if bounds and (len(drawn) < count or random.random() < _BOUND):
         drawn = [*drawn[: count - 1], random.choice(bounds)]
@@ -199,12 +221,8 @@ def _condition(
         if field.name not in view.columns:
             return None
         test = ValueSaid(entity, field, value)
-        return Condition(field, test, lambda row: row[field.name] == value, None)
-    larger, bound = random.random() < 1 / 2, rank(value)
+        return Condition(field, test, setting.met(entity, field, value), None)
+    larger = random.random() < 1 / 2
     over = _OVER[larger][field.kind is not Kind.DATE]
-
-    def holds(row: Row) -> bool:
-        held = row[field.name]
-        return held is not None and (rank(held) > bound if larger else rank(held) < bound)
-
-    return Condition(field, ValueSaid(entity, field, value, over), holds, None)
+    met = setting.met(entity, field, value, side=1 if larger else -1)
+    return Condition(field, ValueSaid(entity, field, value, over), met, None)

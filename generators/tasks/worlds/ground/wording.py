@@ -8,6 +8,7 @@ wrong letter in a word of ours.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from random import Random
 from string import Formatter
 from typing import NamedTuple
@@ -107,7 +108,7 @@ def word(
     marked = re.sub(r"\n\s*[.]?\s*", "\n", re.sub(r"[ \t]+", " ", marked)).strip()
     marked = _roughen(marked, random, manners)
     text = _MARKED.sub(lambda found: found[2], marked)
-    if any(re.search(rf"(?<!\w){one}(?!\w)", text, re.IGNORECASE) for one in rules.polite):
+    if any(_pattern_of(one).search(text) for one in rules.polite):
         manners.add("polite")
     quoted = "\n".join(f'"{one}"' for one in dict.fromkeys(speaker.told))
     return Goal(
@@ -126,6 +127,11 @@ def _draw_message(
     """Return a whole message from the bank; None: it has none."""
     world = setting.world
     return draw_message(bank(world.language.value, world.family), kind.name, words, random)
+
+
+@cache
+def _pattern_of(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
 def _draw_request(kind: TaskKind, random: Random, rules: Grammar) -> str | None:
@@ -202,7 +208,7 @@ def _repair(marked: str, rules: Grammar) -> str:
     """Return a goal whose words go together; for patterns a title or a value is what stays letter by letter."""
     marked = _NAME.sub(f"{KEPT}\\1{NAMED}{END}", marked)
     for wrong, right in rules.repairs:
-        marked = re.sub(wrong, right, marked)
+        marked = wrong.sub(right, marked)
     return _REPAIRED_NAME.sub(f"{NAMED}\\1{END}", marked)
 
 

@@ -49,6 +49,7 @@ class Setting:
         }
         self._named: dict[str, list[Row]] = {}
         self._ends: dict[str, Counter[str]] = {}
+        self._met: dict[tuple[str, str, Value, int], int] = {}
         everything = (title for titles in self._titles.values() for title in titles.values())
         self._same = Counter(title.casefold() for title in everything)
         """The number of rows of all entities with each title."""
@@ -62,6 +63,28 @@ class Setting:
     def rows_of(self, entity: Entity) -> Sequence[Row]:
         """Return an entity's rows, in id order."""
         return self.rows.get(entity.name, ())
+
+    def met(self, entity: Entity, field: DataField, value: Value, *, side: int = 0) -> int:
+        """Return the rows that have a value in a field as bits, the first row's the lowest.
+
+        `side` is 1 for the rows with larger values instead, and -1 for those with smaller ones.
+        """
+        key = (entity.name, field.name, value, side)
+        if key not in self._met:
+            places = enumerate(self.rows_of(entity))
+            self._met[key] = sum(
+                1 << place for place, row in places if _is_so(row[field.name], value, side)
+            )
+        return self._met[key]
+
+    def rows_met(self, entity: Entity, met: int) -> list[Row]:
+        """Return the rows that bits stand for, in id order."""
+        rows, out = self.rows_of(entity), list[Row]()
+        while met:
+            lowest = met & -met
+            out.append(rows[lowest.bit_length() - 1])
+            met ^= lowest
+        return out
 
     def next_id(self, entity: Entity) -> int:
         """Return the id of an entity's next new row."""
@@ -194,6 +217,13 @@ def rank(value: Value) -> int:
         ValueError: the value is neither.
     """
     return value if isinstance(value, int) else date.fromisoformat(str(value)).toordinal()
+
+
+def _is_so(held: Value, value: Value, side: int) -> bool:
+    """Return whether a value is another, or on a side of it: 1 for larger, -1 for smaller."""
+    if side == 0:
+        return held == value
+    return held is not None and (rank(held) - rank(value)) * side > 0
 
 
 def _ends(title: str) -> set[str]:

@@ -90,7 +90,7 @@ def _key(step: ReferenceStep) -> str:
 
 def _has_words(goal: str, text: str) -> bool:
     """Return whether a goal has a text as words of its own: a 4 is not in 14."""
-    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", goal) is not None
+    return text in goal and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", goal) is not None
 
 
 def _row_key(step: ReferenceStep, then: ReferenceStep, goal: str) -> str:
