@@ -1,6 +1,7 @@
 """The project's own source, parsed: what the tests about the code itself look at."""
 
 import ast
+import gc
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,9 +16,17 @@ PLUGINS = ("plugins/applications/stepmill_applications",)
 
 @cache
 def modules(*folders: str) -> tuple[tuple[str, ast.Module], ...]:
-    """Return every module below `folders` as its path in the project and its tree."""
+    """Return every module below `folders` as its path in the project and its tree.
+
+    The garbage collector would look at millions of nodes, all of which stay, again and again.
+    """
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    return tuple((path.relative_to(ROOT).as_posix(), _parse(path)) for path in paths)
+    gc.disable()
+    try:
+        return tuple((path.relative_to(ROOT).as_posix(), _parse(path)) for path in paths)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache
