@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
@@ -48,8 +49,8 @@ SNIPPETS = {
     for number, found in enumerate(_BLOCK.finditer(page.read_text(encoding="utf-8")))
 }
 
-_READ_EACH = """
-import json, os, sys
+_READ_AND_RUN = """
+import json, os, sys, traceback
 from support.stores import dataset_readers
 
 dataset_readers.open_buckets()
@@ -59,28 +60,21 @@ for reader, place in json.loads(sys.argv[1]):
         found[f"{reader} {place}"] = dataset_readers.everything(reader, place)
     except Exception as error:
         found[f"{reader} {place}"] = f"{type(error).__name__}: {error}"
-print(json.dumps(found), flush=True)
-os._exit(0)
-"""
-"""Reads with each reader in a place; all are loaded once."""
-
-_RUN_EACH = """
-import json, os, sys, traceback
-from support.stores import dataset_readers
-
-dataset_readers.open_buckets()
 went = {}
-for name, code in json.loads(sys.argv[1]).items():
+for name, code in json.loads(sys.argv[2]).items():
     try:
         exec(compile(code, name, "exec"), {"__name__": "__main__"})
     except Exception:
         went[name] = traceback.format_exc()
     else:
         went[name] = ""
-print(json.dumps(went), flush=True)
+print(json.dumps({"found": found, "went": went}), flush=True)
 os._exit(0)
 """
-"""Runs every snippet as it stands, each with names of its own; the readers are loaded once."""
+"""Reads with each reader in a place, and runs every snippet as it stands, each with names of its own.
+
+To load the readers takes seconds, so one process does both.
+"""
 
 READINGS = [
     (reader, place)
@@ -188,6 +182,16 @@ def expected(published: Published) -> Found:
     }
 
 
+@pytest.fixture(scope="module")
+def read(published: Published) -> dict[str, Any]:
+    """What readers found, by reader and place (`found`), and how the pages' snippets went (`went`)."""
+    asked = (json.dumps(READINGS), json.dumps(SNIPPETS))
+    told: dict[str, Any] = json.loads(
+        published.python("-c", _READ_AND_RUN, *asked).splitlines()[-1]
+    )
+    return told
+
+
 def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
     folder, bucket, hub = published.folder(), published.bucket(), published.hub.files(REPO)
     card, manifest = "README.md", "manifest.json"
@@ -199,10 +203,9 @@ def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
 
 
 def test_a_reader_finds_every_row_and_picture_where_it_is_published(
-    published: Published, expected: Found, subtests: pytest.Subtests
+    read: dict[str, Any], expected: Found, subtests: pytest.Subtests
 ) -> None:
-    said = published.python("-c", _READ_EACH, json.dumps(READINGS)).splitlines()[-1]
-    found = json.loads(said)
+    found = read["found"]
 
     assert all(told["rows"] for told in expected.values())
     assert {reader for reader, _ in READINGS} == READERS.keys()
@@ -212,11 +215,9 @@ def test_a_reader_finds_every_row_and_picture_where_it_is_published(
 
 
 def test_what_the_pages_say_about_loading_works(
-    published: Published, subtests: pytest.Subtests
+    read: dict[str, Any], subtests: pytest.Subtests
 ) -> None:
-    went: dict[str, str] = json.loads(
-        published.python("-c", _RUN_EACH, json.dumps(SNIPPETS)).splitlines()[-1]
-    )
+    went: dict[str, str] = read["went"]
 
     assert went.keys() == SNIPPETS.keys() != set()
     for name, fault in went.items():
