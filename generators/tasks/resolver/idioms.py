@@ -11,6 +11,9 @@ _INNER = re.compile(r"\[([^\[\]]*)\]")
 _GAP = re.compile(r"\{([^{}]*)\}")
 _SPACE = re.compile(r"[ \t]+")
 
+_LAST = re.compile(r"\b(the|our|an?) $")
+"""What may be said otherwise before a gap."""
+
 _MANY_FORMS = 64
 """Of a message with more alternatives than this some are not known."""
 
@@ -25,7 +28,7 @@ class Idiom:
         self.slots = tuple(name for name, _ in names_in(text))
         """What stands in its gaps, by the numbers of its groups."""
         fixed = _GAP.split(text.rstrip(".?! "))[::2]
-        self.anchor = max((part.strip().casefold() for part in fixed), key=len)
+        self.anchor = max((_LAST.sub("", part).strip().casefold() for part in fixed), key=len)
         """The longest run of its fixed words, in small letters."""
 
     def match(self, text: str) -> re.Match[str] | None:
