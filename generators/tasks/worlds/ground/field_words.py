@@ -342,3 +342,13 @@ def _th(day: int) -> str:
     """Return the ending of an English ordinal number."""
     ends = {1: "st", 2: "nd", 3: "rd"}
     return "th" if day in range(11, 14) else ends.get(day % 10, "th")
+
+
+def is_fit_for_it(phrase: str) -> bool:
+    """Return whether `it` can stand for a row in a phrase: there is no `it's` for whose."""
+    return "{row}'" not in phrase
+
+
+def of_it(phrase: str) -> str:
+    """Return a noun phrase for what `it` has, as `its author`."""
+    return re.sub(r"^the (.+) of \{row\}$", r"its \1", phrase)

@@ -2,15 +2,20 @@
 
 In the precise form values and titles are in quotation marks and fields have the labels of pages. In the plain form a
 title stands in the sentence as it is, or the row is described by what it has; fields are called by nouns, by verbs or by their
-labels, and days, amounts and choices are said in everyday words. A text that would not be understood so stays in quotation
-marks.
+labels, and days, amounts and choices are said in everyday words. A text that would be misread stays in quotation marks.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
-from generators.tasks.worlds.ground.field_words import END, SAID, Called, FieldWords
+from generators.tasks.worlds.ground.field_words import (
+    END,
+    SAID,
+    Called,
+    FieldWords,
+    is_fit_for_it,
+    of_it,
+)
 from generators.tasks.worlds.ground.grammar import Grammar, spread
 from generators.tasks.worlds.ground.mentions import (
     CellsSaid,
@@ -33,7 +38,9 @@ from generators.tasks.worlds.ground.mentions import (
     fields_in,
     rows_in,
 )
+from generators.tasks.worlds.ground.row_lists import as_lines, beside_label
 from generators.tasks.worlds.ground.row_words import RowWords
+from generators.tasks.worlds.ground.voice import Voice
 from generators.tasks.worlds.ground.world_rows import Setting
 from schemas.worlds.field import DataField, Kind
 from schemas.worlds.world import Picture
@@ -41,9 +48,6 @@ from schemas.worlds.world import Picture
 _AFTER_RANKS, _AFTER_QUESTIONS, _IN_VERBS = 0.04, 0.03, 0.06
 """The shares of comparisons and of questions with the field's label after them, in brackets, and of new rows whose values are
 said in verbs."""
-
-_UNITS = frozenset({"days", "kg", "KB", "GB", "min"})
-"""What stands in brackets in a label and may stand behind a number."""
 
 _IN_A_ROW = 5
 """The most values of a new row that stand in a sentence; more have a line each."""
@@ -87,7 +91,7 @@ class Speaker:
 
     def voices(
         self, words: Mapping[str, Said], *, repeated: Collection[str]
-    ) -> dict[str, "Voice | str"]:
+    ) -> dict[str, Voice | str]:
         """Return what fills placeholders; rows of those that are `repeated` are called by their titles.
 
         No row is described by a field of which the goal asks or which it changes.
@@ -165,7 +169,7 @@ class Speaker:
             row = self._words.verb("there", target=self._target(said.via[-1]))
         else:
             row = self._words.phrase("it") if form == "its" else self._leads(said.via, said.of)
-        asks = [one for one in asks if form != "its" or _is_fit_for_it(one)]
+        asks = [one for one in asks if form != "its" or is_fit_for_it(one)]
         if not asks:
             return self._fill(self._words.verb_of("asks"), field, row=row)
         self.manners.add("spoken")
@@ -199,7 +203,7 @@ class Speaker:
         """
         is_of_person = is_it and self._is_of_person(link)
         leads = () if self._is_precise or is_of_person else link.leads
-        fit = [_of_it(one) if is_it else one for one in leads if not is_it or _is_fit_for_it(one)]
+        fit = [of_it(one) if is_it else one for one in leads if not is_it or is_fit_for_it(one)]
         fit = [one for one in fit if not is_inner or one.endswith("{row}")]
         target = self._target(link)
         if fit:
@@ -244,7 +248,7 @@ class Speaker:
 
     def _premise(self, said: ValueSaid, link: DataField, does: str) -> str:
         """Return the clause that says what a row has that a link leads to; `does` is its predicate, empty: it has none."""
-        can = any(map(_is_fit_for_it, link.leads)) and not self._is_of_person(link)
+        can = any(map(is_fit_for_it, link.leads)) and not self._is_of_person(link)
         if does and can:
             lead = self._lead(link, self._words.phrase("it"), is_it=True)
             return f"{self._with_label(lead, link, _AFTER_QUESTIONS)} {does}"
@@ -296,26 +300,13 @@ class Speaker:
         title = [self._words.value(one) for one in held if one.field is said.entity.title]
         rest = [one for one in held if one.field is not said.entity.title]
         if len(rest) > _IN_A_ROW:
-            return self._lines(held)
+            return as_lines(self._words, held)
         if self._is_whole:
-            rest.sort(key=lambda one: one.field.kind is Kind.LONG_TEXT)
-            return ", ".join([*title, *map(self._beside_label, rest)])
+            return ", ".join([*title, *(beside_label(self._words, one) for one in rest)])
         does = [self._words.predicate(one) for one in rest] if self._has_verbs else [""]
         if self._has_phrases and not all(does):
             does = [self._phrase_of(one) for one in rest]
         return ", ".join([*title, *(does if all(does) else self._list_values(rest, "values"))])
-
-    def _lines(self, held: Sequence[ValueSaid]) -> str:
-        """Return the values of a new row as people paste them, with a line for each field."""
-        told = [f"{SAID}{one.field.label}{END}: {self._words.value(one)}" for one in held]
-        return "\n".join(("", *told, ""))
-
-    def _beside_label(self, value: ValueSaid) -> str:
-        """Return a value behind the label of its field, in the small letters of a sentence."""
-        label, unit = re.fullmatch(r"(.*?)(?:\s*\((\w+)\))?", value.field.label).groups()
-        told = f"{SAID}{self._words.as_noun(label)}{END}"
-        mark = ":" if value.field.kind is Kind.FLAG else ""
-        return f"{told}{mark} {self._words.value(value)}{f' {unit}' if unit and unit in _UNITS else ''}"
 
     def _is_thing(self, said: ValuesSaid) -> bool:
         """Return whether values can be said of `it`."""
@@ -407,23 +398,3 @@ class Speaker:
         if isinstance(said.row, RowsSaid):
             return self._words.verb("all", rows=self.say(said.row))
         return self.say(said.row) if said.row is not None else ""
-
-
-class Voice:
-    """A mention that is said when a placeholder is filled."""
-
-    def __init__(self, speaker: Speaker, said: Mention) -> None:
-        self._speaker, self._said = speaker, said
-
-    def __format__(self, form: str) -> str:
-        return self._speaker.say(self._said, form)
-
-
-def _is_fit_for_it(phrase: str) -> bool:
-    """Return whether `it` can stand for a row in a phrase: there is no `it's` for whose."""
-    return "{row}'" not in phrase
-
-
-def _of_it(phrase: str) -> str:
-    """Return a noun phrase for what `it` has, as `its author`."""
-    return re.sub(r"^the (.+) of \{row\}$", r"its \1", phrase)

@@ -18,8 +18,9 @@ from generators.tasks.worlds.ground.field_words import END, KEPT, NAMED, SAID
 from generators.tasks.worlds.ground.grammar import Grammar, spread
 from generators.tasks.worlds.ground.mentions import Said
 from generators.tasks.worlds.ground.messages import Message, draw_message
-from generators.tasks.worlds.ground.speech import Speaker, Voice
+from generators.tasks.worlds.ground.speech import Speaker
 from generators.tasks.worlds.ground.task_kind import TaskKind
+from generators.tasks.worlds.ground.voice import Voice
 from generators.tasks.worlds.ground.world_rows import Setting
 
 _PRECISE = 0.05
