@@ -40,9 +40,9 @@ class Idiom:
         out, at, text = list[str](), 0, self._text
         text = text.removesuffix(".")
         for name, span in names_in(text):
-            out += [_fixed(text[at : span[0]]), self._lexicon.get(name, "(.+?)")]
+            out += [_words_of(text[at : span[0]]), self._lexicon.get(name, "(.+?)")]
             at = span[1]
-        out.append(_fixed(text[at:]) + r"\.?")
+        out.append(_words_of(text[at:]) + r"\.?")
         return re.compile("".join(out), re.IGNORECASE | re.DOTALL)
 
 
@@ -96,7 +96,7 @@ def _forms(text: str) -> list[str]:
     ]
 
 
-def _fixed(text: str) -> str:
+def _words_of(text: str) -> str:
     """Return the pattern of fixed words: an article may be `an` or lack, and a list of lines ends without a full stop."""
     told = re.sub(r"(^|\\ )a\\ $", r"\1an?\\ ", re.escape(text))
     told = re.sub(r"(the|our)\\ $", r"(?:\1\\ )?", told)

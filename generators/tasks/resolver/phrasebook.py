@@ -97,7 +97,7 @@ class Phrasebook:
         if entity is not None and field is not None:
             out["label"] = [f'"{field.label}"']
             if end in _RANKS:
-                out["ranked"] = [_ranked(field, is_most=end == ">")]
+                out["ranked"] = [_order_by(field, is_most=end == ">")]
             if field.kind is Kind.FLAG and end in {"yes", "no"}:
                 flags = self._world.words
                 value = flags.yes if end == "yes" else flags.no
@@ -114,18 +114,18 @@ class Phrasebook:
         if name in _ROWS and slot == name and not is_value:
             return self._row(text, entity)
         if is_value:
-            return [_quoted(text)]
+            return [_quote(text)]
         match name:
             case "deed":
                 return [*self._say(text, ("move", "delete", "edit", "edit-two"))]
             case "among":
-                return [self._owned(text)]
+                return [self._by_owner(text)]
             case "stated" if "\n" in text:
                 return [", ".join(map(_line, filter(None, text.split("\n"))))]
             case _:
                 return [text]
 
-    def _owned(self, text: str) -> str:
+    def _by_owner(self, text: str) -> str:
         """Return rows that are said by whose they are, as `Ann Lee's orders`, with the field that says so."""
         owner, apart, rest = text.partition("'s ")
         known = self._titles.get(owner.casefold()) if apart else None
@@ -203,7 +203,7 @@ class Phrasebook:
                 continue
             words = self._world.words
             flag = {"yes": words.yes, "no": words.no}.get(end, "")
-            value = f'"{flag}"' if flag else _quoted(found[1].strip())
+            value = f'"{flag}"' if flag else _quote(found[1].strip())
             yield f'"{field.label}" to {value}'
 
     def _ranks(self, told: Mapping[str, Sequence[str]]) -> list[str]:
@@ -219,7 +219,7 @@ class Phrasebook:
             nouns = (entity.one.casefold(), entity.many.casefold())
             if any(noun in rows.casefold() for noun in nouns):
                 ends = (number for number, some in enumerate(both) if top in some)
-                out += [_ranked(field, is_most=number == 0) for number in ends]
+                out += [_order_by(field, is_most=number == 0) for number in ends]
         return out
 
     def _subject(self, key: str) -> tuple[Entity | None, DataField | None, str]:
@@ -238,7 +238,7 @@ class Phrasebook:
         return entity, entity.field(what) if what else None, end
 
 
-def _ranked(field: DataField, *, is_most: bool) -> str:
+def _order_by(field: DataField, *, is_most: bool) -> str:
     """Return how rows compare by a field, in plain words."""
     words = ("latest", "earliest") if field.kind is Kind.DATE else ("highest", "lowest")
     return f'{words[not is_most]} "{field.label}"'
@@ -264,7 +264,7 @@ def _line(text: str) -> str:
     return f'"{label.strip()}": {value.strip()}' if parts else text.strip()
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a value in quotation marks."""
     bare = text.strip("\"'") if text[:1] in "\"'" and text[-1:] == text[:1] else text
     return f'"{bare}"' if '"' not in bare else text

@@ -52,11 +52,11 @@ def draw_message(
         filled = _fill(known, random.choice(some), words, random)
         if filled is not None:
             text = spread(filled.text, random)
-            return filled._replace(text=_BARE.sub(_named_alone(filled.words), text))
+            return filled._replace(text=_BARE.sub(_title_alone(filled.words), text))
     return None
 
 
-def _named_alone(words: Mapping[str, Said]) -> Callable[[re.Match[str]], str]:
+def _title_alone(words: Mapping[str, Said]) -> Callable[[re.Match[str]], str]:
     """Return what has rows in a message by their titles alone."""
 
     def alone(found: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def _fill(known: Bank, text: str, words: Mapping[str, Said], random: Random) -> 
             case "top":
                 said = _top(known, words, random)
             case _:
-                said = _deed(known, words, random)
+                said = _act(known, words, random)
         if said is None:
             return None
         text = text.replace(f"{{{name}}}", said.text, 1)
@@ -130,7 +130,7 @@ def _top(known: Bank, words: Mapping[str, Said], random: Random) -> Message | No
     return Message(random.choice(some), {}) if some else None
 
 
-def _deed(known: Bank, words: Mapping[str, Said], random: Random) -> Message | None:
+def _act(known: Bank, words: Mapping[str, Said], random: Random) -> Message | None:
     """Return the whole message for an act on a row."""
     match words.get("what"):
         case StepSaid() as step:
