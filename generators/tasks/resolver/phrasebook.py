@@ -70,7 +70,7 @@ class Phrasebook:
             told["news"] = self._news(told["news"][0], self._spoken_of(told, entity))
         if "among:one" in told:
             told["among"] = [self._several(one) for one in told["among:one"]]
-        told = {**self._given(entity, field, end), **told}
+        told = {**self._by_key(entity, field, end), **told}
         if "top" in told:
             told["ranked"] = self._ranks(told)
         for form in _FIELDS:
@@ -85,7 +85,7 @@ class Phrasebook:
                     yield out
                 break
 
-    def _given(
+    def _by_key(
         self, entity: Entity | None, field: DataField | None, end: str
     ) -> dict[str, list[str]]:
         """Return what the key of a message says."""
