@@ -98,6 +98,9 @@ def word(
         parts, manners = _around(core, kind, random, rules)
     else:
         parts, manners, words = [core], {"whole"}, message.words
+        if random.random() < _REFUSAL:
+            parts.append(spread(random.choice(rules.impossible), random).strip())
+            manners.add("refusal")
     named = Counter(
         name for part in parts for _, name, _, _ in Formatter().parse(part) if name is not None
     )
