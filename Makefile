@@ -52,7 +52,7 @@ help: ## list the targets
 setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 	@./setup.sh browser
 
-$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml plugins/applications/pyproject.toml
+$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml plugins/applications/pyproject.toml plugins/trainers/pyproject.toml
 	@./setup.sh environment
 	@touch $@
 

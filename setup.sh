@@ -75,7 +75,7 @@ environment() {
   patiently $uv pip sync --quiet --python .venv/bin/python --require-hashes --compile-bytecode \
     requirements/dev.txt
   $uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable . \
-    --editable plugins/applications
+    --editable plugins/applications --editable plugins/trainers
 }
 
 # vLLM for a machine without a GPU, in an environment of its own. A torch for CPUs is not where other

@@ -15,8 +15,11 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from flows.job.config_loader import Sources, load
+from flows.serving.conversation import Conversation
 from flows.serving.opening import open_seats
-from flows.serving.seating import NoSeat, Seats
+from flows.serving.seating import Lease, NoSeat, Seats
+from generators.seats.seat import SeatView
+from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig
 
 T = TypeVar("T")
@@ -90,6 +93,10 @@ class SeatThread:
             future.cancel()
             raise
 
+    def sit(self, client: str = "in-process") -> "ThreadSeat":
+        """Return a seat that speaks as the step door does, for clients that were written for it."""
+        return ThreadSeat(self, Conversation(self.seats, client))
+
     def close(self) -> None:
         """End what is played, commit every episode, and close the browsers; once is enough.
 
@@ -114,3 +121,35 @@ class SeatThread:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class ThreadSeat:
+    """A seat in this process that answers as the step door does; its first reset takes it."""
+
+    def __init__(self, thread: SeatThread, conversation: Conversation) -> None:
+        self._thread, self._conversation = thread, conversation
+
+    def reset(self, **asked: object) -> JsonObject:
+        """Take a task; `asked` are the data of a reset at the step door.
+
+        Raises:
+            ValueError: a word of `asked` is unknown.
+            BadTasks, Busy, NoSeat: as `Seats.take`.
+        """
+        return self._thread.run(self._told(self._conversation.reset(asked)))
+
+    def step(self, message: JsonObject) -> JsonObject:
+        """Act.
+
+        Raises:
+            BadMessage: the action cannot be read, or there is no task yet.
+            StepRefused: it is not the next action.
+        """
+        return self._thread.run(self._told(self._conversation.step(message)))
+
+    def close(self) -> None:
+        """Give the seat back."""
+        self._thread.run(self._conversation.free("the client closed its seat"))
+
+    async def _told(self, view: Coroutine[object, object, tuple[Lease, SeatView]]) -> JsonObject:
+        return self._conversation.result_of(*await view)

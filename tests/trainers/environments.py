@@ -54,9 +54,9 @@ def python_of(name: str) -> Path:
     return ROOT / ".venv-trainers" / name / "bin" / "python"
 
 
-def files_of_the_page() -> dict[str, str]:
-    """Return the files that the page gives, by name."""
-    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+def files_of_the_page(page: str = "training.md") -> dict[str, str]:
+    """Return the files that a page gives, by name."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     found = re.findall(r"^```\w+ file (\S+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     return dict(found)
 

@@ -43,7 +43,13 @@ README_LINES = 150
 TRAINING = "docs/training.md"
 """The page whose files `make test-trainers` takes."""
 
-WITH_FILES = (TRAINING, "docs/extending.md", "docs/applications.md", "docs/seats.md")
+WITH_FILES = (
+    TRAINING,
+    "docs/extending.md",
+    "docs/applications.md",
+    "docs/seats.md",
+    *(page for page in PAGES if page.startswith("docs/trainers/")),
+)
 """The pages that show whole files; other tests run them."""
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -90,6 +90,7 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
         self.render_mode = render_mode
         self._lease: Lease | None = None
         self._view: SeatView | None = None
+        self._has_told_end = False
 
     # Gymnasium's side
 
@@ -98,8 +99,8 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
     ) -> tuple[Observed, Info]:
         """Take the next task, and return its first observation.
 
-        `seed` is the task's; None: one is drawn among the tasks that fit. `options` are the fields of a `Selector`,
-        such as `split` and `name`.
+        `seed` seeds the generator of random numbers, which draws one of the tasks that fit. `options` are the fields of
+        a `Selector`: `name` and `split`, for example, and `seed` and `index` for one task.
 
         Raises:
             BadTasks: no task fits.
@@ -142,8 +143,6 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
         """
         super().reset(seed=seed)
         asked = {**self._task.model_dump(exclude_none=True), **(options or {})}
-        if seed is not None:
-            asked["seed"] = seed
         wanted = Selector.model_validate(asked)
         if wanted.seed is None and wanted.index is None:
             count = self.seats.seats.desk.pool.count(wanted)
@@ -171,22 +170,23 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             lease, self._lease = self._lease, None
             await seats.leave(lease, "the environment was reset")
         self._lease = await seats.take(CLIENT, wanted, card=self._card, dialect=self._dialect)
-        self._view = await self._lease.look()
+        self._view, self._has_told_end = await self._lease.look(), False
         return self._observed(self._view), self._told(self._lease, self._view)
 
     async def act(self, message: StepMessage) -> tuple[Observed, float, bool, bool, Info]:
         """Carry out what `read` returned."""
-        lease, before = self._lease, self._view
-        if lease is None or before is None:
+        lease = self._lease
+        if lease is None:
             raise StepRefused(WrongStep.OVER, "there is no task yet; reset takes one")
-        if (
-            before.end is not None
-            and before.number == 0
-            and lease.lease_id in self.seats.seats.leases
-        ):
-            view = before  # it failed before its first picture, which `reset` has no way to say
-        else:
+        try:
             view = await lease.step(message)
+        except StepRefused as refused:
+            if refused.why is not WrongStep.OVER or self._has_told_end:
+                raise
+            view = (
+                await lease.look()
+            )  # it ended before its first picture, or while the caller thought
+        self._has_told_end = view.end is not None
         self._view = view
         if view.end is not None:
             await self.seats.seats.leave(lease)

@@ -1,13 +1,15 @@
 """Open seats over scripted pages, without a browser."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from deltalake import DeltaTable
 from support.runs import fake_miniwob
 
+from flows.serving import opening
 from flows.serving.opening import open_seats
 from flows.serving.seating import Seats
 from schemas.configuration.config import RunConfig, resolve
@@ -30,9 +32,17 @@ def seats_config(url: Path, **sections: Any) -> RunConfig:
 @asynccontextmanager
 async def scripted_seats(url: Path, **sections: Any) -> AsyncIterator[Seats]:
     """Seats over scripted pages."""
-    fake_miniwob.install()
-    async with open_seats(seats_config(url, **sections)) as seats:
-        yield seats
+    with scripted_pages():
+        async with open_seats(seats_config(url, **sections)) as seats:
+            yield seats
+
+
+@contextmanager
+def scripted_pages() -> Iterator[None]:
+    """Let seats that are opened in the block have scripted pages; those of other tests have a browser again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "RunResources", fake_miniwob.ScriptedWorkshop)
+        yield
 
 
 def rows(url: Path, table: str, *columns: str) -> list[tuple[Any, ...]]:
