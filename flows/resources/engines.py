@@ -97,7 +97,7 @@ async def open_policies(
     """Start or find the engines that the run's policies ask, and make the policy factory.
 
     `meter` counts what they cost; None: one that nobody reads. `of_client` is whether a client of seats named the
-    engine: such a server may send no request elsewhere.
+    engine: such a server may send no request elsewhere, and gets no key but one for its own host.
 
     Raises:
         NoEngine: an engine does not start, does not answer, or refuses what the policies ask; or this machine has
@@ -197,7 +197,8 @@ async def _main_engine(
         )
     else:
         meter.other_gpus = len(set(engine.urls)) * gpus_per_server(engine)
-        keys = dict(_keys(config, engine.urls))
+        own = () if of_client else engine.urls
+        keys = endpoint_keys(engine.urls, os.environ, main=own)
         client = _client(
             config,
             engine.urls,

@@ -10,6 +10,8 @@ from support.servers.seat_server import seats_config, served
 
 from flows.serving.client_engines import EngineRefused, check_endpoint
 from flows.serving.run_door import BadRequest, read_run
+from generators.engine.client.endpoint_keys import key_variable
+from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.server import SimulatorServer
 
 LOOPBACK = ("http://127.0.0.1", "http://localhost")
@@ -88,6 +90,21 @@ def test_what_is_no_plain_address_is_refused(endpoint: str) -> None:
 def test_a_malformed_request_is_refused_by_the_name_of_its_part(body: bytes, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         read_run(body)
+
+
+async def test_an_engine_of_a_client_gets_no_key_but_that_of_its_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "a-key-of-the-operator"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    locked = SimulatorOptions(api_key=key)
+    async with SimulatorServer(locked) as engine, served(seats_config(tmp_path)) as server:
+        status, told = await server.run({"endpoint": engine.url})
+        monkeypatch.setenv(key_variable(engine.url), key)
+        opened, _ = await server.run({"endpoint": engine.url, "pictures": False})
+
+    assert (status, opened) == (502, 200)
+    assert "401" in told["error"]
 
 
 @asynccontextmanager

@@ -34,7 +34,7 @@ def begin(
     server: SeatServer, engine: SimulatorServer, **more: object
 ) -> "asyncio.Task[tuple[int, Answer]]":
     """Begin an episode."""
-    task = {"name": "click-button", "index": 1}
+    task = {"name": "click-button", "index": 1, "group": "update", "group_size": 2}
     return asyncio.create_task(server.run({"task": task, "endpoint": engine.url, **more}))
 
 
@@ -67,16 +67,26 @@ async def test_replies_that_a_pause_aborts_are_asked_again(tmp_path: Path) -> No
     assert {turn["metadata"]["finish_reason"] for turn in told["trace"]["turns"]} == {"stop"}
 
 
+async def _complete_groups(server: SeatServer) -> list[Answer]:
+    """Read the groups that are complete, once there is one."""
+    async with server.client.get("/episodes", params={"groups": "1", "wait": "30"}) as answer:
+        found: Answer = await answer.json()
+    return list(found["items"])
+
+
 async def test_an_episode_of_old_weights_is_said_to_be_stale_and_is_not_learnt_from(
     tmp_path: Path,
 ) -> None:
     async with SimulatorServer() as engine, served(config(tmp_path, max_staleness=1)) as server:
         _, fresh = await begin(server, engine, weights_version="7")
         _, old = await begin(server, engine, weights_version="5")
+        (group,) = await _complete_groups(server)
 
     assert (fresh["weights"]["staleness"], fresh["weights"]["stale"]) == (0, False)
     assert any(fresh["trace"]["turns"][0]["loss_mask"])
     assert old["weights"]["versions"] == ["5"]
+    assert (group["stale"], group["episodes"]) == (True, None), "a stale group is refused"
+    assert group["group"]["episode_ids"] == [fresh["episode_id"], old["episode_id"]]
     assert (old["weights"]["staleness"], old["weights"]["stale"]) == (2, True)
     assert not any(bit for turn in old["trace"]["turns"] for bit in turn["loss_mask"])
 
