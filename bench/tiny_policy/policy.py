@@ -9,9 +9,18 @@ import random
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+import torch  # type: ignore[import-not-found,unused-ignore]
+from tokenizers import (  # type: ignore[import-not-found,unused-ignore]
+    Tokenizer,
+    models,
+    pre_tokenizers,
+    trainers,
+)
+from transformers import (  # type: ignore[import-not-found,unused-ignore]
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from bench.tiny_policy.texts import END, SPECIAL
 
@@ -38,9 +47,7 @@ def make_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer whose pieces are the frequent ones of some texts."""
     tokenizer = Tokenizer(models.BPE())
     bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Whitespace(), bytes_of_words]
-    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), bytes_of_words])
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
         special_tokens=SPECIAL,
@@ -129,7 +136,7 @@ class Reply(NamedTuple):
     """What they say."""
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator,unused-ignore]
 def write_reply(
     model: LlamaForCausalLM,
     tokenizer: PreTrainedTokenizerFast,

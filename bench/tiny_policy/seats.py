@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.tiny_policy.policy import Reply
-from bench.tiny_policy.texts import chosen, choices_of, page_text
+from bench.tiny_policy.texts import choices_of, chosen, page_text
 
 CLIENT_FAULTS = (None, "policy")
 """What may have failed in an episode whose reward is the policy's own: nothing, or what it did."""
@@ -66,7 +66,9 @@ class Door:
             async with free, connect(self._url, additional_headers=self._headers) as socket:
                 return await _play(socket, task, encode, write)
 
-        return await asyncio.gather(*map(one, tasks))
+        async with asyncio.TaskGroup() as group:
+            playing = [group.create_task(one(task)) for task in tasks]
+        return [one.result() for one in playing]
 
 
 async def _play(

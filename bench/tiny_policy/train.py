@@ -13,15 +13,21 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from datasets import Dataset
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
-from trl import GRPOConfig, GRPOTrainer
+import torch  # type: ignore[import-not-found,unused-ignore]
+from datasets import Dataset  # type: ignore[import-untyped,unused-ignore]
+from transformers import (  # type: ignore[import-not-found,unused-ignore]
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
+from trl import (  # type: ignore[import-not-found,unused-ignore]
+    GRPOConfig,
+    GRPOTrainer,
+)
 
 from bench.tiny_policy.policy import Row, make_model, make_tokenizer, warm, write_reply
 from bench.tiny_policy.seats import Door, Played, TaskName
@@ -59,6 +65,8 @@ class Plan(NamedTuple):
     """First and last seed of the tasks that are trained on."""
     held_out_seeds: tuple[int, int]
     """First and last seed of the tasks that are held out."""
+    begun: float
+    """When the work on this plan began, in seconds since the epoch."""
 
 
 class Learner:
@@ -90,10 +98,13 @@ class Learner:
     def measure(self) -> dict[str, list[float | None]]:
         """Return what the policy earns on the tasks that are held out, by kind."""
         first, last = self.plan.held_out_seeds
-        tasks = [TaskName(kind, seed) for kind in self.plan.kinds for seed in range(first, last + 1)]
+        tasks = [
+            TaskName(kind, seed) for kind in self.plan.kinds for seed in range(first, last + 1)
+        ]
         played = self.play(tasks)
         return {
-            kind: [one.reward for one in played if one.task.kind == kind] for kind in self.plan.kinds
+            kind: [one.reward for one in played if one.task.kind == kind]
+            for kind in self.plan.kinds
         }
 
     def roll_out(self, prompts: Sequence[str], _trainer: object) -> dict[str, Any]:
@@ -141,7 +152,8 @@ def _rows_of(episode: Mapping[str, Any]) -> list[Row]:
         at = (step["x"], step["y"])
         page = page_text(choices, None if rows else episode["instruction"])
         nearest = min(
-            range(len(choices)), key=lambda number: abs(choices[number].x - at[0]) + abs(choices[number].y - at[1])
+            range(len(choices)),
+            key=lambda number: abs(choices[number].x - at[0]) + abs(choices[number].y - at[1]),
         )
         rows.append(Row(before + page, reply_of(nearest)))
         before += page + reply_of(nearest) + "\n"
@@ -195,39 +207,39 @@ def train(learner: Learner) -> None:
         ).train()
 
 
-def run(plan: Plan) -> dict[str, Any]:
-    """Warm, measure, train with and without rewards that say something, and return what came of it."""
+def run(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Warm, measure, train with and without rewards that say something; yield what has come of it, at each stage."""
     rows = read_rows(Path(plan.teacher), plan)
     tokenizer = make_tokenizer([row.prompt + row.reply for row in rows])
     model = make_model(tokenizer, plan.seed)
     loss = warm(model, tokenizer, rows, epochs=plan.epochs, seed=plan.seed)
-    warm_seconds = round(time.monotonic() - BEGUN, 1)
-    door = Door(plan.url, os.environ["STEPMILL_TOKEN"], seats=plan.seats)
-    before = Learner(plan, door, tokenizer, model).measure()
-    tell(before=shares(before), seconds=seconds())
-    return {
+    warmed = {
         "parameters": sum(weights.numel() for weights in model.parameters()),
         "rows": len(rows),
         "loss": round(loss, 4),
-        "warm_seconds": warm_seconds,
-        "before": before,
-        "trained": _arm(Learner(plan, door, tokenizer, deepcopy(model))),
-        "control": _arm(Learner(plan, door, tokenizer, deepcopy(model)), shuffled=True),
-        "seconds": seconds(),
+        "warm_seconds": since(plan.begun),
     }
+    door = Door(plan.url, os.environ["STEPMILL_TOKEN"], seats=plan.seats)
+    before = Learner(plan, door, tokenizer, model).measure()
+    tell(before=shares(before), seconds=since(plan.begun))
+    trained = _arm(Learner(plan, door, tokenizer, deepcopy(model)))
+    so_far = {**warmed, "before": before, "trained": trained, "seconds": since(plan.begun)}
+    yield so_far
+    control = _arm(Learner(plan, door, tokenizer, deepcopy(model)), shuffled=True)
+    yield {**so_far, "control": control, "seconds_with_control": since(plan.begun)}
 
 
 def _arm(learner: Learner, *, shuffled: bool = False) -> dict[str, Any]:
     learner.shuffled = shuffled
-    begun = time.monotonic()
+    begun = time.time()
     train(learner)
     after = learner.measure()
-    tell(shuffled=shuffled, after=shares(after), seconds=seconds())
+    tell(shuffled=shuffled, after=shares(after), seconds=since(begun))
     return {
         "after": after,
         "rewards": learner.rewards,
         "failed": learner.failed,
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": since(begun),
     }
 
 
@@ -236,9 +248,9 @@ def shares(earned: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
     return {kind: round(sum(filter(None, got)) / len(got), 3) for kind, got in earned.items()}
 
 
-def seconds() -> float:
-    """Return the seconds since this program began."""
-    return round(time.monotonic() - BEGUN, 1)
+def since(begun: float) -> float:
+    """Return the seconds since a time."""
+    return round(time.time() - begun, 1)
 
 
 def tell(**figures: object) -> None:
@@ -246,10 +258,8 @@ def tell(**figures: object) -> None:
     print(json.dumps(figures), file=sys.stderr, flush=True)
 
 
-BEGUN = time.monotonic()
-
 if __name__ == "__main__":
     torch.set_num_threads(1)
     plan_file, result = map(Path, sys.argv[1:])
-    told = run(Plan(**json.loads(plan_file.read_text(encoding="utf-8"))))
-    result.write_text(json.dumps(told), encoding="utf-8")
+    for told in run(Plan(**json.loads(plan_file.read_text(encoding="utf-8")))):
+        result.write_text(json.dumps(told), encoding="utf-8")

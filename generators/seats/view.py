@@ -4,6 +4,7 @@ Nothing of the task's reference or expectation is in it, and no element is named
 """
 
 import base64
+from collections.abc import Iterable
 
 from generators.seats.seat import SeatView
 from schemas.base import JsonObject
@@ -53,9 +54,14 @@ def media_type(picture: bytes) -> str:
 
 def told_elements(seen: Observation) -> list[Element]:
     """Return the elements that are told as text: those in sight that have a name, a text, a value or a use."""
+    return elements_in_sight(seen.elements)
+
+
+def elements_in_sight(elements: Iterable[Element]) -> list[Element]:
+    """Return those of a page's elements that are told as text."""
     shown = [
         one
-        for one in seen.elements
+        for one in elements
         if one.visible > 0 and not one.covered and (one.interactive or one.name or one.text)
     ]
     return shown[:MAX_ELEMENTS]
