@@ -43,7 +43,6 @@ _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "serve": None,
     "generate": None,
-    "serve": None,
     "verify": (
         "storage",
         "sites",
