@@ -105,7 +105,7 @@ class Lease:
             StepRefused: it is not the next action, nor a repetition of the last one.
         """
         async with self.stepping:
-            view = await self.seat.look()
+            view = await self.seat.wait()
             number = view.number if message.step is None else message.step
             decision = decision_of(message, self.viewport, self.dialect)
             call = call_of(message, step=number, number=self.calls)

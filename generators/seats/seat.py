@@ -125,6 +125,7 @@ class Seat:
         self._asked: asyncio.Future[Decision] | None = None
         self._given: tuple[int, Decision] | None = None
         self._left: str | None = None
+        self._is_end_shown = False
 
     def begin(self, account: Account) -> "Seat":
         """Begin a try, whose clock stands still while the client thinks; return the seat itself, its policy."""
@@ -193,6 +194,12 @@ class Seat:
 
     async def look(self) -> SeatView:
         """Return what there is to decide on, once there is, or the end."""
+        view = await self.wait()
+        self._is_end_shown = view.end is not None
+        return view
+
+    async def wait(self) -> SeatView:
+        """Return what `look` would return, without the client's having seen it."""
         while True:
             await self._shown.wait()
             if self._view is not None and (self._view.end is not None or self.is_asked):
@@ -213,6 +220,8 @@ class Seat:
     def give(self, number: int, decision: Decision, call: Call | None = None) -> None:
         """Decide on the action `number`; a repetition of the last one changes nothing.
 
+        Nor does the next one where the episode has ended without the client's having seen that.
+
         Raises:
             StepRefused: it is not the next action, nor a repetition of the last one.
         """
@@ -224,6 +233,8 @@ class Seat:
                     f"same, and the next one is step {number + 1}",
                 )
             return
+        if self.is_over and number == self._next and not self._is_end_shown:
+            return  # it ended before this action, as the client is now to be shown
         if self.is_over:
             raise StepRefused(WrongStep.OVER, "the episode is over; reset takes the next task")
         expected = self._next

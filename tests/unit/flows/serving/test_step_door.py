@@ -5,7 +5,7 @@ import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -232,6 +232,30 @@ async def test_clients_are_told_when_the_server_ends(tmp_path: Path) -> None:
         async with door.nobody.get("/health") as answer:
             assert answer.status == 503
             assert (await answer.json())["ending"] == "the server ends"
+
+
+async def test_an_interrupt_with_64_seats_taken_lets_them_go_on_and_tells_each(
+    tmp_path: Path,
+) -> None:
+    async with open_door(tmp_path, browser={"sessions": 64}) as door, AsyncExitStack() as stack:
+        sockets = [await stack.enter_async_context(door.one.ws_connect("/ws")) for _ in range(64)]
+        async with asyncio.TaskGroup() as group:
+            for socket in sockets:
+                group.create_task(ask(socket, "reset"))
+        assert door.seats.turnstile.in_use == 64
+        draining = asyncio.create_task(door.seats.drain(60.0))
+        for socket in sockets[:8]:  # they go on to their ends
+            await ask(socket, "step", **click(5, 0))
+            assert (await ask(socket, "step", **click(6, 1)))["data"]["reward"] == 1.0
+        await door.seats.drain(0.0)
+        await draining
+        for socket in sockets[8:]:
+            told = (await ask(socket, "step", **click(5, 0)))["data"]
+            assert (told["done"], told["reward"]) == (True, None)
+            assert told["metadata"]["failure_message"] == "the server ends"
+            again = (await ask(socket, "step", **click(5, 0)))["data"]
+            assert "over" in again["message"]
+    assert len(rows(tmp_path, "episodes", "episode_id")) == 8
 
 
 async def test_tasks_are_listed_by_split_and_index(tmp_path: Path) -> None:
