@@ -12,6 +12,7 @@ from typing import Annotated
 
 from aiohttp import web
 from pydantic import Field, ValidationError
+from pydantic_core import to_json
 
 from flows.job.plan import PlannedAttempt
 from flows.serving.asked_groups import AskedGroups, OtherTask
@@ -229,7 +230,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
             return web.json_response({"error": str(error)}, status=400)
         except NoEngine as error:
             return web.json_response({"error": f"endpoint: {error}"}, status=502)
-        return web.json_response(answer)
+        return web.Response(body=to_json(answer), content_type="application/json")
 
     async def close(_: web.Application) -> None:
         await door.engines.close()

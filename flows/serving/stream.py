@@ -292,5 +292,5 @@ async def answer_to(stream: EpisodeStream, asked: StreamQuery) -> JsonObject:
     cursor = items[-1]["cursor"] if full or (items and not asked.groups) else stream.count
     answer: JsonObject = {"items": [*items], "cursor": cursor, "more": full}
     if asked.groups:
-        answer["incomplete"] = [*stream.incomplete()]
+        answer["incomplete"] = [*stream.incomplete()[-MAX_ITEMS:]]
     return answer

@@ -195,7 +195,7 @@ class Request:
         quirks = self._quirks.get(endpoint.name, endpoint.quirks)
         body = self._body.encode(quirks, rank=endpoint.turns.rank(self._session))
         now, watch = asyncio.get_running_loop().time, endpoint.weights
-        version = None if watch is None else await watch.version()
+        version = None if watch is None else await watch.version_before()
         paused = 0.0 if watch is None else watch.paused_seconds
         begun = now()
         try:
@@ -247,6 +247,8 @@ class Request:
         Raises:
             RolloutFailure: the endpoint refuses or breaks on this request for good, and replies to a small one.
         """
+        if endpoint.weights is not None:
+            endpoint.weights.forget()  # a pause or a restart may have been the reason
         sends = self._failed_sends
         if failed.refused is not None:
             if not await self._pool.is_lost(endpoint, status=failed.refused):

@@ -25,6 +25,9 @@ IS_PAUSED = "/is_paused"
 UNNAMED = "default"
 """vLLM's version until a trainer names another."""
 
+FRESH_SECONDS = 1.0
+"""How long an answer counts as the version before a request; one that is older is asked for again."""
+
 LOOK_SECONDS = 1.0
 """Between two looks whether a server is paused."""
 
@@ -38,6 +41,7 @@ class WeightsWatch:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._told = True
+        self._last: tuple[float, str | None] | None = None
         self.paused_seconds = 0.0
         """How long it has been paused while requests to it were under way, as far as it was looked at."""
 
@@ -46,7 +50,20 @@ class WeightsWatch:
         found = await self._ask(WEIGHT_INFO)
         version = found.get("weight_version")
         named = isinstance(version, str) and version not in ("", UNNAMED)
-        return str(version)[:_MAX_CHARS] if named else None
+        now = asyncio.get_running_loop().time()
+        self._last = (now, str(version)[:_MAX_CHARS] if named else None)
+        return self._last[1]
+
+    async def version_before(self) -> str | None:
+        """Return the version of its weights now, or that of a moment ago; None: it does not say."""
+        now = asyncio.get_running_loop().time()
+        if self._last is not None and now - self._last[0] < FRESH_SECONDS:
+            return self._last[1]
+        return await self.version()
+
+    def forget(self) -> None:
+        """Ask for the version again before the next request, because it may have changed."""
+        self._last = None
 
     async def count_pauses(self, busy: asyncio.Event) -> None:
         """Count the time for which it is paused while `busy` is set; it never ends."""

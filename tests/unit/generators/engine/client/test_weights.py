@@ -77,6 +77,19 @@ async def test_a_server_is_asked_for_its_version_until_it_has_none_to_tell() -> 
     assert asked.total() <= 1
 
 
+async def test_the_version_before_a_request_may_be_that_of_a_moment_ago() -> None:
+    async with SimulatorServer() as server, Transport(server.url) as transport:
+        watch = WeightsWatch(transport)
+        server.weights.version = "7"
+        first = await watch.version_before()
+        server.weights.version = "8"
+        soon = await watch.version_before()
+        watch.forget()
+        after_a_failure = await watch.version_before()
+
+    assert (first, soon, after_a_failure) == ("7", "7", "8")
+
+
 async def test_the_time_of_a_pause_is_counted_while_requests_wait() -> None:
     async with SimulatorServer() as server, Transport(server.url) as transport:
         watch, busy = WeightsWatch(transport), asyncio.Event()
