@@ -41,7 +41,6 @@ _SERVED = ("engine.model", "engine.revision", "engine.command", "engine.args")
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
-    "serve": None,
     "generate": None,
     "verify": (
         "storage",
