@@ -61,9 +61,9 @@ MAX_ROWS, MAX_PARAMETERS = 300, 5_000_000
 MIN_WARMED, MAX_WARMED = 0.20, 0.60
 
 
-def make_rows(folder: Path) -> Path:
-    """Have the teacher play, and return the file with its episodes."""
-    first, last = TEACHER_SEEDS
+def make_rows(folder: Path, seeds: tuple[int, int]) -> Path:
+    """Have the teacher play tasks of some seeds, and return the file with its episodes."""
+    first, last = seeds
     command: list[str | Path] = [
         STEPMILL,
         "generate",
@@ -103,40 +103,44 @@ def served(folder: Path, token: str) -> Iterator[str]:
             server.wait()
 
 
-def train(folder: Path, seed: int, url: str, token: str, teacher: Path) -> dict[str, Any]:
+def train(folder: Path, plan: Mapping[str, Any], *, seed: int, token: str) -> dict[str, Any]:
     """Train with a seed, and return what came of it."""
-    plan, result = folder / f"plan-{seed}.json", folder / f"result-{seed}.json"
-    told = {**PLAN, "seed": seed, "url": url, "teacher": str(teacher), "begun": time.time()}
-    plan.write_text(json.dumps(told), encoding="utf-8")
+    file, result = folder / f"plan-{seed}.json", folder / f"result-{seed}.json"
+    told = {**plan, "seed": seed, "begun": time.time()}
+    file.write_text(json.dumps(told), encoding="utf-8")
     quiet = {TOKEN: token, "HF_HUB_OFFLINE": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
-    command: list[str | Path] = [TRAINER, "-m", "bench.tiny_policy.train", plan, result]
+    command: list[str | Path] = [TRAINER, "-m", "bench.tiny_policy.train", file, result]
     subprocess.run(command, check=True, cwd=ROOT, env=os.environ | quiet, stdout=sys.stderr)
     found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     return found
 
 
 def gains(results: Sequence[Mapping[str, Any]], arm: str) -> Rates:
-    """Return what each task gained by a training, seed by seed, in an arm that all of them have."""
-    begun, ended = (
-        [result["before"] for result in results],
-        [result[arm]["after"] for result in results],
-    )
+    """Return what each task gained by a training, seed by seed, in an arm that all of them have.
+
+    A task in which something else failed than the policy is left out.
+    """
+    pairs = [(result["before"], result[arm]["after"]) for result in results]
+    kinds = pairs[0][0]
+    found = {
+        f"{kind} {number}": [(before[kind][number], after[kind][number]) for before, after in pairs]
+        for kind in kinds
+        for number in range(len(kinds[kind]))
+    }
     return {
-        f"{kind} {number}": [
-            (after[kind][number] or 0.0) - (before[kind][number] or 0.0)
-            for before, after in zip(begun, ended, strict=True)
-        ]
-        for kind in begun[0]
-        for number in range(len(begun[0][kind]))
+        task: [float(after - before) for before, after in earned]
+        for task, earned in found.items()
+        if not any(None in pair for pair in earned)
     }
 
 
 def success(earned: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    """Return the share of tasks that were done, by kind and of all."""
-    shares = {kind: fmean(one or 0.0 for one in found) for kind, found in earned.items()}
-    return {
-        name: round(share, 4) for name, share in {**shares, "all": fmean(shares.values())}.items()
+    """Return the share of tasks that were done, by kind and of all kinds."""
+    shares = {
+        kind: fmean(one for one in found if one is not None) for kind, found in earned.items()
     }
+    shares["all"] = fmean(shares.values())
+    return {name: round(share, 4) for name, share in shares.items()}
 
 
 def of_seed(seed: int, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +163,9 @@ def of_seed(seed: int, result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def summarise(results: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def summarise(
+    results: Mapping[int, Mapping[str, Any]], plan: Mapping[str, Any] = PLAN
+) -> dict[str, Any]:
     """Return the figures, and whether the lines are held."""
     found = list(results.values())
     trained = interval(gains(found, "trained"))
@@ -180,7 +186,7 @@ def summarise(results: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     )
     return {
         "bench": "grpo",
-        "plan": {**PLAN, "held_out_tasks": len(gains(found, "trained"))},
+        "plan": {**plan, "held_out_tasks": len(gains(found, "trained"))},
         "parameters": parameters,
         "rows": rows,
         "gained": trained._asdict(),
@@ -194,13 +200,20 @@ def summarise(results: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def measure(folder: Path) -> dict[str, Any]:
+def measure(
+    folder: Path,
+    plan: Mapping[str, Any] = PLAN,
+    *,
+    seeds: Sequence[int] = SEEDS,
+    teacher_seeds: tuple[int, int] = TEACHER_SEEDS,
+) -> dict[str, Any]:
     """Make rows, serve seats, train with each seed, and return the figures."""
     begun = time.monotonic()
-    teacher, token = make_rows(folder), secrets.token_urlsafe(24)
+    teacher, token = make_rows(folder, teacher_seeds), secrets.token_urlsafe(24)
     with served(folder, token) as url:
-        results = {seed: train(folder, seed, url, token, teacher) for seed in SEEDS}
-    return {**summarise(results), "whole_seconds": round(time.monotonic() - begun)}
+        given = {**plan, "url": url, "teacher": str(teacher)}
+        results = {seed: train(folder, given, seed=seed, token=token) for seed in seeds}
+    return {**summarise(results, plan), "whole_seconds": round(time.monotonic() - begun)}
 
 
 def read_results(folder: Path) -> dict[int, Mapping[str, Any]]:
