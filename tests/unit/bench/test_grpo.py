@@ -43,7 +43,7 @@ def test_a_reply_of_no_element_chooses_none() -> None:
 
 
 def result(
-    before: list[float | None], trained: list[float], control: list[float]
+    before: Sequence[float | None], trained: Sequence[float], control: Sequence[float]
 ) -> dict[str, Any]:
     """Return what a training would tell of one kind."""
     return {
