@@ -196,6 +196,7 @@ docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/performance.py
 	@$(BIN)/python docs/verification.py
 	@$(BIN)/python docs/widget_figures.py
+	@$(BIN)/python docs/training_figures.py
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden

@@ -56,6 +56,7 @@ PLAN: Mapping[str, Any] = {
 }
 """What each seed's training does: see `bench.tiny_policy.train.Plan`."""
 
+MIN_GAINED = 0.0
 MAX_SECONDS = 900.0
 MAX_ROWS, MAX_PARAMETERS = 300, 5_000_000
 MIN_WARMED, MAX_WARMED = 0.20, 0.60
@@ -176,7 +177,7 @@ def summarise(
     rows, parameters = (max(one[key] for one in found) for key in ("rows", "parameters"))
     seconds = max(one["seconds"] for one in found)
     held = (
-        trained.low > 0
+        trained.low > MIN_GAINED
         and control is not None
         and control.low <= 0
         and seconds <= MAX_SECONDS
@@ -190,6 +191,7 @@ def summarise(
         "parameters": parameters,
         "rows": rows,
         "gained": trained._asdict(),
+        "min_gained": MIN_GAINED,
         "control_gained": None if control is None else control._asdict(),
         "control_seeds": len(controls),
         "warmed": round(warmed, 4),

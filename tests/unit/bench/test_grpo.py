@@ -4,6 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import training_figures
+from columns import renewed
+from source_tree import ROOT
+
 from bench.grpo import gains, success, summarise
 from bench.tiny_policy.picture import draw
 from bench.tiny_policy.texts import choices_of, chosen, page_text, reply_of
@@ -95,3 +99,9 @@ def test_equal_figures_give_the_same_picture() -> None:
     assert picture == draw(json.loads(json.dumps(figures)))
     assert "50% before, 100% after" in picture
     assert "50% before, 50% after" in picture
+
+
+def test_the_page_says_what_the_result_says() -> None:
+    page = (ROOT / "docs/training.md").read_text(encoding="utf-8")
+
+    assert renewed(page, training_figures.PARTS) == page, "docs/training.md is stale: `make docs`"
