@@ -197,8 +197,8 @@ async def _main_engine(
         )
     else:
         meter.other_gpus = len(set(engine.urls)) * gpus_per_server(engine)
-        own = () if of_client else engine.urls
-        keys = endpoint_keys(engine.urls, os.environ, main=own)
+        main = () if of_client else engine.urls
+        keys = endpoint_keys(engine.urls, os.environ, main=main)
         client = _client(
             config,
             engine.urls,
