@@ -26,7 +26,7 @@ from schemas.tasks.selector import Selector
 ENVIRONMENT = "stepmill"
 """The name of the environment in the routes of tasks."""
 
-MAX_LISTED = 1_000
+MAX_LISTED = 100
 """The maximum number of tasks in a list; their count is told in full."""
 
 _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS, _SERVER = -32600, -32601, -32602, -32000

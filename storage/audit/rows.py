@@ -60,9 +60,8 @@ class RowChecks:
         self._episodes: dict[str, EpisodeHead] = {}
         self._attempts: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)  # by unit, task
         self._unit_keys: dict[str, str] = {}
-        self._tasks: dict[str, str] = {}  # to the hash of the row
-        self._n_tasks = 0  # how many of them there are
-        self._repeated: dict[str, str] = {}  # tasks with equal rows, to the key of a later one
+        self._tasks: dict[str, tuple[str, str]] = {}  # to the hash of the row, and its goal
+        self._repeated: dict[str, str] = {}  # tasks with several rows, to the key of a later one
         self._prompts: set[str] = set()
         self._prompt_uses: dict[str, str] = {}  # to the key of a file that refers to it
         self._steps: defaultdict[str, list[Step]] = defaultdict(list)
@@ -191,13 +190,16 @@ class RowChecks:
 
     def _check_task(self, key: str, row: Row) -> None:
         task = from_row(Task, row)
-        told = content_hash(task.model_dump(mode="json"))
-        known = self._tasks.setdefault(task.task_id, told)
-        if known != told:
+        told = content_hash(task.model_dump(mode="json", exclude={"instruction"}))
+        known = self._tasks.get(task.task_id)
+        if known is None:
+            self._tasks[task.task_id] = told, task.instruction
+            return
+        self._repeated[task.task_id] = key
+        goals = {known[1], task.instruction} - {""}  # a unit whose episodes saw no page has none
+        if known[0] != told or len(goals) > 1:
             self._notes.finding(key, f"task {task.task_id}: has a second row, which differs")
-        elif len(self._tasks) == self._n_tasks:  # it was known before
-            self._repeated[task.task_id] = key
-        self._n_tasks = len(self._tasks)
+        self._tasks[task.task_id] = told, known[1] or task.instruction
 
     def _check_step(self, key: str, row: Row) -> None:
         head = self._episode_of(key, row)

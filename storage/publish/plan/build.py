@@ -140,7 +140,7 @@ def _rows(tables: Tables, planned: PlannedFile, schema: pa.Schema) -> Iterator[p
                 check_pictures(table)
             yield _add_labels(table, labels)
         elif config == "tasks":
-            yield drop_repeats(_in_split(table, planned.split), wanted.key)
+            yield drop_repeats(_in_split(table, planned.split), wanted.key, stated="instruction")
         else:
             yield table if episodes else drop_repeats(table, wanted.key)
 

@@ -199,11 +199,21 @@ def row_dicts(table: pa.Table) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
-def drop_repeats(table: pa.Table, key: str) -> pa.Table:
-    """Return the first row of each `key` of `table`, whose rows of one key are adjacent."""
+def drop_repeats(table: pa.Table, key: str, *, stated: str | None = None) -> pa.Table:
+    """Return a row of each `key` of `table`, whose rows of one key are adjacent: the first one.
+
+    With `stated`, the first one that has a text in that column, if there is one: of a task that several units of served
+    episodes have, a unit whose episodes saw no page does not know the goal.
+    """
     values = table[key].to_pylist()
-    first = [place == 0 or value != values[place - 1] for place, value in enumerate(values)]
-    return table.filter(pa.array(first, pa.bool_()))
+    texts = values if stated is None else table[stated].to_pylist()
+    kept: list[int] = []
+    for place, value in enumerate(values):
+        if not kept or value != values[kept[-1]]:
+            kept.append(place)
+        elif not texts[kept[-1]] and texts[place]:
+            kept[-1] = place
+    return table.take(pa.array(kept, pa.int64()))
 
 
 def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
