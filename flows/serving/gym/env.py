@@ -5,6 +5,7 @@
 there, `info["reward"]` is None, and `info["failure_kind"]` says what failed.
 """
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypedDict
 
@@ -17,7 +18,7 @@ from flows.serving.gym.spaces import (
     pixels_of,
 )
 from flows.serving.seat_thread import ConfigLike, SeatThread
-from flows.serving.seating import Lease
+from flows.serving.seating import Lease, NoSeat
 from generators.policy.protocol import PolicyCard
 from generators.seats.actions import StepMessage, decision_of
 from generators.seats.seat import CARD, EpisodeEnd, SeatView, StepRefused, WrongStep
@@ -106,7 +107,7 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             BadTasks: no task fits.
             Busy: there are more environments than seats.
         """
-        return self.seats.run(self.begin(self.choose(seed, options)))
+        return self.first(self.seats.run(self.begin(self.choose(seed, options))))
 
     def step(self, action: str | JsonObject) -> tuple[Observed, float, bool, bool, Info]:
         """Carry an action out.
@@ -115,7 +116,7 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             BadMessage: the action cannot be read; nothing was done.
             StepRefused: the episode is over.
         """
-        return self.seats.run(self.act(self.read(action)))
+        return self.outcome(self.seats.run(self.act(self.read(action))))
 
     def render(self) -> Pixels | None:
         """Return the picture of the page now, at its own size."""
@@ -128,11 +129,12 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
         """Give the seat back, and close the seats if they were opened here."""
         if self._lease is not None:
             lease, self._lease = self._lease, None
-            self.seats.run(self.seats.seats.leave(lease, "the environment was closed"))
+            with contextlib.suppress(NoSeat):  # the seats were closed before
+                self.seats.run(self.seats.seats.leave(lease, "the environment was closed"))
         if not self._borrowed:
             self.seats.close()
 
-    # of which both are made: what is chosen and read by the caller, and what runs in the seats' event loop
+    # of which both are made: what the caller chooses, reads and decodes, and what runs in the seats' event loop
 
     def choose(self, seed: int | None, options: Mapping[str, object] | None) -> Selector:
         """Return which task to take, and renew the generator of random numbers where there is a seed.
@@ -163,7 +165,7 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
         decision_of(message, self._lease.viewport, self._lease.dialect)
         return message
 
-    async def begin(self, wanted: Selector) -> tuple[Observed, Info]:
+    async def begin(self, wanted: Selector) -> SeatView:
         """Take a task, in place of the one before."""
         seats = self.seats.seats
         if self._lease is not None:
@@ -171,9 +173,9 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             await seats.leave(lease, "the environment was reset")
         self._lease = await seats.take(CLIENT, wanted, card=self._card, dialect=self._dialect)
         self._view, self._has_told_end = await self._lease.look(), False
-        return self._observed(self._view), self._told(self._lease, self._view)
+        return self._view
 
-    async def act(self, message: StepMessage) -> tuple[Observed, float, bool, bool, Info]:
+    async def act(self, message: StepMessage) -> SeatView:
         """Carry out what `read` returned."""
         lease = self._lease
         if lease is None:
@@ -183,19 +185,26 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
         except StepRefused as refused:
             if refused.why is not WrongStep.OVER or self._has_told_end:
                 raise
-            view = (
-                await lease.look()
-            )  # it ended before its first picture, or while the caller thought
-        self._has_told_end = view.end is not None
-        self._view = view
+            # It ended before its first picture, or while the caller thought.
+            view = await lease.look()
+        self._view, self._has_told_end = view, view.end is not None
         if view.end is not None:
             await self.seats.seats.leave(lease)
-        reward = 0.0 if view.end is None or view.end.reward is None else float(view.end.reward)
-        is_cut = view.end is not None and view.end.is_truncated
-        is_done = view.end is not None and not is_cut
-        return self._observed(view), reward, is_done, is_cut, self._told(lease, view)
+        return view
 
-    def _observed(self, view: SeatView) -> Observed:
+    def first(self, view: SeatView) -> tuple[Observed, Info]:
+        """Return what a reset tells of what `begin` returned."""
+        return self._observation(view), self._info(view)
+
+    def outcome(self, view: SeatView) -> tuple[Observed, float, bool, bool, Info]:
+        """Return what a step tells of what `act` returned."""
+        end = view.end
+        reward = 0.0 if end is None or end.reward is None else float(end.reward)
+        is_cut = end is not None and end.is_truncated
+        is_done = end is not None and not is_cut
+        return self._observation(view), reward, is_done, is_cut, self._info(view)
+
+    def _observation(self, view: SeatView) -> Observed:
         seen = view.observation
         return {
             "screenshot": pixels_of(None if seen is None else seen.screenshot.bytes, self._size),
@@ -203,8 +212,10 @@ class SeatEnv(gymnasium.Env[Observed, str | JsonObject]):
             "url": "" if seen is None else seen.page.url,
         }
 
-    def _told(self, lease: Lease, view: SeatView) -> Info:
-        task, viewport = lease.task, lease.viewport
+    def _info(self, view: SeatView) -> Info:
+        if self._lease is None:
+            raise AssertionError("a view is that of a lease")
+        task, viewport = self._lease.task, self._lease.viewport
         told: Info = {
             "step": view.number,
             "task_id": task.task_id,

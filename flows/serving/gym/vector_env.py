@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from flows.serving.gym.env import Info, Observed, SeatEnv
 from flows.serving.seat_thread import ConfigLike, SeatThread
 from generators.seats.actions import StepMessage
-from generators.seats.seat import CARD
+from generators.seats.seat import CARD, SeatView
 from schemas.base import JsonObject
 from schemas.errors import BadConfig
 from schemas.tasks.selector import Selector
@@ -89,11 +89,12 @@ class SeatVectorEnv(VectorEnv[Batch, Sequence[str | JsonObject], NDArray[Any]]):
         else:
             seeds = list(seed)
         wanted = [env.choose(one, options) for env, one in zip(self.envs, seeds, strict=True)]
-        begun = self.seats.run(
+        views = self.seats.run(
             _all([env.begin(one) for env, one in zip(self.envs, wanted, strict=True)])
         )
         self._over = [False] * self.num_envs
-        return self._batch([seen for seen, _ in begun]), self._infos([told for _, told in begun])
+        first = [env.first(view) for env, view in zip(self.envs, views, strict=True)]
+        return self._batch([seen for seen, _ in first]), self._infos([told for _, told in first])
 
     def step(
         self, actions: Sequence[str | JsonObject]
@@ -105,9 +106,13 @@ class SeatVectorEnv(VectorEnv[Batch, Sequence[str | JsonObject], NDArray[Any]]):
         """
         pairs = zip(self.envs, actions, self._over, strict=True)
         read = [None if over else env.read(action) for env, action, over in pairs]
-        done = self.seats.run(
+        views = self.seats.run(
             _all([_act(env, message) for env, message in zip(self.envs, read, strict=True)])
         )
+        done = [
+            _of_reset(*env.first(view)) if over else env.outcome(view)
+            for env, view, over in zip(self.envs, views, self._over, strict=True)
+        ]
         seen, rewards, terminated, truncated, told = zip(*done, strict=True)
         self._over = [one or other for one, other in zip(terminated, truncated, strict=True)]
         return (
@@ -138,12 +143,12 @@ class SeatVectorEnv(VectorEnv[Batch, Sequence[str | JsonObject], NDArray[Any]]):
         return infos
 
 
-async def _act(
-    env: SeatEnv, message: StepMessage | None
-) -> tuple[Observed, float, bool, bool, Info]:
-    if message is not None:
-        return await env.act(message)
-    seen, told = await env.begin(env.choose(None, None))
+async def _act(env: SeatEnv, message: StepMessage | None) -> SeatView:
+    """Act, or take the next task where there is nothing to do."""
+    return await (env.begin(env.choose(None, None)) if message is None else env.act(message))
+
+
+def _of_reset(seen: Observed, told: Info) -> tuple[Observed, float, bool, bool, Info]:
     return seen, 0.0, False, False, told
 
 
