@@ -42,7 +42,7 @@ TOKEN = "STEPMILL_TOKEN"  # noqa: S105 - the name of a variable
 TEACHER_SEEDS = (0, 79)
 SEEDS = (0, 1, 2)
 PLAN: Mapping[str, Any] = {
-    "seats": 6,
+    "seats": 5,
     "kinds": ["click-button-sequence", "focus-text-2", "click-tab"],
     "rows": 60,
     "epochs": 16,
@@ -165,9 +165,12 @@ def of_seed(seed: int, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def summarise(
-    results: Mapping[int, Mapping[str, Any]], plan: Mapping[str, Any] = PLAN
+    results: Mapping[int, Mapping[str, Any]],
+    plan: Mapping[str, Any] = PLAN,
+    *,
+    side_by_side: int = 1,
 ) -> dict[str, Any]:
-    """Return the figures, and whether the lines are held."""
+    """Return the figures, and whether the lines are held; so many seeds were trained at a time."""
     found = list(results.values())
     trained = interval(gains(found, "trained"))
     controls = [one for one in found if "control" in one]
@@ -197,6 +200,7 @@ def summarise(
         "warmed": round(warmed, 4),
         "seeds": seeds,
         "slowest_seconds": seconds,
+        "side_by_side": side_by_side,
         "max_seconds": MAX_SECONDS,
         "held": held,
     }
@@ -245,7 +249,7 @@ def main() -> int:
             "TRL is not there; ./setup.sh trainer trl installs it, as make test-trainers does"
         )
     if args.results is not None:
-        figures = summarise(read_results(args.results))
+        figures = summarise(read_results(args.results), side_by_side=args.side_by_side)
     else:
         with tempfile.TemporaryDirectory() as folder:
             figures = measure(Path(folder))

@@ -25,7 +25,8 @@ def _grpo() -> Iterator[str]:
     yield f"{result['parameters']:,} parameters, warmed on {result['rows']} replies of the teacher; {kinds};"
     yield f"{len(seeds)} seeds; {plan['steps']} steps of {plan['groups']} tasks with {plan['group']} episodes each,"
     yield f"{episodes} in all; {plan['held_out_tasks']} tasks held out. The slowest seed took {result['slowest_seconds']:,.0f} s"
-    yield "without its control."
+    beside = result["side_by_side"]
+    yield "without its control" + (f", {beside} of them side by side." if beside > 1 else ".")
     yield ""
     yield "| | before | after, seed by seed | gained, with its 95 % interval |"
     yield "|---|---|---|---|"
