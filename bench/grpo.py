@@ -241,6 +241,9 @@ def main() -> int:
         "--results", type=Path, help="a folder with the results of trainings: sum them up alone"
     )
     parser.add_argument(
+        "--side-by-side", type=int, default=1, help="how many of them were trained at a time"
+    )
+    parser.add_argument(
         "--keep", metavar="NAME", help="keep the figures in bench/results/NAME.json"
     )
     args = parser.parse_args()
