@@ -137,7 +137,7 @@ class RunDoor:
         engine = ClientEngine(
             endpoint=check_endpoint(asked.endpoint, self._seats.config.seats.engines),
             model=asked.model,
-            policy=_policy_of(asked, self._seats.config.policy),
+            policy=policy_of(asked, self._seats.config.policy),
         )
         line = self._versions[client]
         line.note([asked.weights_version])
@@ -200,7 +200,7 @@ def _group_of(client: str, asked: RunTask) -> AskedGroup | None:
     return None
 
 
-def _policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
+def policy_of(asked: RunRequest, configured: PolicySection) -> PolicySection:
     """Return the policy that a request asks for; what it leaves open is as configured."""
     sampling = asked.sampling
     ours = asked.dialect in (None, configured.dialect)

@@ -49,7 +49,9 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         if len(sockets) >= most:
             raise Busy(f"{most} connections are open already", place=1, retry_seconds=5.0)
         socket = web.WebSocketResponse(
-            heartbeat=seats.config.seats.silence_seconds / 1.5, max_msg_size=MAX_MESSAGE
+            heartbeat=seats.config.seats.silence_seconds / 1.5,
+            max_msg_size=MAX_MESSAGE,
+            compress=False,  # pictures are compressed already; deflating them would take longer than the step
         )
         await socket.prepare(request)
         sockets.add(socket)

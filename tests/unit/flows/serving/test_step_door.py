@@ -221,6 +221,14 @@ async def test_a_silent_client_is_noticed_by_its_pings(tmp_path: Path) -> None:
     assert rows(tmp_path, "episodes", "failure_kind") == [("client",)]
 
 
+async def test_pictures_are_not_deflated_for_a_client_that_could_inflate_them(
+    tmp_path: Path,
+) -> None:
+    async with open_door(tmp_path) as door, door.one.ws_connect("/ws", compress=15) as socket:
+        assert socket.compress == 0
+        assert (await ask(socket, "reset", index=0))["type"] == "observation"
+
+
 async def test_clients_are_told_when_the_server_ends(tmp_path: Path) -> None:
     async with open_door(tmp_path) as door, door.one.ws_connect("/ws") as socket:
         await ask(socket, "reset")
