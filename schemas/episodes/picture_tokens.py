@@ -7,10 +7,9 @@ server counted for pictures. If the server did not count, the runs must be longe
 text. Otherwise no range is returned: a wrong one would put a picture into words.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 MIN_RUN = 16
 """The minimum number of tokens of a picture, if the server does not report the number."""
@@ -35,26 +34,27 @@ def find_picture_tokens(
     """
     if not pictures:
         return None
-    runs: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    offset = 0
-    for token, run in groupby(prompt):
-        length = len(list(run))
-        runs[token].append((offset, length))
-        offset += length
-    fit = [
-        PictureTokens(token, tuple(ranges))
-        for token, ranges in runs.items()
-        if _fits(ranges, pictures, counted)
-    ]
+    ids, markers = list(prompt), 2 * pictures
+    # A server may also count the tokens before and after each picture.
+    totals = () if counted is None else (counted, counted - markers)
+    fit = []
+    for token, total in Counter(ids).items():
+        length, rest = divmod(total, pictures)
+        if rest or (length < MIN_RUN if counted is None else total not in totals):
+            continue
+        if ranges := _runs(ids, token, length):
+            fit.append(PictureTokens(token, ranges))
     return fit[0] if len(fit) == 1 else None
 
 
-def _fits(ranges: list[tuple[int, int]], number: int, counted: int | None) -> bool:
-    lengths = {length for _, length in ranges}
-    if len(ranges) != number or len(lengths) != 1:
-        return False
-    total = sum(length for _, length in ranges)
-    if counted is None:
-        return min(lengths) >= MIN_RUN
-    markers = 2 * number  # a server may also count the tokens before and after each picture
-    return counted in (total, total + markers)
+def _runs(ids: list[int], token: int, length: int) -> tuple[tuple[int, int], ...]:
+    """Return the offset and the length of each run of a token; empty if one has another length."""
+    ranges: list[tuple[int, int]] = []
+    run, end = [token] * length, 0
+    for _ in range(ids.count(token) // length):
+        start = ids.index(token, end)
+        end = start + length
+        if ids[start:end] != run or ids[end : end + 1] == [token]:
+            return ()
+        ranges.append((start, length))
+    return tuple(ranges)
