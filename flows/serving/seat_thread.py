@@ -9,7 +9,6 @@ import contextlib
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -49,33 +48,27 @@ class SeatThread:
         self.config = config_of(config)
         """The configuration of the run."""
         self._loop = asyncio.new_event_loop()
-        self._opened: Future[Seats] = Future()
-        self._asked_to_end = asyncio.Event()
+        self._ready, self._asked_to_end = threading.Event(), asyncio.Event()
+        self._serving: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._live, name="stepmill-seats", daemon=True)
         self._thread.start()
-        try:
-            self.seats = self._opened.result()
-            """The seats; to be used in the thread's event loop alone, by way of `run`."""
-        except BaseException:
+        self._ready.wait()
+        if self._serving is not None and self._serving.done():
             self.close()
-            raise
+
+    seats: Seats
+    """The seats; to be used in the thread's event loop alone, by way of `run`."""
 
     def _live(self) -> None:
         with contextlib.closing(self._loop):
-            self._loop.run_until_complete(self._serve())
+            self._serving = self._loop.create_task(self._serve())
+            self._serving.add_done_callback(lambda _: self._ready.set())
+            self._loop.run_until_complete(asyncio.wait([self._serving]))
 
     async def _serve(self) -> None:
-        try:
-            async with open_seats(self.config) as seats:
-                self._opened.set_result(seats)
-                await self._asked_to_end.wait()
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the seats, or closes them, raises it
-            if self._opened.done():
-                self._ended_by = error
-            else:
-                self._opened.set_exception(error)
-
-    _ended_by: BaseException | None = None
+        async with open_seats(self.config) as self.seats:
+            self._ready.set()
+            await self._asked_to_end.wait()
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         """Run a coroutine in the thread's event loop, and return what it returns.
@@ -103,13 +96,12 @@ class SeatThread:
         Raises:
             StepmillError: the seats ended by an error.
         """
-        if self._thread.is_alive():
-            with contextlib.suppress(RuntimeError):  # the loop closed at this moment
-                self._loop.call_soon_threadsafe(self._asked_to_end.set)
-            self._thread.join()
-        error, self._ended_by = self._ended_by, None
-        if error is not None:
-            raise error
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._asked_to_end.set)
+        self._thread.join()
+        served, self._serving = self._serving, None
+        if served is not None:
+            served.result()
 
     def __enter__(self) -> Self:
         return self
@@ -136,7 +128,7 @@ class ThreadSeat:
             ValueError: a word of `asked` is unknown.
             BadTasks, Busy, NoSeat: as `Seats.take`.
         """
-        return self._thread.run(self._told(self._conversation.reset(asked)))
+        return self._thread.run(self._result(self._conversation.reset(asked)))
 
     def step(self, message: JsonObject) -> JsonObject:
         """Act.
@@ -145,11 +137,11 @@ class ThreadSeat:
             BadMessage: the action cannot be read, or there is no task yet.
             StepRefused: it is not the next action.
         """
-        return self._thread.run(self._told(self._conversation.step(message)))
+        return self._thread.run(self._result(self._conversation.step(message)))
 
     def close(self) -> None:
         """Give the seat back."""
         self._thread.run(self._conversation.free("the client closed its seat"))
 
-    async def _told(self, view: Coroutine[object, object, tuple[Lease, SeatView]]) -> JsonObject:
+    async def _result(self, view: Coroutine[object, object, tuple[Lease, SeatView]]) -> JsonObject:
         return self._conversation.result_of(*await view)

@@ -38,8 +38,11 @@ APPLICATIONS = ROOT / "plugins" / "applications"
 TRAINERS = [f"trainers/{path.stem}" for path in sorted((REQUIREMENTS / "trainers").glob("*.in"))]
 """Whose dataset classes read the training rows, a lock each."""
 
-HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium", "gymnasium"}
+HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium"}
 """What neither the core nor the checks may pull in."""
+
+GYM = {"gymnasium", "numpy"}
+"""What the extra `gym` has, for the modules of `flows/serving/gym` alone."""
 
 
 def _project() -> dict[str, list[str]]:
@@ -159,8 +162,13 @@ def test_no_module_imports_what_the_core_lacks() -> None:
     packages = (*PACKAGES, *PLUGINS)
     paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
     paths = [path for path in paths if "environments" not in path.parts]  # of applications' own
+    gym = {f"{path.name}: {name}" for path in paths if "gym" in path.parts for name in GYM}
 
-    assert [one for path in paths for one in _outside_the_core(path)] == []
+    assert {one for path in paths for one in _outside_the_core(path)} - gym == set()
+
+
+def test_the_core_has_nothing_of_an_extra() -> None:
+    assert "gymnasium" not in {_normal(pin.name) for pin in _locked("core")}
 
 
 def test_an_import_of_what_the_checks_alone_have_is_found(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ class BrowserEnv(gymnasium.Env[Observed, str]):
         self._take_in(self._seat.reset(**{**asked, "elements": True}))
         self._action, self._error, self._unread = "", "", 0
         self._begun = self._now()
-        self._chat = [self._said("user", self._told["instruction"])]
-        return self._observed(), {"task_info": dict(self._metadata)}
+        self._chat = [self._message("user", self._told["instruction"])]
+        return self._observation(), {"task_info": dict(self._metadata)}
 
     def step(self, action: str) -> tuple[Observed, float, bool, bool, Json]:
         """Act; the calls of one reply are carried out until one fails or the episode is over.
@@ -115,7 +115,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):
         info |= {"task_info": dict(self._metadata), "reward": reward}
         info["failure_kind"] = self._metadata.get("failure_kind")
         return (
-            self._observed(),
+            self._observation(),
             0.0 if reward is None else float(reward),
             is_over and not is_cut,
             is_cut,
@@ -132,7 +132,7 @@ class BrowserEnv(gymnasium.Env[Observed, str]):
         try:
             for action in read_calls(reply, self._page()):
                 if action["type"] == "answer":
-                    self._chat.append(self._said("assistant", action["text"]))
+                    self._chat.append(self._message("assistant", action["text"]))
                 result = self._seat.step({"action": action, "step": self._told["step"]})
                 self._take_in(result)
                 self._error = self._told.get("action_error") or ""
@@ -167,10 +167,10 @@ class BrowserEnv(gymnasium.Env[Observed, str]):
         elements = read_elements(self._told.get("elements", []))
         return Page(self._scale(), {one.bid: (one.x, one.y) for one in elements})
 
-    def _said(self, role: str, message: str) -> Json:
+    def _message(self, role: str, message: str) -> Json:
         return {"role": role, "timestamp": self._now(), "message": message}
 
-    def _observed(self) -> Observed:
+    def _observation(self) -> Observed:
         told = self._told
         goal, url, title = told["instruction"], told.get("url", ""), told.get("title", "")
         elements = read_elements(told.get("elements", []))

@@ -62,7 +62,11 @@ def run_answer(row: Mapping[str, Any], episode: Mapping[str, Any]) -> Json:
 
 def _message(episode_id: str, turn: Mapping[str, Any]) -> Json:
     (choice,) = turn["response"]["choices"]
-    text: Json = {"type": "output_text", "text": choice["message"]["content"] or "", "annotations": []}
+    text: Json = {
+        "type": "output_text",
+        "text": choice["message"]["content"] or "",
+        "annotations": [],
+    }
     return {
         "id": f"{episode_id}-{turn['node_id']}",
         "type": "message",
