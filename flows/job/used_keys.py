@@ -42,6 +42,7 @@ _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "generate": None,
+    "serve": None,
     "verify": (
         "storage",
         "sites",
