@@ -147,7 +147,7 @@ $(WIDGETS): tests/widgets/package.json tests/widgets/package-lock.json tests/wid
 	@npm ci --ignore-scripts --prefix $(@D)
 	@touch $@
 
-test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
+test-trainers: setup ## each trainer's own code steps into seats, and reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
 
 mutants: setup ## change what guards truth in one place at a time: how many changes the quick tests notice
