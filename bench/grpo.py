@@ -135,6 +135,11 @@ def gains(results: Sequence[Mapping[str, Any]], arm: str) -> Rates:
     }
 
 
+def only_kind(rates: Rates, kind: str) -> Rates:
+    """Return the rates of one kind's tasks."""
+    return {task: found for task, found in rates.items() if task.split()[0] == kind}
+
+
 def success(earned: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
     """Return the share of tasks that were done, by kind and of all kinds."""
     shares = {
@@ -172,6 +177,7 @@ def summarise(
 ) -> dict[str, Any]:
     """Return the figures, and whether the lines are held; so many seeds were trained at a time."""
     found = list(results.values())
+    kinds = list(found[0]["before"])
     trained = interval(gains(found, "trained"))
     controls = [one for one in found if "control" in one]
     control = interval(gains(controls, "control")) if controls else None
@@ -194,6 +200,9 @@ def summarise(
         "parameters": parameters,
         "rows": rows,
         "gained": trained._asdict(),
+        "gained_by_kind": {
+            kind: interval(only_kind(gains(found, "trained"), kind))._asdict() for kind in kinds
+        },
         "min_gained": MIN_GAINED,
         "control_gained": None if control is None else control._asdict(),
         "control_seeds": len(controls),

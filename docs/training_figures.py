@@ -13,7 +13,8 @@ ARMS = {"trained": "judged by the site", "control": "control: rewards dealt out 
 
 
 def _interval(found: Result) -> str:
-    return "{mean:+.1%} [{low:+.1%}, {high:+.1%}]".format(**found)
+    mean, low, high = (100 * found[key] for key in ("mean", "low", "high"))
+    return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
 
 
 def _grpo() -> Iterator[str]:
@@ -37,6 +38,10 @@ def _grpo() -> Iterator[str]:
             before = ", ".join(f"{one['before']['all']:.0%}" for one in found)
             after = ", ".join(f"{one[arm]['after']['all']:.0%}" for one in found)
             yield line(name, before, after, _interval(gained))
+    yield ""
+    gained = result["gained_by_kind"].items()
+    parts = [f"`{kind}` {_interval(found)}" for kind, found in gained]
+    yield f"By kind: {'; '.join(parts)}."
 
 
 PARTS: Parts = {"grpo": _grpo}
