@@ -83,7 +83,7 @@ def make_rows(folder: Path, seeds: tuple[int, int]) -> Path:
 
 
 @contextlib.contextmanager
-def served(folder: Path, token: str) -> Iterator[str]:
+def seats_of(folder: Path, token: str) -> Iterator[str]:
     """Serve seats, and give where they are."""
     command: list[str | Path] = [
         STEPMILL,
@@ -225,7 +225,7 @@ def measure(
     """Make rows, serve seats, train with each seed, and return the figures."""
     begun = time.monotonic()
     teacher, token = make_rows(folder, teacher_seeds), secrets.token_urlsafe(24)
-    with served(folder, token) as url:
+    with seats_of(folder, token) as url:
         given = {**plan, "url": url, "teacher": str(teacher)}
         results = {seed: train(folder, given, seed=seed, token=token) for seed in seeds}
     return {**summarise(results, plan), "whole_seconds": round(time.monotonic() - begun)}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench.tiny_policy.policy import Reply
-from bench.tiny_policy.texts import choices_of, chosen, page_text
+from bench.tiny_policy.texts import choice_of, choices_of, page_text
 
 CLIENT_FAULTS = (None, "policy")
 """What may have failed in an episode whose reward is the policy's own: nothing, or what it did."""
@@ -86,7 +86,7 @@ async def _play(
             played.prompt.extend(encode(page_text(choices, page["instruction"])))
         reply = write(played.prompt + played.rest)
         _add(played, reply.tokens, said=1, logprobs=reply.logprobs)
-        choice = chosen(reply.text, choices)
+        choice = choice_of(reply.text, choices)
         action: dict[str, Any] = {"type": "answer", "text": reply.text}
         if choice is not None:
             action = {"type": "click", "x": choice.x, "y": choice.y}

@@ -51,7 +51,7 @@ def reply_of(number: int) -> str:
     return f"[{number + 1}]{END}"
 
 
-def chosen(reply: str, choices: Sequence[Choice]) -> Choice | None:
+def choice_of(reply: str, choices: Sequence[Choice]) -> Choice | None:
     """Return the element that a reply chooses; None: it chooses none."""
     found = re.fullmatch(r"\[(\d+)\]", reply.removesuffix(END).strip())
     number = int(found[1]) if found else 0

@@ -10,7 +10,7 @@ from source_tree import ROOT
 
 from bench.grpo import gains, success, summarise
 from bench.tiny_policy.picture import draw
-from bench.tiny_policy.texts import choices_of, chosen, page_text, reply_of
+from bench.tiny_policy.texts import choice_of, choices_of, page_text, reply_of
 
 LINES = [
     'div "Click button TWO." at 80,25',
@@ -36,14 +36,14 @@ def test_a_page_is_read_as_numbered_lines_without_its_query_bar() -> None:
 def test_a_reply_chooses_the_element_of_its_number() -> None:
     choices = choices_of(LINES)
 
-    assert [chosen(reply_of(number), choices) for number in range(2)] == choices
+    assert [choice_of(reply_of(number), choices) for number in range(2)] == choices
 
 
 def test_a_reply_of_no_element_chooses_none() -> None:
     choices = choices_of(LINES)
 
     for reply in ("[3]<end>", "[0]<end>", "[1][2]<end>", "ONE<end>", "<end>", ""):
-        assert chosen(reply, choices) is None
+        assert choice_of(reply, choices) is None
 
 
 def result(
