@@ -129,6 +129,7 @@ async def _rate(name: str, config: RunConfig, rounds: int, here: Any, there: Any
         for key in Turn._fields:
             middle = statistics.median(getattr(turn[of], key) for turn in turns)
             found[f"{name}_{side}_{key}"] = round(middle, 2)
+    print(json.dumps(found), file=sys.stderr, flush=True)
     return found
 
 

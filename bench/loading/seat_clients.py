@@ -101,6 +101,32 @@ async def play_slow(url: str, seconds: float) -> int:
     return 0
 
 
+async def hold_many(url: str, seats: int, steps: int) -> tuple[list[float], int, float]:
+    """Take seats one after another, then step in all of them; return ms of each reset, steps, and seconds of stepping.
+
+    Elements are asked for as text.
+    """
+    resets = list[float]()
+    async with contextlib.AsyncExitStack() as stack:
+        session = await stack.enter_async_context(ClientSession(url, headers=HEADERS))
+        sockets = []
+        for index in range(seats):
+            sockets.append(await stack.enter_async_context(session.ws_connect("/ws")))
+            begun = time.perf_counter()
+            await ask(sockets[-1], "reset", index=index % TASKS, elements=True)
+            resets.append((time.perf_counter() - begun) * 1e3)
+        begun = time.perf_counter()
+
+        async def one(index: int) -> None:
+            for step in range(steps):
+                told = await ask(sockets[index], "step", action=action(step), step=step)
+                if told["data"].get("done", True):
+                    raise RuntimeError(f"step {step}: {str(told)[:500]}")
+
+        await _all(one, seats)
+        return resets, seats * steps, time.perf_counter() - begun
+
+
 async def run_many(url: str, seats: int, episodes: int, asked: dict[str, Any]) -> Played:
     """Have episodes played by the run door, so many at once; no milliseconds of single steps are known."""
     free, begun = asyncio.Semaphore(seats), time.perf_counter()
@@ -239,7 +265,8 @@ def bury() -> int:
 
 
 WORK: dict[str, Callable[..., Any]] = {
-    work.__name__: work for work in (play_many, play_slow, run_many, stumble_many, die_many, bury)
+    work.__name__: work
+    for work in (play_many, play_slow, hold_many, run_many, stumble_many, die_many, bury)
 }
 
 
