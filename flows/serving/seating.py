@@ -235,16 +235,17 @@ class Seats:
 
     async def _play(self, lease: Lease, planned: PlannedAttempt, wait_seconds: float) -> None:
         """Play the episode of a lease to its end, keep it, and tell the client."""
-        seat = lease.seat
+        seat, made = lease.seat, False
         try:
             async with self._place(lease.client, wait_seconds):
                 if not lease.entered.done():
                     lease.entered.set_result(None)
                 self._begin_lease(lease)
-                made = await self._setup.roll_out(
+                episode = await self._setup.roll_out(
                     "", planned, lambda account, _viewport: seat.begin(account)
                 )
-            stored = await self._keep(planned, made)
+            made = True
+            stored = await self._keep(planned, episode)
         except (Busy, NoSeat) as refused:
             if not lease.entered.done():
                 lease.entered.set_exception(refused)
@@ -255,7 +256,7 @@ class Seats:
                 lease.entered.set_exception(NoSeat(str(error)))
             seat.end(EpisodeEnd(failure_kind=FailureKind.INTERNAL, failure_message=str(error)))
         except asyncio.CancelledError:
-            self.counts["cut off"] += 1
+            self.counts["cut off"] += not made
             if not lease.entered.done():
                 lease.entered.cancel()
             seat.end(EpisodeEnd(failure_message=self._ending or "it was cut off"))
@@ -279,6 +280,13 @@ class Seats:
                     yield
 
     async def _keep(self, planned: PlannedAttempt, made: Episode) -> Episode:
+        """Keep an episode, even if its client goes at this moment."""
+        keep = asyncio.create_task(self._keep_now(planned, made))
+        self._keeping.add(keep)
+        keep.add_done_callback(self._keeping.discard)
+        return await asyncio.shield(keep)
+
+    async def _keep_now(self, planned: PlannedAttempt, made: Episode) -> Episode:
         stored = await self.keeper.keep(planned, made)
         self.counts[stored.failure_kind or stored.stop_reason.value] += 1
         self.counts["steps"] += stored.n_steps
@@ -332,10 +340,7 @@ class Seats:
             if group is not None:
                 asked = {"asked_group": group.name, "asked_group_size": group.size}
                 made = made.model_copy(update=asked)
-            keep = asyncio.create_task(self._keep(planned, made))
-            self._keeping.add(keep)
-            keep.add_done_callback(self._keeping.discard)
-            return await asyncio.shield(keep)  # even if the client goes at this moment
+            return await self._keep(planned, made)
         except Refusal as error:
             self._fail(error)
             raise NoSeat(str(error)) from error

@@ -87,6 +87,21 @@ async def test_a_client_that_leaves_gives_its_seat_to_the_next(tmp_path: Path) -
     assert sorted(found, key=str) == [("client", False), (None, True)]
 
 
+async def test_an_episode_that_is_over_is_kept_though_its_client_is_cut_off_then(
+    tmp_path: Path,
+) -> None:
+    async with scripted_seats(tmp_path) as seats:
+        lease = await seats.take("one")
+        lease.seat.leave("the client left")
+        while seats.turnstile.in_use:  # noqa: ASYNC110 - the moment between the rollout and its row
+            await asyncio.sleep(0)
+        assert lease.playing is not None
+        lease.playing.cancel()
+        await asyncio.wait([lease.playing])
+        assert seats.counts["cut off"] == 0
+    assert rows(tmp_path, "episodes", "failure_kind") == [("client",)]
+
+
 async def test_a_lease_that_is_over_ends_its_episode(tmp_path: Path) -> None:
     async with scripted_seats(tmp_path, seats={"lease_seconds": 0.2}) as seats:
         lease = await seats.take("one")

@@ -213,7 +213,7 @@ async def test_a_full_house_is_said_with_place_and_time(tmp_path: Path) -> None:
 
 
 async def test_a_silent_client_is_noticed_by_its_pings(tmp_path: Path) -> None:
-    quick = {"silence_seconds": 0.3, "return_seconds": 0}
+    quick = {"silence_seconds": 2.0, "return_seconds": 0}
     async with open_door(tmp_path, seats=quick) as door:
         socket = await door.one.ws_connect("/ws", autoping=False)
         await ask(socket, "reset")
