@@ -24,10 +24,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import miniwob
 
 from bench.loading.seat_clients import STEPS
 from bench.loading.seat_room import TEMPLATE, browser_cpu, config_of, own_cpu, room_of
@@ -50,7 +49,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 @contextlib.contextmanager
 def pages() -> Iterator[str]:
     """Serve MiniWoB++ as its users do; yield the address of its pages."""
-    folder = Path(miniwob.__file__).parent / "html"
+    folder = metadata.distribution("miniwob").locate_file("miniwob/html")
     handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -170,6 +169,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--keep", action="store_true", help="keep the result in bench/results")
     asked = parser.parse_args()
+    if asked.python is None:
+        print(
+            "not measured: --python names no interpreter with browsergym-miniwob", file=sys.stderr
+        )
+        return 0
     ours, theirs = list[Figures](), list[Figures]()
     for _ in range(asked.rounds):
         theirs.append(measure_theirs(asked.python, asked.sessions, asked.steps))

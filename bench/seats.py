@@ -110,11 +110,12 @@ async def _turn(room: Room, work: Awaitable[Played]) -> Turn:
 
 
 async def _rate(name: str, config: RunConfig, rounds: int, here: Any, there: Any) -> Figures:
-    """Return the rates of episodes here and through a door, in turns; the browser grows its first contexts before."""
+    """Return the rates of episodes here and through a door, in turns, after a round of each for what is made once."""
     seats = config.browser.sessions or SEATS
     turns: list[tuple[Turn, Turn]] = []
     async with room_of(config, open_seats) as room:
-        await here(room, seats)
+        for work in (here, there):
+            await work(room, seats)
         for _ in range(rounds):
             alone = await _turn(room, here(room, seats))
             turns.append((alone, await _turn(room, there(room, seats))))

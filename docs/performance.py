@@ -13,6 +13,7 @@ from typing import Any
 
 from columns import Parts, line, renew
 from limits import LINES, Line, Result
+from seat_figures import browsergym_lines, seat_lines
 from world_figures import REFERENCES, WORLDS
 
 PAGE = Path(__file__).with_name("performance.md")
@@ -356,6 +357,8 @@ PARTS: Parts = {
     "missed": _missed,
     "rollout": _rollout,
     "sessions": _sessions,
+    "seats": lambda: seat_lines(read_result("seats"), show),
+    "browsergym": lambda: browsergym_lines(read_result("browsergym"), show),
     "engines": _engines,
     "storing": _storing,
     "large_runs": _large_runs,
