@@ -168,6 +168,8 @@ class Node:
     """Whether it has the keyboard's focus."""
     words: tuple[tuple[str, Box], ...] = ()
     """The words directly in it, each with its box; empty if it is not rendered."""
+    is_cut: bool = False
+    """Whether some of its text cannot be read in the picture; of a document as the browser has it, nothing is said."""
     children: list["Node"] = field(default_factory=list)
     """The children in document order."""
     key: int = field(default_factory=itertools.count(1).__next__)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from generators.browser.protocol import Node
+from generators.policy.element_names import FIELDS, is_tiny
 from schemas.episodes.observation import Box, Sight
 
 GOES_ON = 40.0
@@ -23,6 +24,9 @@ _NEAR = 2.0
 
 _BAND = 64.0
 """Height of the bands by which sights are looked up, px."""
+
+_GAP = "…"
+"""What stands for words that something covers between others."""
 
 _LONGEST = 200
 """Letters of a word that are compared: both lists shorten long ones."""
@@ -146,6 +150,7 @@ def _keep(
         words=words,
         scroll=_scroll(node),
         inner=node.inner if frame else _inner(node, clip),
+        is_cut=_is_cut(node, own, children),
         children=children,
     )
     return _with_state(kept, sights, is_seen=is_seen)
@@ -164,11 +169,33 @@ def _own_text(node: Node, words: Sequence[tuple[str, Box]], sights: Sights) -> s
     if len(words) == len(node.words) and (words or not node.own_text):
         return node.own_text
     if node.words:
-        return " ".join(word for word, _ in words)
+        return _with_gaps(node, words)
     if not sights.are_known:
         return node.own_text if node.point is not None else ""
     shown = " ".join(sights.lines(node.box))  # a page with more words than are read one by one
     return node.own_text if node.own_text in shown else ""
+
+
+def _with_gaps(node: Node, words: Sequence[tuple[str, Box]]) -> str:
+    """Return the words of an element that are in sight, with a mark where something covers words between them."""
+    shown = [one in words for one in node.words]
+    if True not in shown:
+        return ""
+    first, last = shown.index(True), len(shown) - 1 - shown[::-1].index(True)
+    told = list[str]()
+    for (word, _), is_shown in zip(node.words[first : last + 1], shown[first:], strict=False):
+        if is_shown or told[-1] != _GAP:
+            told.append(word if is_shown else _GAP)
+    return " ".join(told)
+
+
+def _is_cut(node: Node, own: str, kept: Sequence[Node]) -> bool:
+    """Return whether some text of an element that people read cannot be read: what fields hold is their value."""
+    if node.tag in FIELDS or not node.shown:
+        return False
+    keys = {one.key for one in kept}
+    lost = (one for one in node.children if one.key not in keys and one.text and one.shown)
+    return own != node.own_text or any(one.is_cut for one in kept) or not all(map(is_tiny, lost))
 
 
 def _is_closed_list(node: Node) -> bool:

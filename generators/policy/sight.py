@@ -27,8 +27,8 @@ class Sight:
     """Which form or list it is."""
 
     def holds(self, thing: Node) -> bool:
-        """Return whether the whole of an element is in sight, and nothing lies over it."""
-        is_there = thing.shown and thing.point is not None
+        """Return whether the whole of an element is in sight, all of its text can be read, and nothing lies over it."""
+        is_there = thing.shown and thing.point is not None and not thing.is_cut
         return is_there and is_within(thing, self.page.window.view(thing))
 
     def elements(self) -> list[Node]:

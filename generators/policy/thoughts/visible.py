@@ -87,9 +87,10 @@ def _third(share: float) -> int | None:
 
 
 def heading_of(sight: Sight) -> str | None:
-    """Return the page's heading; None: none is in sight."""
+    """Return the page's heading; None: none is in sight, or something covers a part of it."""
     heading = sight.page.window.heading
-    return _short(heading[0]) if heading is not None else None
+    cut = {one.text for one in sight.page.root.walk() if one.tag == "h1" and one.is_cut}
+    return _short(heading[0]) if heading is not None and heading[0] not in cut else None
 
 
 def messages(sight: Sight) -> Iterator[str]:

@@ -50,6 +50,33 @@ def test_what_all_is_in_sight_keeps_its_text_as_the_page_has_it() -> None:
     assert in_sight(scrolled(node("body", "", line)), sights).children[0].text == "Total: 5 things"
 
 
+def test_a_text_of_which_something_covers_words_is_cut_and_its_ends_are_not_joined() -> None:
+    line = node("h1", "Write the price table", at=(5.0, 15.0), key=1)
+    line.box = (0.0, 10.0, 200.0, 20.0)
+    line.words = tuple(
+        (word, (50.0 * at, 10.0, 40.0, 20.0)) for at, word in enumerate(line.text.split())
+    )
+    root = scrolled(node("body", "", line))
+
+    def seen(*shown: int) -> Node:
+        words = [Sight(text=line.words[at][0], bbox=line.words[at][1]) for at in shown]
+        return in_sight(root, words).children[0]
+
+    assert (seen(0, 1, 2, 3).text, seen(0, 1, 2, 3).is_cut) == ("Write the price table", False)
+    assert (seen(0, 3).text, seen(0, 3).is_cut) == ("Write … table", True)
+    assert (seen(0, 1).text, seen(0, 1).is_cut) == ("Write the", True)
+    assert in_sight(root, [Sight(text="the", bbox=line.words[1][1])]).is_cut
+
+
+def test_what_a_field_holds_or_a_point_has_for_other_readers_cuts_nothing() -> None:
+    hidden = _word("for readers", 10.0, key=2, tag="span", seen=False)
+    hidden.box = (0.0, 10.0, 1.0, 1.0)
+    name, area = _word("Ada", 10.0, key=3, tag="b"), node("textarea", "Old", at=(5.0, 50.0), key=4)
+    line = node("p", "", name, hidden, area, at=(5.0, 15.0), key=1)
+
+    assert not in_sight(scrolled(node("body", "", line)), _sights(name)).children[0].is_cut
+
+
 def test_of_what_is_cut_off_no_more_is_told_than_that_it_goes_on() -> None:
     def cut(height: float) -> Node:
         part = node("section", "", node("p", "Ada"), at=(5.0, 390.0), top=300.0, key=1)

@@ -57,6 +57,19 @@ def test_rows_are_told_from_the_first_to_the_last_in_sight() -> None:
         assert '"Lamp shade"' in one
 
 
+def test_a_name_of_which_a_part_cannot_be_read_is_not_told() -> None:
+    root = listed(*NAMES)
+    heading, table = root.children
+    heading.point, heading.text, heading.own_text = (5.0, 5.0), "Lamps … shades", "Lamps … shades"
+    arrived = remarks(DOWN, root, is_new_page=True, use=Use.NONE)
+    assert any("Lamps … shades" in one for one in arrived)
+    heading.is_cut = True
+    assert not any("Lamps" in one for one in remarks(DOWN, root, is_new_page=True, use=Use.NONE))
+    first = next(one for one in table.walk() if one.tag == "a")
+    first.is_cut = True
+    assert not any('"Lamp small"' in one for one in remarks(DOWN, root))
+
+
 def test_a_row_that_is_covered_or_cut_off_is_not_told() -> None:
     root = listed(*NAMES)
     links = [one for one in root.walk() if one.tag == "a"]
