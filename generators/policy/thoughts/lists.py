@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from generators.policy.course import Course, is_known
 from generators.policy.element_names import names
 from generators.policy.sentences.vary import sentence
+from generators.policy.thoughts.plan import missing_name
 from schemas.tasks.reference import Do, ReferenceStep
 
 _EVERY = 3
@@ -19,6 +20,9 @@ _SHORTEST, _LONGEST = 3, 60
 
 def looks(step: ReferenceStep, course: Course, goal: str, *, way: str, scrolls: int) -> str:
     """Return why a list is scrolled: `way` is `on` or `up`, where it may have changed since it was seen."""
+    missing = _missing(step, course, goal)
+    if missing:
+        return sentence(f"policy.finds_{way}_named", on=missing)
     if step.do is Do.READ and not step.keep and way == "on":
         return sentence("policy.looks_for_more")  # there may be no rows at all
     if step.do is Do.READ:
@@ -34,6 +38,8 @@ def turns(step: ReferenceStep, course: Course, goal: str, *, scrolls: int) -> st
     """Return why the next rows of a list are loaded."""
     if _is_named(step, course, goal):
         return sentence("policy.turns_named", on=step.on, next=step.text)
+    if missing := _missing(step, course, goal):
+        return sentence("policy.turns_named", on=missing, next=step.text)
     aim = _aim(step, scrolls) if step.do is Do.READ else None
     if aim:
         return sentence("policy.reads_turns_for", aim=aim, next=step.text)
@@ -46,6 +52,12 @@ def turns(step: ReferenceStep, course: Course, goal: str, *, scrolls: int) -> st
 def _is_named(step: ReferenceStep, course: Course, goal: str) -> bool:
     """Return whether the name of what a step looks for is known."""
     return step.on is not None and is_known(step.on, course, goal)
+
+
+def _missing(step: ReferenceStep, course: Course, goal: str) -> str:
+    """Return the name of what a list is read for in vain, if it is known; empty: it is read for something else."""
+    name = missing_name(course.to_come) if step.do is Do.READ and not step.keep else ""
+    return name if name and is_known(name, course, goal) else ""
 
 
 def _aim(step: ReferenceStep, scrolls: int) -> str | None:

@@ -193,6 +193,7 @@ def _together(phases: Sequence[_Phase]) -> _Phase:
 
 def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
     """Yield the phase of each step, without a name if it is of none, and what is known of what it is about."""
+    asked, missing = _asked(steps, known), missing_name(steps)
     steps = _foreseen(steps)
     for at, step in enumerate(steps):
         on = step.on or ""
@@ -200,8 +201,8 @@ def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
             case Do.FIND:
                 yield _find(on, steps[at:], known)
             case Do.READ if not step.keep:  # nothing comes of it, which nobody knows beforehand
-                yield _Phase("find")
-                return
+                yield _Phase("find", missing if missing and known.is_named(missing) else "")
+                break
             case Do.READ:
                 yield _by("read", _said_of(step, known))
             case Do.LOOK if any(_says_what_to_do(fact) for fact in step.keep):
@@ -212,10 +213,41 @@ def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
                 yield _Phase("look_named", on) if _is_told(on, known) else _Phase("look")
             case Do.ANSWER:
                 yield _Phase("answer" if step.text else "")
+            case _ if step.purpose is Purpose.ASK and not _change(steps[:at]):
+                yield from (_Phase("do"), _Phase("ask"))
             case _ if step.purpose is not Purpose.PART_OF_CHOICE:  # the choice that follows is told
                 yield _done(step, known, is_undecided=_decides(steps[:at]))
             case _:
                 pass
+    yield from asked
+
+
+def missing_name(steps: Sequence[ReferenceStep]) -> str:
+    """Return the name of the row that a task is about and that does not exist; empty: it exists, or has no name."""
+    last = steps[-1] if steps else None
+    return last.by[0].of if last is not None and last.do is Do.ANSWER and last.by else ""
+
+
+def _asked(steps: Sequence[ReferenceStep], known: Known) -> list[_Phase]:
+    """Return the phases that a task asks for and that turn out to be impossible: nobody knows that beforehand."""
+    if not steps or not _says_no(steps[-1]) or _change(steps):
+        return []
+    facts = [one for one in steps[-1].by if one.value]
+    if not facts:
+        return [_Phase("do")]
+    fills = (_Phase("fill", _value(one.label or "", one.value or "", known)) for one in facts)
+    return [_Phase("edit"), *fills, _Phase("save")]
+
+
+def _change(steps: Sequence[ReferenceStep]) -> bool:
+    """Return whether some of the steps change something."""
+    return any(phase_of(one) in _CHANGES for one in steps)
+
+
+def _says_no(step: ReferenceStep) -> bool:
+    """Return whether a step is the answer that a task cannot be done."""
+    is_said = step.purpose is Purpose.REFUSE or step.text == _IMPOSSIBLE
+    return step.do is Do.ANSWER and is_said
 
 
 def _find(name: str, then: Sequence[ReferenceStep], known: Known) -> _Phase:
@@ -263,8 +295,13 @@ def _entry(step: ReferenceStep, known: Known) -> str:
     is_pointed_at = step.do in (Do.CLICK, Do.DRAG)
     field, value = (step.within, step.on) if is_pointed_at else (step.on, step.text)
     field, value = field or "", value or ""
-    if not _is_told(value, known) or (is_pointed_at and not field):
-        return ""  # a box alone has no value
+    return "" if is_pointed_at and not field else _value(field, value, known)  # a box has no value
+
+
+def _value(field: str, value: str, known: Known) -> str:
+    """Return a value that a field is to have, as far as the goal says it; empty: it does not."""
+    if not _is_told(value, known):
+        return ""
     return f'"{value}" as "{field}"' if _is_told(field, known) else f'"{value}"'
 
 
@@ -277,9 +314,7 @@ def _is_told(text: str, known: Known) -> bool:
 def _foreseen(steps: Sequence[ReferenceStep]) -> Sequence[ReferenceStep]:
     """Return steps without what only a page will say: that it cannot be done, and what is read to see that."""
     *others, last = steps or (None,)
-    if last is None or last.do is not Do.ANSWER:
-        return steps
-    if last.purpose is not Purpose.REFUSE and last.text != _IMPOSSIBLE:
+    if last is None or not _says_no(last):
         return steps
     while others and others[-1].do is Do.LOOK and not others[-1].keep:
         others.pop()

@@ -13,14 +13,17 @@ from generators.tasks.worlds.ground.mentions import (
     RowsSaid,
     Said,
     ValueSaid,
+    ValuesSaid,
     WantedSaid,
+    row_of,
     rows_in,
 )
+from generators.tasks.worlds.ground.task import IMPOSSIBLE
 from generators.tasks.worlds.ground.wording import Goal
 from generators.tasks.worlds.ground.world_rows import Setting, rank
 from generators.tasks.worlds.references.steps import OPENS_ROW, Steps
 from generators.worlds.state.database import Row
-from schemas.tasks.reference import MAX_KEPT, Do, Fact, ReferenceStep
+from schemas.tasks.reference import MAX_KEPT, Do, Fact, Purpose, ReferenceStep
 
 _LARGER = {"after", "above"}
 """The terms before a bound that a value is larger than."""
@@ -34,6 +37,8 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
 
     def ground(step: ReferenceStep) -> ReferenceStep:
         name = step.on or ""
+        if step.do is Do.ANSWER and step.why is None and _says_no(step):
+            return step.model_copy(update={"by": _asked(setting, goal, words)})
         if step.do is Do.READ and step.keep and step.why is None:
             return _with_aim(setting, step, goal, words)
         if step.why is not None or name in goal.told:
@@ -48,6 +53,27 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
         return step.model_copy(update={"by": tuple(dict.fromkeys(facts))})
 
     return tuple(map(ground, steps))
+
+
+def _says_no(step: ReferenceStep) -> bool:
+    """Return whether an answer says that a task cannot be done."""
+    return step.purpose is Purpose.REFUSE or step.text == IMPOSSIBLE
+
+
+def _asked(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> tuple[Fact, ...]:
+    """Return the row that a goal speaks of, and what it is to have; nothing where the goal does not name it."""
+    row = row_of(words)
+    name = _plain(row.title) if row is not None else ""
+    if not name or '"' in name or not names(goal.text, name):
+        return ()
+    stated = (said for said in words.values() if isinstance(said, ValuesSaid))
+    values = (
+        (said.entity.field(field), setting.show(said.entity, said.entity.field(field), value))
+        for said in stated
+        for field, value in said.values.items()
+    )
+    facts = (Fact(of=name, label=field.label, value=value) for field, value in values if value)
+    return (Fact(of=name), *facts)[:MAX_KEPT]
 
 
 def _with_aim(

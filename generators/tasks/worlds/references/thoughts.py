@@ -32,6 +32,9 @@ _READS = {
 }
 """The keys of steps that change nothing."""
 
+_MISSING = {"impossible_named", "refuse_named"}
+"""The keys of answers that say what there is not."""
+
 _UNNAMED = (Do.LOOK, Do.FIND, Do.READ, Do.WAIT)
 """What does not visit the thing that it names."""
 
@@ -45,7 +48,8 @@ def think(
     """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
 
     def why(step: ReferenceStep, key: str) -> str:
-        told = sentence(f"steps.{key}", on=step.on, text=step.text, within=step.within)
+        on = step.by[0].of if key in _MISSING else step.on
+        told = sentence(f"steps.{key}", on=on, text=step.text, within=step.within)
         return vary(step.why or told, random)
 
     keys = _keys(steps, goal, answer_kind)
@@ -74,6 +78,9 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
                 key = "fill" if _has_words(goal, text) else "carry"
             case Purpose.ANSWER:
                 key = _ending(text, answer_kind, last)
+            case _:
+                pass
+        key = f"{key}_named" if step.by and f"{key}_named" in _MISSING else key
         if step.do not in _UNNAMED:
             visited.add(step.on)
         if step.purpose in _CHANGES | _ELSEWHERE:

@@ -327,3 +327,17 @@ def test_a_list_that_is_read_in_vain_is_read_for_nothing_that_is_known() -> None
     read = list(aims("impossible"))
     assert read
     assert all(says(step.why, "steps.list") and not step.by for _, step in read)
+
+
+def test_the_answer_that_something_is_missing_names_what_was_looked_for() -> None:
+    named = [
+        (task, task.reference[-1])
+        for family in families_of("impossible")[:8]
+        for task in tasks_of(family, "impossible")
+        if task.reference and task.reference[-1].by
+    ]
+    assert named
+    for task, end in named:
+        assert says(end.why, "steps.refuse_named") or says(end.why, "steps.impossible_named")
+        assert end.by[0].of.casefold() in task.instruction.casefold()
+        assert f'"{end.by[0].of}"' in (end.why or "")

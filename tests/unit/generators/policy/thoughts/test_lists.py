@@ -61,3 +61,13 @@ def test_a_list_of_which_nothing_is_kept_may_have_no_rows() -> None:
     vain = step(do="read", text="Next", why="I go through the list.")
     assert look(vain, "") == "⟪policy.looks_for_more⟫{}"
     assert "policy.turns⟫" in turn(vain, "")
+
+
+def test_what_a_list_is_read_for_in_vain_is_named_where_the_goal_names_it() -> None:
+    read = READ.model_copy(update={"why": None, "keep": ()})
+    end = step(do="answer", text="No.", purpose="refuse")
+    end = end.model_copy(update={"by": (Fact(of="Lamp"),)})
+    assert '"on": "Lamp"' in look(read, "Open lamp", end)
+    assert "finds_on_named" in look(read, "Open lamp", end)
+    assert "turns_named" in turn(read, "Open lamp", end)
+    assert look(read, "Open it", end) == "⟪policy.looks_for_more⟫{}"

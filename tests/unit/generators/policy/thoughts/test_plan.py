@@ -1,5 +1,6 @@
 """A plan tells the phases of steps, names only what is known, and is as short as people tell it."""
 
+import re
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ EDIT = step(do="click", on="Edit", purpose="edit")
 NAME = step(do="type", on="Name", text="Ada", purpose="type")
 NOTE = step(do="type", on="Note", text="Bo", purpose="type")
 SAVE = step(do="click", on="Save", purpose="save")
+DEED = re.compile("(do|see to) what (is asked|the task asks)")
 END = step(do="answer", text="", purpose="answer")
 
 
@@ -200,3 +202,28 @@ def test_what_is_read_to_see_that_something_may_not_be_done_is_not_planned(
 
     for one in plans(OPEN, FIND, look, end):
         assert not any(word in one for word in ("answer", "reply", "says", "read", "value"))
+
+
+def test_what_turns_out_to_be_impossible_is_planned_as_the_goal_asks_for_it() -> None:
+    read = step(do="read", purpose="look")
+    end = step(do="answer", text="I may not.", purpose="refuse")
+    row, price = Fact(of="Lamp"), Fact(of="Lamp", label="Price", value="£12")
+    change = end.model_copy(update={"by": (row, price)})
+    for one in plans(OPEN, read, change, said="Lamp: Price £12"):
+        assert '"Lamp"' in one
+        assert '"£12" as "Price"' in one
+        assert any(word in one for word in ("save", "keep"))
+    other = end.model_copy(update={"by": (row,)})
+    for one in plans(OPEN, read, other, said="What is Lamp?"):
+        assert '"Lamp"' in one
+        assert DEED.search(one)
+    assert not any('"' in one for one in plans(OPEN, read, change, said="the other"))
+
+
+def test_leave_is_asked_for_after_the_deed_that_needs_it() -> None:
+    ask = step(do="click", on="Ask", purpose="ask")
+    delete = step(do="click", on="Delete", purpose="delete")
+    assert all(DEED.search(one) for one in plans(OPEN, FIND, ROW, ask, END))
+    for one in plans(OPEN, FIND, ROW, delete, ask, END):
+        assert not DEED.search(one)
+        assert "delete" in one or "remove" in one
