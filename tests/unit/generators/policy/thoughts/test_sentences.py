@@ -9,7 +9,8 @@ from generators.policy.sentences.vary import sentence, vary
 
 def told(key: str) -> set[str]:
     """Return what may be said by a key."""
-    said = sentence(key, on="Price", text="12", way="down", next="More", aim="So.")
+    slots = ("on", "name", "other", "more", "way", "fact", "value", "met", "field", "after", "how")
+    said = sentence(key, **dict.fromkeys((*slots, "text", "next", "within"), "Price"))
     return {vary(said, Random(seed)) for seed in range(200)}
 
 
@@ -20,6 +21,13 @@ def told(key: str) -> set[str]:
         ("policy.reads_on", "All rows count"),  # all are read, and some of them count
         ("steps.sort", "comes first"),  # the second one may be asked for
         ("steps.sort", "begins with"),
+        ("steps.fill", "gives"),  # a form may want a date in another way than the task writes it
+        ("remarks.changed", "before"),  # it may have had a third value since
+        ("remarks.gone", "any more"),  # these rows may never have had it
+        ("kinds.condition", "As I have read"),  # it may stand on this page
+        ("slips.saves_again", "It is right"),  # whatever that is
+        ("steps.confirm", 'step: "Price" does'),
+        ("plan.find", "there"),  # no place may have been named
     ],
 )
 def test_no_sentence_claims_what_may_be_otherwise(key: str, claim: str) -> None:
