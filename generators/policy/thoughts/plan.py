@@ -160,13 +160,20 @@ def _short(phases: Sequence[_Phase]) -> list[_Phase]:
 
 
 def _without_echo(phases: Sequence[_Phase]) -> Iterator[_Phase]:
-    """Yield phases, without the name of what is searched where it is found by it, and without what a filter says already."""
+    """Yield phases, without the name of what is searched where it is found by it, and without what a filter says already.
+
+    Whether a page that is not open yet has a search, nobody knows: where that is not told by more than its row, it is left out.
+    """
     found = {one.on for one in phases if one.name == "find"}
+    is_unseen = False
     narrowed = {f'"{one.on}"' for one in phases if one.name == "filter" and one.on}
     for before, one, then in zip(
         (_Phase(""), *phases), phases, (*phases[1:], _Phase("")), strict=False
     ):
         if one.name == "look" and "look_named" in (before.name, then.name):
+            continue
+        is_unseen |= one.name == "go"
+        if one.name == "search" and is_unseen and (not one.on or one.on in found):
             continue
         is_echo = (one.name == "search" and one.on in found) or one.on in narrowed
         yield _Phase(one.name.removesuffix("_by")) if is_echo else one

@@ -227,3 +227,9 @@ def test_leave_is_asked_for_after_the_deed_that_needs_it() -> None:
     for one in plans(OPEN, FIND, ROW, delete, ask, END):
         assert not DEED.search(one)
         assert "delete" in one or "remove" in one
+
+
+def test_a_search_on_a_page_that_is_not_open_yet_is_not_told_without_words_of_its_own() -> None:
+    for one in plans(OPEN, SEARCH, FIND, ROW, EDIT, SAVE, said="Lamp"):
+        assert "search" not in one
+    assert any("search" in one for one in plans(SEARCH, FIND, ROW, EDIT, SAVE, said="Lamp"))
