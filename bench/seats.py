@@ -42,6 +42,7 @@ from bench.loading.seat_room import (
     config_of,
     own_cpu,
     play_many_here,
+    quiet,
     room_of,
     run_many_here,
 )
@@ -74,11 +75,15 @@ async def _added(seats: int, rounds: int) -> Figures:
     """Return ms a step through the door and here, and the CPU of this process a step."""
     times: dict[str, list[float]] = {"here": [], "door": []}
     cpu: dict[str, list[float]] = {"here": [], "door": []}
-    async with room_of(config_of(sessions=seats), blank_seats) as room:
+    config = config_of(
+        sessions=seats, tasks={"unit_size": 4 * seats}, seats={"commit_seconds": 3_600}
+    )
+    async with room_of(config, blank_seats) as room:
         for work in (_steps_here, _steps_there):  # what is made once, as threads
-            await work(room, seats)
+            await work(room, seats, 4 * seats)
         for _ in range(rounds):
             for side, work in (("here", _steps_here), ("door", _steps_there)):
+                await quiet(room)
                 before = own_cpu()
                 took, steps, _ = await work(room, seats, 4 * seats)
                 times[side] += took
@@ -102,6 +107,8 @@ class Turn(NamedTuple):
 
 
 async def _turn(room: Room, work: Awaitable[Played]) -> Turn:
+    """Measure a round, which is a unit: it is committed at its end, and no round before it is then."""
+    await quiet(room)
     before = own_cpu(), browser_cpu(room.clients.pid), room.clients.cpu
     _, steps, seconds = await work
     after = own_cpu(), browser_cpu(room.clients.pid), room.clients.cpu
@@ -144,6 +151,11 @@ async def _steps_there(room: Room, seats: int, episodes: int | None = None) -> P
     return found
 
 
+def _config(seats: int, sections: Figures) -> RunConfig:
+    tasks = {"unit_size": seats, **sections.get("tasks", {})}
+    return config_of(sessions=seats, tasks=tasks, seats={"commit_seconds": 3_600})
+
+
 WORLDS = {"sources": ["worlds"], "include": ["shop/find"], "seeds": [0, 2 * TASKS - 1]}
 
 
@@ -152,7 +164,7 @@ async def measure_rate(rounds: int = 3, seats: int = SEATS) -> Figures:
     found: Figures = {"rate_seats": seats, "rate_rounds": rounds, "min_rate": MIN_RATE}
     sites: dict[str, Figures] = {"miniwob": {}, "worlds": {"tasks": WORLDS}}
     for site, sections in sites.items():
-        config = config_of(sessions=seats, **sections)
+        config = _config(seats, sections)
         found |= await _rate(f"step_{site}", config, rounds, _steps_here, _steps_there)
     async with scripted_engine("--delay-ms", ENGINE_MS) as engine:
         asked = {"endpoint": engine, "sampling": {"max_tokens": 128}}
@@ -166,7 +178,7 @@ async def measure_rate(rounds: int = 3, seats: int = SEATS) -> Figures:
             return told
 
         for site, sections in sites.items():
-            config = config_of(sessions=seats, **sections)
+            config = _config(seats, sections)
             found |= await _rate(f"run_{site}", config, rounds, here, there)
     return found
 

@@ -9,7 +9,7 @@ import psutil
 
 from bench.loading.blank_pages import blank_seats
 from bench.loading.seat_clients import STEPS, WAYS
-from bench.loading.seat_room import Open, Room, clients, config_of, own_cpu, room_of
+from bench.loading.seat_room import Open, Room, clients, config_of, own_cpu, quiet, room_of
 from bench.measuring.process import pss_mb
 from flows.serving.opening import open_seats
 from flows.serving.seating import Seats
@@ -28,12 +28,13 @@ async def measure_deaths(count: int = 1_000, seats: int = 8) -> Figures:
         async with room_of(config, opening) as room:
             given = {"url": room.url, "at_once": seats}
             await room.clients.ask("die_many", clients=2 * seats, **given)
-            await _quiet(room)
+            await asyncio.sleep(5)
+            await quiet(room)
             before = _left(room.seats)
             died = await room.clients.ask("die_many", clients=count, **given)
             await asyncio.sleep(5)
             after = _left(room.seats)
-            await _quiet(room)
+            await quiet(room)
             buried = await room.clients.ask("bury")
             later = _left(room.seats)
         held = all(after[key] <= before[key] for key in ("leases", "seats", "renderers"))
@@ -46,15 +47,6 @@ async def measure_deaths(count: int = 1_000, seats: int = 8) -> Figures:
             f"deaths_{name}_held": held,
         }
     return found
-
-
-async def _quiet(room: Room) -> None:
-    """Wait until everything that ended is committed: units are closed after a second."""
-    keeper = room.seats.keeper
-    async with asyncio.timeout(300):
-        await asyncio.sleep(5)
-        while keeper.committed < keeper.kept:  # noqa: ASYNC110 - the keeper says no event
-            await asyncio.sleep(0.2)
 
 
 def _left(seats: Seats) -> dict[str, int]:
@@ -85,7 +77,7 @@ async def measure_repeats(episodes: int = 64, seats: int = 8) -> Figures:
     async with room_of(config, blank_seats) as room:
         given = {"url": room.url, "seats": seats, "episodes": episodes}
         found = await room.clients.ask("stumble_many", **given)
-        await _quiet(room)
+        await quiet(room)
         acted = room.seats.counts["steps"]
     wanted = episodes * STEPS
     return {

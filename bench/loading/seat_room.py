@@ -121,6 +121,14 @@ async def room_of(config: RunConfig, opening: Open) -> AsyncIterator[Room]:
         yield Room(seats, url, there)
 
 
+async def quiet(room: Room) -> None:
+    """Wait until everything that ended is committed."""
+    keeper = room.seats.keeper
+    async with asyncio.timeout(900):
+        while room.seats.turnstile.in_use or keeper.committed < keeper.kept:  # noqa: ASYNC110 - no event says it
+            await asyncio.sleep(0.2)
+
+
 class Given:
     """A policy that takes the actions of the clients at once, and notes the ms from each to the next page."""
 
