@@ -258,8 +258,6 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
         facts = setting.facts(target, frozenset({Kind.TEXT, Kind.CHOICE, Kind.DATE}))
         if not facts:
             continue
-        title = setting.title(entity, row)
-        nothing = sentence("kinds.loose", row=" ".join(title.split()), link=link.label)
         return Draft(
             {
                 **(names := setting.names(view, entity, row)),
@@ -267,8 +265,8 @@ def _loose_link(setting: Setting, random: Random) -> Draft | None:
                 "link": FieldSaid((link,), row_of(names)),
                 "field": FieldSaid((random.choice(facts),), row_of(names), (link,)),
             },
-            Expectation(answer=IMPOSSIBLE, looked=(title,)),
-            (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE, nothing)),
+            Expectation(answer=IMPOSSIBLE, looked=(setting.title(entity, row),)),
+            (*to_row(setting, view, entity, row, reads=(link,)), answer(IMPOSSIBLE)),
             like="join",
         )
     return None

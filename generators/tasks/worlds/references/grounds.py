@@ -38,7 +38,9 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
     def ground(step: ReferenceStep) -> ReferenceStep:
         name = step.on or ""
         if step.do is Do.ANSWER and step.why is None and _says_no(step):
-            return step.model_copy(update={"by": _asked(setting, goal, words)})
+            why = _loose(words, step.text or "")
+            by = () if why else _asked(setting, goal, words)
+            return step.model_copy(update={"by": by, "why": why})
         if step.do is Do.READ and step.keep and step.why is None:
             return _with_aim(setting, step, goal, words)
         if step.why is not None or name in goal.told:
@@ -58,6 +60,14 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
 def _says_no(step: ReferenceStep) -> bool:
     """Return whether an answer says that a task cannot be done."""
     return step.purpose is Purpose.REFUSE or step.text == IMPOSSIBLE
+
+
+def _loose(words: Mapping[str, Said], text: str) -> str | None:
+    """Return why an answer says that a row is linked to nothing; None: it does not, as there is no such row."""
+    row, field = row_of(words), words.get("field")
+    if row is None or row.row is None or not isinstance(field, FieldSaid) or not field.via:
+        return None
+    return sentence("kinds.loose", row=_plain(row.title), link=field.via[0].label, text=text)
 
 
 def _asked(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> tuple[Fact, ...]:

@@ -32,8 +32,11 @@ _READS = {
 }
 """The keys of steps that change nothing."""
 
-_MISSING = {"impossible_named", "refuse_named"}
-"""The keys of answers that say what there is not."""
+_SAYS_NO = {"impossible", Purpose.REFUSE}
+"""The keys of answers that something cannot be done."""
+
+_MISSING = "missing"
+"""The key of those that name what there is not."""
 
 _UNNAMED = (Do.LOOK, Do.FIND, Do.READ, Do.WAIT)
 """What does not visit the thing that it names."""
@@ -48,7 +51,7 @@ def think(
     """Return a reference with a thought for each step that lacks one; `goal` is the task's instruction."""
 
     def why(step: ReferenceStep, key: str) -> str:
-        on = step.by[0].of if key in _MISSING else step.on
+        on = step.by[0].of if key == _MISSING else step.on
         told = sentence(f"steps.{key}", on=on, text=step.text, within=step.within)
         return vary(step.why or told, random)
 
@@ -80,7 +83,7 @@ def _keys(steps: Sequence[ReferenceStep], goal: str, answer_kind: str) -> Iterat
                 key = _ending(text, answer_kind, last)
             case _:
                 pass
-        key = f"{key}_named" if step.by and f"{key}_named" in _MISSING else key
+        key = _MISSING if step.by and key in _SAYS_NO else key
         if step.do not in _UNNAMED:
             visited.add(step.on)
         if step.purpose in _CHANGES | _ELSEWHERE:
