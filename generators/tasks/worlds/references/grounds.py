@@ -25,6 +25,9 @@ from generators.tasks.worlds.references.steps import OPENS_ROW, Steps
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import MAX_KEPT, Do, Fact, Purpose, ReferenceStep
 
+_QUOTES = set("\"'“”„‘’«»「」")
+"""Marks of names that are not said without quotation marks around them."""
+
 _LARGER = {"after", "above"}
 """The terms before a bound that a value is larger than."""
 
@@ -38,7 +41,7 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
     def ground(step: ReferenceStep) -> ReferenceStep:
         name = step.on or ""
         if step.do is Do.ANSWER and step.why is None and _says_no(step):
-            why = _loose(words, step.text or "")
+            why = _loose(words)
             by = () if why else _asked(setting, goal, words)
             return step.model_copy(update={"by": by, "why": why})
         if step.do is Do.READ and step.keep and step.why is None:
@@ -62,19 +65,21 @@ def _says_no(step: ReferenceStep) -> bool:
     return step.purpose is Purpose.REFUSE or step.text == IMPOSSIBLE
 
 
-def _loose(words: Mapping[str, Said], text: str) -> str | None:
+def _loose(words: Mapping[str, Said]) -> str | None:
     """Return why an answer says that a row is linked to nothing; None: it does not, as there is no such row."""
     row, field = row_of(words), words.get("field")
     if row is None or row.row is None or not isinstance(field, FieldSaid) or not field.via:
         return None
-    return sentence("kinds.loose", row=_plain(row.title), link=field.via[0].label, text=text)
+    if set(row.title) & _QUOTES:
+        return None
+    return sentence("kinds.loose", row=_plain(row.title), link=field.via[0].label)
 
 
 def _asked(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> tuple[Fact, ...]:
     """Return the row that a goal speaks of, and what it is to have; nothing where the goal does not name it."""
     row = row_of(words)
     name = _plain(row.title) if row is not None else ""
-    if not name or '"' in name or not names(goal.text, name):
+    if not name or set(name) & _QUOTES or not names(goal.text, name):
         return ()
     stated = (said for said in words.values() if isinstance(said, ValuesSaid))
     values = (
