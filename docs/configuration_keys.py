@@ -69,7 +69,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/serving/step_door.py": _all("seats", "silence_seconds max_waiting"),
     "flows/serving/tools.py": _all("seats", "silence_seconds max_waiting"),
     "flows/serving/opening.py": ("seats.commit_seconds", "tasks.unit_size"),
-    "flows/serving/client_engines.py": ("seats.engines",),
+    "flows/serving/run_door.py": ("seats.engines",),
     "flows/serving/stream.py": ("seats.max_staleness",),
     "generators/engine/vllm/supervisor.py": ("engine.wedged_seconds",),
     "generators/engine/vllm/command.py": _all("engine", "model command args revision"),

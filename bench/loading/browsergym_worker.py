@@ -74,6 +74,7 @@ def main(task: str, steps: str, chromium: str) -> None:
     print(json.dumps({"first": first, "again": again}), flush=True)
     sys.stdin.readline()
     begun, used, errors = time.perf_counter(), cpu(), 0
+    seen: dict[str, Any] = {}
     for step in range(int(steps)):
         seen, _, over, cut, _ = env.step(f"mouse_click({24}, {90 + 22 * (step % 5)})")
         errors += bool(seen["last_action_error"]) or over or cut

@@ -173,7 +173,7 @@ class EpisodeKeeper:
             if unit_id in spooled and not await context.lake.has(unit_id):
                 tasks = {one: await self._tasks.get(unit_id, one) for one in task_ids}
                 attempts = [
-                    await self._planned(unit_id, episode_id, tasks)
+                    await self._plan_of(unit_id, episode_id, tasks)
                     for episode_id in sorted(spooled[unit_id])
                 ]
                 await self._commit_unit(unit_id, attempts, [])
@@ -185,7 +185,7 @@ class EpisodeKeeper:
             await self._tasks.discard(unit_id)
         return found
 
-    async def _planned(
+    async def _plan_of(
         self, unit_id: str, episode_id: str, tasks: dict[str, Task]
     ) -> PlannedAttempt:
         episode = await self._context.spool.get(unit_id, episode_id)

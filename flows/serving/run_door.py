@@ -32,6 +32,7 @@ from generators.policy.protocol import Policy
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import LogprobsMode, PolicyName, PolicySection
 from schemas.episodes.call import versions_of
+from schemas.episodes.episode import Episode
 from schemas.episodes.viewport import Viewport
 from schemas.errors import BadConfig, NoEngine, NotFound
 from schemas.tasks.selector import Selector
@@ -169,6 +170,12 @@ class RunDoor:
             )
             if any(policy.lost for policy in policies):
                 self.engines.forget(engine)
+        return self._answer(task, episode, asked, line)
+
+    def _answer(
+        self, task: Task, episode: Episode, asked: RunRequest, line: VersionLine
+    ) -> JsonObject:
+        """Return what a client is told of an episode."""
         versions, allowed = versions_of(episode.calls), self._seats.config.seats.max_staleness
         line.note(versions)
         weights, stale = weights_answer(versions, line, allowed)

@@ -55,7 +55,7 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "9"
+    version = "10"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and the parts that could not be compared."""

@@ -28,10 +28,11 @@ from source_tree import modules as sources
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
 from schemas.configuration.config import RunConfig, config_keys, resolve
+from schemas.configuration.seats_section import SeatClient
 from schemas.configuration.sections import PriceSection, RoleSection
 
 PAGE = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-FREE = ("accept.min_scores", "sites")
+FREE = ("accept.min_scores", "seats.clients", "sites")
 """Tables whose keys are names of the user's choice."""
 
 IDENTITY = (
@@ -65,6 +66,7 @@ def _there_are() -> set[str]:
     for role in ("policy.localizer", "policy.validator"):
         keys |= {f"{role}.{key}" for key in RoleSection.model_fields}
     keys |= {f"engine.usd_per_million.{key}" for key in PriceSection.model_fields}
+    keys |= {f"seats.clients.{key}" for key in SeatClient.model_fields}
     return keys | {f"{OPTIONS}.{key}" for kind in DIALECTS.values() for key in kind.model_fields}
 
 

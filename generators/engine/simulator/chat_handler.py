@@ -219,7 +219,7 @@ class ChatHandler:
                 elif delay and not chat.stream:
                     await self.weights.write(asyncio.sleep(delay / 2), ended)
         except Aborted:
-            reply = reply.aborted()
+            reply = reply.abort()
         return reply, delay / 2 / (len(reply.ids) // STREAM_TOKENS + 3)
 
     async def _send(

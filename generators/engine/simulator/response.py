@@ -96,7 +96,7 @@ class TokenizedReply:
     ids: tuple[int, ...]
     finish: str
 
-    def aborted(self) -> "TokenizedReply":
+    def abort(self) -> "TokenizedReply":
         """Return the reply as it is when it is ended half-way."""
         half = len(self.ids) // 2
         return replace(self, pieces=self.pieces[:half], ids=self.ids[:half], finish=ABORTED)

@@ -7,6 +7,7 @@ parses the reply.
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -58,10 +59,7 @@ class RecordedEngine:
             role=role,
             engine=engine_label(model.engine.card, reply.endpoint),
             model=model_name(reply.model),
-            weights_version=reply.weights[0].version
-            if reply.weights
-            else self._account.told_version,
-            weights_spans=reply.weights if len(reply.weights) > 1 else None,
+            **self._weights_of(reply),
             prompt_sha256=model.prompt.prompt_sha256,
             image_steps=tuple(picture.step for picture in pictures),
             sent_width=pictures[-1].width if pictures else None,
@@ -96,6 +94,14 @@ class RecordedEngine:
         waited_ms = max(reply.queue_ms or 0.0, reply.paused_ms)
         self._account.stopwatch.charge((reply.total_ms - waited_ms) / 1_000)
         return reply
+
+    def _weights_of(self, reply: Reply) -> dict[str, Any]:
+        """Return the columns of a call about the weights that wrote its reply."""
+        told = self._account.told_version
+        return {
+            "weights_version": reply.weights[0].version if reply.weights else told,
+            "weights_spans": reply.weights if len(reply.weights) > 1 else None,
+        }
 
     def _message_rows(self, messages: Sequence[Message]) -> list[JsonValue]:
         """Return the messages as a row records them.

@@ -57,7 +57,7 @@ def proofs(action: Action, sight: Sight, past: Past) -> Iterator[Remark]:
     if action.text:
         yield from _of_answer(action.text, sight, past.notes)
         return
-    saved = dict(_saved(past.done))
+    saved = dict(_find_saved(past.done))
     for label, value in visible.facts(sight):
         if past.before.get(label, value) != value:
             yield Remark("changed", label, value, past.before[label])
@@ -69,7 +69,7 @@ def proofs(action: Action, sight: Sight, past: Past) -> Iterator[Remark]:
     for label, text in saved.items():  # as on a page of settings, which is a form
         if visible.holds_text(label, text, sight):
             yield Remark("entered", label, text)
-    name = _deleted(past.done)
+    name = _find_deleted(past.done)
     if name and visible.rows(sight).names and not sight.shows(name):
         yield Remark("gone", name)
 
@@ -104,7 +104,7 @@ def _of_answer(text: str, sight: Sight, notes: Written) -> Iterator[Remark]:
         yield Remark("all_seen", seen[0], seen[-1], text)
 
 
-def _saved(done: Sequence[Taken]) -> Iterator[tuple[str, str]]:
+def _find_saved(done: Sequence[Taken]) -> Iterator[tuple[str, str]]:
     """Yield what was entered into the form that was saved last, by the labels of its fields."""
     saves = [at for at, one in enumerate(done) if one.sends or one.step.purpose in _SAVES]
     last = saves[-1] if saves else 0
@@ -130,7 +130,7 @@ def _in_cell(done: Sequence[Taken], sight: Sight) -> Iterator[Remark]:
         yield Remark("cell", name or "", text or "")
 
 
-def _deleted(done: Sequence[Taken]) -> str:
+def _find_deleted(done: Sequence[Taken]) -> str:
     """Return the name of the row that was deleted last; empty: none was, or its page was opened otherwise."""
     last = done[-1] if done else None
     if last is None or last.step.purpose is not Purpose.CONFIRM:

@@ -20,7 +20,7 @@ _SHORTEST, _LONGEST = 3, 60
 
 def looks(step: ReferenceStep, course: Course, goal: str, *, way: str, scrolls: int) -> str:
     """Return why a list is scrolled: `way` is `on` or `up`, where it may have changed since it was seen."""
-    missing = _missing(step, course, goal)
+    missing = _find_missing(step, course, goal)
     if missing:
         return sentence(f"policy.finds_{way}_named", on=missing)
     if step.do is Do.READ and not step.keep and way == "on":
@@ -38,7 +38,7 @@ def turns(step: ReferenceStep, course: Course, goal: str, *, scrolls: int) -> st
     """Return why the next rows of a list are loaded."""
     if _is_named(step, course, goal):
         return sentence("policy.turns_named", on=step.on, next=step.text)
-    if missing := _missing(step, course, goal):
+    if missing := _find_missing(step, course, goal):
         return sentence("policy.turns_named", on=missing, next=step.text)
     aim = _aim(step, scrolls) if step.do is Do.READ else None
     if aim:
@@ -54,7 +54,7 @@ def _is_named(step: ReferenceStep, course: Course, goal: str) -> bool:
     return step.on is not None and is_known(step.on, course, goal)
 
 
-def _missing(step: ReferenceStep, course: Course, goal: str) -> str:
+def _find_missing(step: ReferenceStep, course: Course, goal: str) -> str:
     """Return the name of what a list is read for in vain, if it is known; empty: it is read for something else."""
     name = missing_name(course.to_come) if step.do is Do.READ and not step.keep else ""
     return name if name and is_known(name, course, goal) else ""

@@ -200,7 +200,7 @@ def _together(phases: Sequence[_Phase]) -> _Phase:
 
 def _phases(steps: Sequence[ReferenceStep], known: Known) -> Iterator[_Phase]:
     """Yield the phase of each step, without a name if it is of none, and what is known of what it is about."""
-    asked, missing = _asked(steps, known), missing_name(steps)
+    asked, missing = _find_asked(steps, known), missing_name(steps)
     steps = _foreseen(steps)
     for at, step in enumerate(steps):
         on = step.on or ""
@@ -235,7 +235,7 @@ def missing_name(steps: Sequence[ReferenceStep]) -> str:
     return last.by[0].of if last is not None and last.do is Do.ANSWER and last.by else ""
 
 
-def _asked(steps: Sequence[ReferenceStep], known: Known) -> list[_Phase]:
+def _find_asked(steps: Sequence[ReferenceStep], known: Known) -> list[_Phase]:
     """Return the phases that a task asks for and that turn out to be impossible: nobody knows that beforehand."""
     if not steps or not _says_no(steps[-1]) or _change(steps):
         return []

@@ -18,7 +18,7 @@ from generators.tasks.resolver.particles import (
     precedes_noun,
 )
 from generators.tasks.resolver.passage import Passage
-from generators.tasks.resolver.place import TEXTS, Place
+from generators.tasks.resolver.place import Place
 from generators.tasks.resolver.roles import Role
 from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.spoken import Frame, frames_at
@@ -288,7 +288,7 @@ class Pairing:
                 (one, start)
                 for one in frames_at(frames, self._passage.words, item.end, places, self._words)
                 if (start := self._start(item, one, places)) is not None
-                and self._is_fit(one.sense, item)
+                and self._place.is_fit(one.sense, item)
                 if one.is_predicate or not self._is_noun(item, one.sense.entity)
             ]
             if not found:
@@ -394,17 +394,7 @@ class Pairing:
             return False
         if Cue.AND in before.cues and before.number:
             before = items[before.number - 1]
-        is_told = (
-            before.is_value
-            and not before.has(*TITLES)
-            and self._passage.roles[before.number] is Role.COND
-        )
+        is_cond = self._passage.roles[before.number] is Role.COND
+        is_told = before.is_value and not before.has(*TITLES) and is_cond
         is_row = frame.is_predicate and not frame.is_reduced and before.has(*TITLES)
         return before.has(Sort.ONE, Sort.MANY) or before.number in self.framed or is_told or is_row
-
-    def _is_fit(self, sense: Sense, item: Item) -> bool:
-        entity = self._place.world.entity(sense.entity)
-        field = entity.field(sense.name)
-        if field.kind in TEXTS and not item.quoted:
-            return any(one.sort is Sort.TEXT and one.name == sense.name for one in item.senses)
-        return self._place.fits(entity, field, item)

@@ -4,7 +4,7 @@ from datetime import date
 
 from generators.tasks.resolver.mentions import TITLES, Item
 from generators.tasks.resolver.roles import Pair
-from generators.tasks.resolver.senses import Sort
+from generators.tasks.resolver.senses import Sense, Sort
 from generators.tasks.resolver.tokens import key_of
 from generators.tasks.resolver.vocabulary import has_tag, show_fact, tags_in
 from generators.tasks.resolver.words import Cue
@@ -30,6 +30,14 @@ class Place:
     def row(self, entity: str, number: int) -> Row:
         """Return a row by its id."""
         return self._by_id[entity][number]
+
+    def is_fit(self, sense: Sense, item: Item) -> bool:
+        """Return whether a mention may be a value of the field that a sense is of; a text only if it is a text of it."""
+        entity = self.world.entity(sense.entity)
+        field = entity.field(sense.name)
+        if field.kind in TEXTS and not item.quoted:
+            return any(one.sort is Sort.TEXT and one.name == sense.name for one in item.senses)
+        return self.fits(entity, field, item)
 
     def rows_of(self, entity: str) -> list[Row]:
         """Return an entity's rows."""

@@ -208,11 +208,11 @@ class Scene(Passage):
 
     def _make(self, item: Item) -> Pair:
         if item.number in self._pairing.framed:
-            over, negated = self.bound(item)
+            over, negated = self.bound_of(item)
             role = Role.COND if over is not None else self._framed_role(item)
             return Pair(item, None, role, over, negated)
         label = self._pairing.labels.get(item.number)
-        over, negated = self.bound(item)
+        over, negated = self.bound_of(item)
         role = Role.COND if over is not None else self._role(item, label)
         return Pair(item, label, role, over, negated)
 
@@ -296,7 +296,7 @@ class Scene(Passage):
         is_verb = self.words[item.place] in words.be or self.words[item.place] in words.have
         return is_row and is_verb and item.has(Sort.CHOICE) and item.end - item.place > 1
 
-    def bound(self, item: Item) -> tuple[Cue | None, bool]:
+    def bound_of(self, item: Item) -> tuple[Cue | None, bool]:
         """Return `above` or `below`, if it stands before a value, and whether the value is said not to be."""
         if self.is_head_last:
             return self._bound_behind(item)

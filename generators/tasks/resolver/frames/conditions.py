@@ -164,7 +164,7 @@ def _set(
 ) -> Attempt:
     (entity, row), (when, then, other), (fact, field) = subject, told, fields
     known = {pair.item.number: pair for pair in scene.pairs}
-    pair = known.get(when.number) or Pair(when, None, Role.COND, *scene.bound(when))
+    pair = known.get(when.number) or Pair(when, None, Role.COND, *scene.bound_of(when))
     is_so = scene.place.holds(pair, entity, fact, row)
     values = scene.place.values(entity, field, then if is_so else other)
     if len(values) != 1:

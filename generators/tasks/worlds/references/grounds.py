@@ -25,7 +25,9 @@ from generators.tasks.worlds.references.steps import OPENS_ROW, Steps
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import MAX_KEPT, Do, Fact, Purpose, ReferenceStep
 
-_QUOTES = set("\"'“”„‘’«»「」")
+_QUOTES = set(
+    "\"'\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}„\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}«»「」"
+)
 """Marks of names that are not said without quotation marks around them."""
 
 _LARGER = {"after", "above"}
@@ -42,7 +44,7 @@ def with_grounds(setting: Setting, steps: Steps, *, goal: Goal, words: Mapping[s
         name = step.on or ""
         if step.do is Do.ANSWER and step.why is None and _says_no(step):
             why = _loose(words)
-            by = () if why else _asked(setting, goal, words)
+            by = () if why else _facts_asked(setting, goal, words)
             return step.model_copy(update={"by": by, "why": why})
         if step.do is Do.READ and step.keep and step.why is None:
             return _with_aim(setting, step, goal, words)
@@ -75,7 +77,7 @@ def _loose(words: Mapping[str, Said]) -> str | None:
     return sentence("kinds.loose", row=_plain(row.title), link=field.via[0].label)
 
 
-def _asked(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> tuple[Fact, ...]:
+def _facts_asked(setting: Setting, goal: Goal, words: Mapping[str, Said]) -> tuple[Fact, ...]:
     """Return the row that a goal speaks of, and what it is to have; nothing where the goal does not name it."""
     row = row_of(words)
     name = _plain(row.title) if row is not None else ""
