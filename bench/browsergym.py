@@ -164,7 +164,7 @@ def main() -> int:
     parser.add_argument(
         "--python", required=True, help="an interpreter that has browsergym-miniwob"
     )
-    parser.add_argument("--sessions", type=int, default=8)
+    parser.add_argument("--sessions", type=int, default=16)
     parser.add_argument("--steps", type=int, default=STEPS - 1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--keep", action="store_true", help="keep the result in bench/results")
