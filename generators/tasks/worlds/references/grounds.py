@@ -25,9 +25,7 @@ from generators.tasks.worlds.references.steps import OPENS_ROW, Steps
 from generators.worlds.state.database import Row
 from schemas.tasks.reference import MAX_KEPT, Do, Fact, Purpose, ReferenceStep
 
-_QUOTES = set(
-    "\"'\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}„\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}«»「」"
-)
+_QUOTES = set("\"'“”„«»「」\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}")
 """Marks of names that are not said without quotation marks around them."""
 
 _LARGER = {"after", "above"}
