@@ -2,7 +2,7 @@
 
 Every figure is a ratio or a difference of two measurements of one run, in turns. The clients are in another process.
 
-* **added**: milliseconds that the step door adds to a step, with pages that cost nothing, at 1 and at 8 seats: the
+* **added**: milliseconds that the step door adds to a step of as many seats of this process, with pages that cost nothing: the
   clients measure each step from sending to answer, and the same actions are measured in this process without a door.
   Lines: p50 at most 5 ms, p99 at most 20 ms.
 * **rate**: steps a second at 64 seats through a door, against rollouts of the same actions in this process, on
@@ -15,18 +15,20 @@ Every figure is a ratio or a difference of two measurements of one run, in turns
 * **memory**: this process after the last tenth of many steps against the second tenth, on pages that cost nothing and
   in browsers, those included. Line: at most 1.05.
 
-`python -m bench.seats NAME…` measures some of them; `NAME=SIZE` at a size that is not the standard one.
+`python -m bench.seats NAME…` measures some of them; `NAME=SIZE` at a size that is not the standard one. `--keep` keeps what
+was measured so.
 """
 
 import asyncio
 import json
 import statistics
 import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from bench.loading.blank_pages import blank_seats
-from bench.loading.seat_clients import TASKS, Played
+from bench.loading.seat_clients import STEPS, TASKS, Played, action
 from bench.loading.seat_faults import (
     SEATS,
     Figures,
@@ -49,7 +51,9 @@ from bench.loading.seat_room import (
 from bench.loading.serving import scripted_engine
 from bench.measuring.result import report
 from flows.serving.opening import open_seats
+from generators.seats.actions import read_message
 from schemas.configuration.config import RunConfig
+from schemas.tasks.selector import Selector
 
 MAX_P50_MS, MAX_P99_MS = 5.0, 20.0
 MIN_RATE = 0.95
@@ -79,10 +83,10 @@ async def _added(seats: int, rounds: int) -> Figures:
         sessions=seats, tasks={"unit_size": 4 * seats}, seats={"commit_seconds": 3_600}
     )
     async with room_of(config, blank_seats) as room:
-        for work in (_steps_here, _steps_there):  # what is made once, as threads
+        for work in (_seats_here, _steps_there):  # what is made once, as threads
             await work(room, seats, 4 * seats)
         for _ in range(rounds):
-            for side, work in (("here", _steps_here), ("door", _steps_there)):
+            for side, work in (("here", _seats_here), ("door", _steps_there)):
                 await quiet(room)
                 before = own_cpu()
                 took, steps, _ = await work(room, seats, 4 * seats)
@@ -141,6 +145,27 @@ async def _rate(name: str, config: RunConfig, rounds: int, here: Any, there: Any
     return found
 
 
+async def _seats_here(room: Room, seats: int, episodes: int) -> Played:
+    """Play episodes at seats of this process, so many at once, which wait for each other as clients of a door do."""
+    times, free, begun = list[float](), asyncio.Semaphore(seats), time.perf_counter()
+
+    async def one(index: int) -> int:
+        async with free:
+            lease = await room.seats.take("here", Selector(index=index % TASKS))
+            await lease.look()
+            for step in range(STEPS):
+                asked = time.perf_counter()
+                await lease.step(read_message({"action": action(step), "step": step}))
+                if step:  # as through the door
+                    times.append((time.perf_counter() - asked) * 1e3)
+            await room.seats.leave(lease)
+        return STEPS
+
+    async with asyncio.TaskGroup() as group:
+        playing = [group.create_task(one(index)) for index in range(episodes)]
+    return times, sum(task.result() for task in playing), time.perf_counter() - begun
+
+
 async def _steps_here(room: Room, seats: int, episodes: int | None = None) -> Played:
     return await play_many_here(room.seats, seats, episodes or seats)
 
@@ -183,6 +208,8 @@ async def measure_rate(rounds: int = 3, seats: int = SEATS) -> Figures:
     return found
 
 
+KEEP = "--keep"
+
 MEASURES: dict[str, Callable[..., Awaitable[Figures]]] = {
     "added": measure_added,
     "rate": measure_rate,
@@ -197,11 +224,12 @@ MEASURES: dict[str, Callable[..., Awaitable[Figures]]] = {
 async def main(asked: Sequence[str]) -> int:
     """Measure, print and keep the figures; return 1 if a line is missed."""
     figures: Figures = {"bench": "seats"}
-    for name, _, size in (one.partition("=") for one in asked or MEASURES):
+    names = [one for one in asked if one != KEEP]
+    for name, _, size in (one.partition("=") for one in names or MEASURES):
         figures |= await MEASURES[name](*map(int, filter(None, size.split(","))))
         print(json.dumps(figures), file=sys.stderr)
     figures["held"] = all(value for key, value in figures.items() if key.endswith("_held"))
-    report(figures)
+    report(figures, keep="seats" if KEEP in asked else None)
     return 0 if figures["held"] else 1
 
 
