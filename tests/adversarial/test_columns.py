@@ -18,6 +18,7 @@ from support.episodes.altered_episodes import call, changed, defects, examined, 
 
 from schemas.base import Record
 from schemas.episodes.action import Click
+from schemas.episodes.call import WeightsSpan
 from schemas.episodes.episode import Episode, FailedTry, PolicyKind, StopReason, ThoughtSource
 from schemas.episodes.mistake import InjectedMistake
 from schemas.episodes.observation import Screenshot
@@ -230,10 +231,13 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
         "expires_at": "a word of the task file",
         "original_instruction": "a word of the task file, which reads it as the task's own goal",
         "rephrased_by": "a word of the task file",
-        "split": "a word of the task file; publication decides where it has none",
+        "split": "a word of the task file, or of the registry of splits",
+        "split_version": "the registry's version; publication refuses one that says otherwise",
     },
     "episodes": {
         "unit_id": "made from the tasks of the whole unit; the audit derives it",
+        "asked_group": "the client's own word for attempts that belong together",
+        "asked_group_size": "the client's own word",
         "policy": "the same actions may be anybody's",
         "privileged": "who wrote a model's replies shows in nothing else; of a teacher `structure` knows",
         "engine_version": "the server's own word",
@@ -292,6 +296,7 @@ NEW: Mapping[str, object] = {
     "tasks.page": PageFacts(locale="de-DE"),
     "tasks.reference": REFERENCE.validate_python([{"do": "answer", "text": "42"}]),
     "episodes.delta": Delta(),
+    "calls.weights_spans": (WeightsSpan(version="7"),),
     "calls.prompt_token_ids": (1, 2, 3),
     "calls.image_steps": (1,),
     "calls.completion_logprobs": None,
