@@ -381,23 +381,20 @@ def test_a_run_over_applications_is_refused_by_the_core_alone(
 @pytest.mark.usefixtures("with_applications")
 def test_beside_the_plugin_the_core_has_its_applications(installed: Path, tmp_path: Path) -> None:
     python, serve = installed / "python", ("-m", "generators.sites.installable", "serve")
-
     shown = _run(installed / "stepmill", "sites", "install", "--help", cwd=tmp_path)
     assert all(name in shown.stdout for name in PACKAGE_OF)
     served = _run(python, *serve, "gitea", cwd=tmp_path)
     assert served.returncode == 2
     assert "there is no application 'gitea'; there are datasette, " in served.stderr
     _must(python, "-m", "stepmill_applications", "fossil", "--seeds=4", cwd=tmp_path)
-    shipped = (ROOT / "configs/apps/fossil.jsonl").read_bytes()
-    assert (tmp_path / "tasks.jsonl").read_bytes() == shipped
+    shipped = ROOT / "configs/apps/fossil.jsonl"
+    assert (tmp_path / "tasks.jsonl").read_bytes() == shipped.read_bytes()
 
 
 @pytest.mark.full
 @pytest.mark.usefixtures("with_applications")
 def test_the_doctor_names_the_plugins_applications(installed: Path, tmp_path: Path) -> None:
     found = _diagnoses(installed, tmp_path)
-
-    assert found.keys() > {
-        f"application '{name}' of stepmill-applications 0.1.0" for name in PACKAGE_OF
-    }
+    named = {f"application '{name}' of stepmill-applications 0.1.0" for name in PACKAGE_OF}
+    assert found.keys() > named
     assert not any(line.startswith("no package stepmill") for line in found)

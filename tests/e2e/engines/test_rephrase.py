@@ -19,7 +19,7 @@ from schemas.tasks.task import Task
 ACCEPT = {"STEPMILL_ACCEPT__PASSED": '["outcome"]'}
 """What a run's episodes meet that no other verifier has looked at."""
 
-PAID = 3
+PAID = 9
 """So many lines the file of a killed call has at least."""
 
 KINDS = ("edit", "find", "delete", "create", "count")

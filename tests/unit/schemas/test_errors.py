@@ -61,6 +61,7 @@ def test_a_failure_survives_a_process_boundary() -> None:
 def test_only_what_surrounds_the_policy_is_an_environment_failure() -> None:
     assert set(FailureKind) - ENVIRONMENT_FAILURES == {
         FailureKind.POLICY,
+        FailureKind.CLIENT,
         FailureKind.ENGINE,
         FailureKind.INTERNAL,
     }

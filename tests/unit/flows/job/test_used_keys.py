@@ -43,6 +43,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "audit": (("audit", "RUN"), "publish.include_rejected=true", "publish.to=['TO']"),
     "compact": (("compact", "RUN"), "browser.sessions=2", "storage.shard_mb=4"),
     "sites check": (("sites", "check", "shop"), "storage.shard_mb=4", "tasks.seeds=[3,3]"),
+    "stream": (("stream", "RUN"), "tasks.attempts=3", "seats.max_staleness=2"),
     "show": (("show", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (

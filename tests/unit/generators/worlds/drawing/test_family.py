@@ -114,7 +114,7 @@ def test_the_files_that_ship_are_good_and_short(name: str) -> None:
         (
             "\ntitle",
             "\nsplit = 'spare'\ntitle",
-            "split: Input should be 'train', 'validation' or 'test'",
+            "split: Extra inputs are not permitted",
         ),
         ("[words]", "[words", "invalid TOML: "),
         ("[words]", "[colours]\na = 1\n[words]", "colours: Extra inputs are not permitted"),
