@@ -29,6 +29,7 @@ from flows.serving.tokens import CLIENT
 from flows.serving.versions import VersionLine
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
+from generators.seats.actions import mistakes_in
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import LogprobsMode, PolicyName, PolicySection
 from schemas.episodes.call import versions_of
@@ -101,15 +102,7 @@ def read_run(body: bytes) -> RunRequest:
     try:
         return RunRequest.model_validate_json(body)
     except ValidationError as error:
-        raise BadRequest(
-            "; ".join(_problem(one) for one in error.errors(include_url=False))
-        ) from None
-
-
-def _problem(error: object) -> str:
-    assert isinstance(error, dict)  # noqa: S101 - pydantic's own
-    where = ".".join(str(part) for part in error["loc"])
-    return f"{where}: {error['msg']}" if where else str(error["msg"])
+        raise BadRequest("; ".join(mistakes_in(error))) from None
 
 
 class RunDoor:

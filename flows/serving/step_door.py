@@ -25,7 +25,7 @@ from flows.serving import tools
 from flows.serving.conversation import Conversation
 from flows.serving.seating import NoSeat, Seats
 from flows.serving.tokens import CLIENT
-from generators.seats.actions import BadMessage, action_schema
+from generators.seats.actions import BadMessage, action_schema, mistakes_in
 from generators.seats.seat import StepRefused
 from generators.seats.turnstile import Busy
 from schemas.base import JsonObject
@@ -171,16 +171,10 @@ def _refusal(refused: Exception, seats: Seats) -> JsonObject:
             return _error("SESSION_ERROR", str(refused))
         case StepRefused() | BadTasks():
             return _error("EXECUTION_ERROR", str(refused))
+        case ValidationError():
+            return _error("VALIDATION_ERROR", mistakes_in(refused)[0])
         case _:
-            return _error("VALIDATION_ERROR", _sentence(refused))
-
-
-def _sentence(error: Exception) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    found = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in found["loc"])
-    return f"{where}: {found['msg']}" if where else str(found["msg"])
+            return _error("VALIDATION_ERROR", str(refused))
 
 
 _TEXT: JsonObject = {"type": ["string", "null"]}

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 from flows.serving.episode_answer import answer_of, trace_answer, weights_answer
 from flows.serving.seating import Seats
 from flows.serving.versions import VersionLine
+from generators.seats.actions import mistakes_in
 from schemas.base import JsonObject, Record
 from schemas.ids import SERVED_ATTEMPTS
 from schemas.tables.tables import Row
@@ -260,9 +261,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         try:
             asked = StreamQuery.model_validate_strings(dict(request.query))
         except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            where = ".".join(map(str, problem["loc"]))
-            return web.json_response({"error": f"{where}: {problem['msg']}"}, status=400)
+            return web.json_response({"error": mistakes_in(error)[0]}, status=400)
         if asked.max_staleness is None:
             asked = asked.model_copy(update={"max_staleness": seats.config.seats.max_staleness})
         try:

@@ -89,7 +89,7 @@ def read_message(data: object) -> StepMessage:
     try:
         message = StepMessage.model_validate(told)
     except ValidationError as error:
-        raise BadMessage(_first(error)) from None
+        raise BadMessage(mistakes_in(error)[0]) from None
     if (message.action is None) == (message.reply is None):
         raise BadMessage('expected either "action" or "reply", and one of them only')
     return message
@@ -106,7 +106,7 @@ def decision_of(message: StepMessage, viewport: Viewport, dialect: str | None) -
     try:
         action = _ACTION.validate_python(message.action)
     except ValidationError as error:
-        raise BadMessage(_first(error)) from None
+        raise BadMessage(mistakes_in(error)[0]) from None
     if isinstance(action, NoAction):
         raise BadMessage("the action 'none' is that of the last row; no client takes it")
     return Decision(
@@ -201,7 +201,9 @@ def action_tools() -> tuple[JsonObject, ...]:
     return tuple(tools)
 
 
-def _first(error: ValidationError) -> str:
-    found = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in found["loc"])
-    return f"{where}: {found['msg']}" if where else str(found["msg"])
+def mistakes_in(error: ValidationError) -> list[str]:
+    """Return what is wrong with a client's words, a sentence for each mistake, with its place."""
+    places = [
+        (".".join(map(str, one["loc"])), one["msg"]) for one in error.errors(include_url=False)
+    ]
+    return [f"{where}: {what}" if where else what for where, what in places]
