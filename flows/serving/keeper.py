@@ -73,6 +73,8 @@ class EpisodeKeeper:
         batch = self._open_batch(made)
         episode = made.model_copy(update={"unit_id": batch.unit_id})
         batch.storing += 1
+        if len(batch.attempts) + batch.storing >= self._unit_size:
+            self._close(batch)
         try:
             await self._tasks.put(batch.unit_id, planned.task)
             await self._context.spool.put(episode)
@@ -82,8 +84,6 @@ class EpisodeKeeper:
             batch.judging.append(asyncio.create_task(self._judge_one(task, episode)))
         finally:
             batch.storing -= 1
-            if len(batch.attempts) + batch.storing >= self._unit_size:
-                self._close(batch)
             self._commit_if_whole(batch)
         return episode
 
@@ -98,9 +98,6 @@ class EpisodeKeeper:
             loop = asyncio.get_running_loop()
             batch.timer = loop.call_later(self._commit_seconds, self._close, batch)
             self._batch = batch
-        elif len(self._batch.attempts) + self._batch.storing >= self._unit_size:
-            self._close(self._batch)
-            return self._open_batch(made)
         return self._batch
 
     async def _judge_one(self, task: Task, episode: Episode) -> tuple[Verdict, ...]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flows.job.plan import PlannedAttempt
 from flows.job.unit_runner import RolloutSetup
@@ -52,6 +52,17 @@ class AskedGroup(NamedTuple):
     """The client's name, and its own for them."""
     size: int | None
     """How many they are; None: not told."""
+
+
+T = TypeVar("T")
+
+
+def _track(work: Coroutine[None, None, T], tasks: set[asyncio.Task[Any]]) -> asyncio.Task[T]:
+    """Start work as a task that is among `tasks` until it ends."""
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
 
 
 def _no_place(_planned: PlannedAttempt) -> contextlib.AbstractAsyncContextManager[None]:
@@ -146,8 +157,8 @@ class Seats:
         """Episodes by how they ended, and what else is counted."""
         self._setup, self._slots, self._memory = setup, slots, memory
         self._ending = ""
-        self._playing = set[asyncio.Task[object]]()
-        self._keeping = set[asyncio.Task[Episode]]()
+        self._playing = set[asyncio.Task[Any]]()
+        self._keeping = set[asyncio.Task[Any]]()
 
     # seats
 
@@ -227,11 +238,9 @@ class Seats:
 
         self._start(wait())
 
-    def _start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
-        task = asyncio.create_task(work)
-        self._playing.add(task)
-        task.add_done_callback(self._playing.discard)
-        return task
+    def _start(self, work: Coroutine[None, None, T]) -> asyncio.Task[T]:
+        """Start work that the end of the server waits for, or ends."""
+        return _track(work, self._playing)
 
     async def _play(self, lease: Lease, planned: PlannedAttempt, wait_seconds: float) -> None:
         """Play the episode of a lease to its end, keep it, and tell the client."""
@@ -281,10 +290,7 @@ class Seats:
 
     async def _keep(self, planned: PlannedAttempt, made: Episode) -> Episode:
         """Keep an episode, even if its client goes at this moment."""
-        keep = asyncio.create_task(self._keep_now(planned, made))
-        self._keeping.add(keep)
-        keep.add_done_callback(self._keeping.discard)
-        return await asyncio.shield(keep)
+        return await asyncio.shield(_track(self._keep_now(planned, made), self._keeping))
 
     async def _keep_now(self, planned: PlannedAttempt, made: Episode) -> Episode:
         stored = await self.keeper.keep(planned, made)
@@ -311,11 +317,9 @@ class Seats:
             NoSeat: the server ends, or has no browser any more.
         """
         self._check_open()
-        playing = asyncio.create_task(
+        playing = self._start(
             self._play_whole(client, self.desk.plan(task), make_policy, live or _no_place, group)
         )
-        self._playing.add(playing)
-        playing.add_done_callback(self._playing.discard)
         try:
             await asyncio.wait([playing])
         except asyncio.CancelledError:
