@@ -4,14 +4,13 @@ Equal figures always give the same bytes. A line is named beside it, in its colo
 """
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 760, 430
+from bench.measuring.svg import RULE, SOFT, dot, page, text
+
 LEFT, RIGHT, TOP, BOTTOM = 56, 736, 88, 376
 MAX_LIVE, MAX_RATE = 128, 6
 TICKS = (8, 16, 32, 48, 64, 96, 128)
-INK, SOFT, RULE = "#202124", "#5f6368", "#e3e5e8"
 
 
 class Curve(NamedTuple):
@@ -37,21 +36,7 @@ def draw(title: str, subtitle: str, curves: Sequence[Curve]) -> str:
             'stroke-linejoin="round" stroke-linecap="round"/>'
         )
     body += [_dot(live, rate, one.colour) for one in curves for live, rate in one.measured]
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" font-family="sans-serif" font-size="13" fill="{INK}" role="img">'
-    )
-    lines = (
-        head,
-        f"<title>{escape(title)}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        _text(20, 30, title, size=17, weight="bold"),
-        _text(20, 52, subtitle, colour=SOFT),
-        *body,
-        "</svg>",
-        "",
-    )
-    return "\n".join(lines)
+    return page(title, subtitle, body, size=13)
 
 
 def _x(live: float) -> float:
@@ -69,15 +54,15 @@ def _axes() -> list[str]:
         found.append(
             f'<line x1="{LEFT}" y1="{y:.1f}" x2="{RIGHT}" y2="{y:.1f}" stroke="{RULE if rate else SOFT}"/>'
         )
-        found.append(_text(LEFT - 8, y + 4, str(rate), anchor="end", colour=SOFT))
+        found.append(text(LEFT - 8, y + 4, str(rate), anchor="end", colour=SOFT))
     found += [
-        _text(_x(live), BOTTOM + 18, str(live), anchor="middle", colour=SOFT) for live in TICKS
+        text(_x(live), BOTTOM + 18, str(live), anchor="middle", colour=SOFT) for live in TICKS
     ]
-    found.append(_text((LEFT + RIGHT) / 2, BOTTOM + 42, "live episodes", anchor="middle"))
-    found.append(_text(LEFT - 8, TOP - 12, "calls/s", anchor="middle"))
+    found.append(text((LEFT + RIGHT) / 2, BOTTOM + 42, "live episodes", anchor="middle"))
+    found.append(text(LEFT - 8, TOP - 12, "calls/s", anchor="middle"))
     x, y = RIGHT - 170, BOTTOM + 38
-    said = _text(x + 12, y + 4, "measured on real vLLM", colour=SOFT)
-    return [*found, _circle(x, y, SOFT), said]
+    said = text(x + 12, y + 4, "measured on real vLLM", colour=SOFT)
+    return [*found, dot(x, y, SOFT), said]
 
 
 def _names(curves: Sequence[Curve]) -> list[str]:
@@ -87,30 +72,10 @@ def _names(curves: Sequence[Curve]) -> list[str]:
         x, y = _x(curve.named_at[0]), _y(curve.named_at[1])
         rate, live = max((rate, live) for live, rate in curve.points)
         note = f"best at {live}: {rate:.1f} calls/s"
-        found.append(_text(x, y, curve.name, colour=curve.colour, weight="bold"))
-        found.append(_text(x, y + 16, note, colour=SOFT, size=12))
+        found.append(text(x, y, curve.name, colour=curve.colour, weight="bold"))
+        found.append(text(x, y + 16, note, colour=SOFT, size=12))
     return found
 
 
 def _dot(live: float, rate: float, colour: str) -> str:
-    return _circle(_x(live), _y(rate), colour)
-
-
-def _circle(x: float, y: float, colour: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}" stroke="#ffffff" stroke-width="2"/>'
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    anchor: str = "start",
-    colour: str = INK,
-    size: int = 13,
-    weight: str = "normal",
-) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}" '
-        f'font-weight="{weight}">{escape(text)}</text>'
-    )
+    return dot(_x(live), _y(rate), colour)

@@ -5,16 +5,15 @@ tasks that are held out.
 """
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from statistics import fmean
 from typing import Any, NamedTuple
 
-WIDTH, HEIGHT = 760, 430
+from bench.measuring.svg import RULE, SOFT, dot, page, text
+
 LEFT, RIGHT, TOP, BOTTOM = 64, 560, 88, 376
 PARTS = 5
 """Into how many parts lines divide the height."""
 
-INK, SOFT, RULE = "#202124", "#5f6368", "#e3e5e8"
 COLOURS = {"trained": "#1a73e8", "control": "#b06000"}
 NAMES = {"trained": "judged by the site", "control": "rewards dealt out anew"}
 TITLE = "A tiny policy learns from the site's reward alone"
@@ -43,21 +42,7 @@ def draw(figures: Mapping[str, Any]) -> str:
         found = [one for one in seeds if arm in one]
         if found:
             body += _arm(scale, each, arm, found)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}" font-family="sans-serif" font-size="13" fill="{INK}" role="img">'
-    )
-    lines = (
-        head,
-        f"<title>{escape(TITLE)}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        _text(20, 30, TITLE, size=17, weight="bold"),
-        _text(20, 52, said, colour=SOFT, size=12),
-        *body,
-        "</svg>",
-        "",
-    )
-    return "\n".join(lines)
+    return page(TITLE, said, body, size=12)
 
 
 def _arm(scale: _Scale, each: int, arm: str, seeds: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -68,11 +53,11 @@ def _arm(scale: _Scale, each: int, arm: str, seeds: Sequence[Mapping[str, Any]])
     after = fmean(one[arm]["after"]["all"] for one in seeds)
     found = [_line(scale, each, curve, colour, width=1.0, strength=0.45) for curve in curves]
     found.append(_line(scale, each, mean, colour, width=3.0, strength=1.0))
-    found += [_dot(LEFT, before, SOFT), _dot(RIGHT, after, colour)]
+    found += [dot(LEFT, _y(before), SOFT), dot(RIGHT, _y(after), colour)]
     x = RIGHT + 14
-    found.append(_text(x, _y(after), NAMES[arm], colour=colour, weight="bold"))
+    found.append(text(x, _y(after), NAMES[arm], colour=colour, weight="bold"))
     note = f"{before:.0%} before, {after:.0%} after"
-    found.append(_text(x, _y(after) + 16, note, colour=SOFT, size=12))
+    found.append(text(x, _y(after) + 16, note, colour=SOFT, size=12))
     return found
 
 
@@ -99,32 +84,12 @@ def _axes(scale: _Scale, each: int, steps: int) -> list[str]:
         found.append(
             f'<line x1="{LEFT}" y1="{y:.1f}" x2="{RIGHT}" y2="{y:.1f}" stroke="{RULE if part else SOFT}"/>'
         )
-        found.append(_text(LEFT - 8, y + 4, f"{part / PARTS:.0%}", anchor="end", colour=SOFT))
+        found.append(text(LEFT - 8, y + 4, f"{part / PARTS:.0%}", anchor="end", colour=SOFT))
     for step in range(0, steps + 1, 2):
         episodes = step * each
         found.append(
-            _text(scale.x(episodes), BOTTOM + 18, str(episodes), anchor="middle", colour=SOFT)
+            text(scale.x(episodes), BOTTOM + 18, str(episodes), anchor="middle", colour=SOFT)
         )
-    found.append(_text((LEFT + RIGHT) / 2, BOTTOM + 42, "episodes learnt from", anchor="middle"))
-    found.append(_text(LEFT - 8, TOP - 12, "success", anchor="middle"))
+    found.append(text((LEFT + RIGHT) / 2, BOTTOM + 42, "episodes learnt from", anchor="middle"))
+    found.append(text(LEFT - 8, TOP - 12, "success", anchor="middle"))
     return found
-
-
-def _dot(x: float, rate: float, colour: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{_y(rate):.1f}" r="6" fill="{colour}" stroke="#ffffff" stroke-width="2"/>'
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    anchor: str = "start",
-    colour: str = INK,
-    size: int = 13,
-    weight: str = "normal",
-) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}" '
-        f'font-weight="{weight}">{escape(text)}</text>'
-    )
