@@ -20,6 +20,7 @@ from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from flows.serving import tools
 from flows.serving.conversation import Conversation
@@ -91,7 +92,7 @@ async def _converse(
             if reply is None:
                 await socket.close()
                 return
-            await socket.send_str(json.dumps(reply))
+            await socket.send_frame(to_json(reply), WSMsgType.TEXT)
 
     answering = asyncio.create_task(answer())
     try:

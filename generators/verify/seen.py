@@ -32,6 +32,7 @@ An export applies the same checks to each reply, with the pictures that remain i
 (`missing_basis`).
 """
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -103,51 +104,56 @@ class Seen:
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
-        taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
-        blind = [step.step for step in taken if step.sights is None]
-        if blind:
-            return Finding(
-                status=Status.UNSUPPORTED,
-                reason=f"step {blind[0]} was recorded without what its picture shows"
-                " (`sights` in observations)",
-                evidence={"missing": "observations.sights", "steps": [*blind[:MAX_LISTED]]},
-            )
-        spelled, replaced = spelled_texts(taken), replaced_texts(taken)
-        found = [
-            need
-            for shown, step in _follow(episode, taken)
-            for need in (
-                *needs(
-                    step,
-                    shown,
-                    spelled=spelled.get(step.step, ""),
-                    expectation=task.expect,
-                    is_replaced=step.step in replaced,
-                ),
-                *_needs_of_pages(step, shown, episode.steps[: step.step + 1], task),
-            )
-        ]
-        missing = [need for need in found if need.basis is None]
-        unfounded = {need.step for need in missing}
-        lists: dict[str, list[JsonValue]] = {
-            "missing": [need.as_json() for need in missing],
-            "bases": [need.as_json() for need in found if need.basis],
-            "untrue_notes": [*_untrue_notes(episode, taken)],
-        }
-        reason = f"all that {len(taken)} actions need was in sight before"
-        if missing:
-            more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-            reason = f"step {missing[0].step}: {missing[0].what}{more}"
+        # Texts are compared for some time: in this thread, every session would wait for it.
+        return await asyncio.to_thread(_finding, task, episode)
+
+
+def _finding(task: Task, episode: Episode) -> Finding:
+    taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
+    blind = [step.step for step in taken if step.sights is None]
+    if blind:
         return Finding(
-            status=Status.FAILED if missing else Status.PASSED,
-            score=1 - len(unfounded) / len(taken) if taken else None,
-            reason=reason,
-            evidence={
-                name: entries[:MAX_LISTED]
-                for name, entries in lists.items()
-                if entries or name != "untrue_notes"
-            },
+            status=Status.UNSUPPORTED,
+            reason=f"step {blind[0]} was recorded without what its picture shows"
+            " (`sights` in observations)",
+            evidence={"missing": "observations.sights", "steps": [*blind[:MAX_LISTED]]},
         )
+    spelled, replaced = spelled_texts(taken), replaced_texts(taken)
+    found = [
+        need
+        for shown, step in _follow(episode, taken)
+        for need in (
+            *needs(
+                step,
+                shown,
+                spelled=spelled.get(step.step, ""),
+                expectation=task.expect,
+                is_replaced=step.step in replaced,
+            ),
+            *_needs_of_pages(step, shown, episode.steps[: step.step + 1], task),
+        )
+    ]
+    missing = [need for need in found if need.basis is None]
+    unfounded = {need.step for need in missing}
+    lists: dict[str, list[JsonValue]] = {
+        "missing": [need.as_json() for need in missing],
+        "bases": [need.as_json() for need in found if need.basis],
+        "untrue_notes": [*_untrue_notes(episode, taken)],
+    }
+    reason = f"all that {len(taken)} actions need was in sight before"
+    if missing:
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        reason = f"step {missing[0].step}: {missing[0].what}{more}"
+    return Finding(
+        status=Status.FAILED if missing else Status.PASSED,
+        score=1 - len(unfounded) / len(taken) if taken else None,
+        reason=reason,
+        evidence={
+            name: entries[:MAX_LISTED]
+            for name, entries in lists.items()
+            if entries or name != "untrue_notes"
+        },
+    )
 
 
 def _untrue_notes(episode: Episode, taken: Sequence[Step]) -> Iterator[JsonObject]:

@@ -9,6 +9,7 @@ elements, the goal, the reward of a step) are checked by the verifiers that re-e
 the document's last line, the browser names an element whose box ends before the point.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
@@ -59,40 +60,45 @@ class Structure:
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and the parts that could not be compared."""
-        taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
-        unread, read = reply_defects(episode)
-        defects = [
-            *_row_defects(episode, taken),
-            *identity_defects(task, episode),
-            *capsule_defects(task, episode),
-            *outcome_defects(task, episode, taken),
-            *state_defects(episode),
-            *sum_defects(episode),
-            *policy_defects(episode, taken),
-            *call_defects(episode),
-            *unread,
-            *time_defects(episode),
-            *call_time_defects(episode),
-        ]
-        session = read_session(episode)
-        for step, following in zip_longest(episode.steps, episode.steps[1:]):
-            found = _step_defects(episode, session, step, following)
-            defects += [f"step {step.step}: {text}" for text in found]
-        missing = ", ".join([*missing_keys(episode), *([] if read else [NOT_READ])])
-        note = f"; not compared, as the episode does not state it: {missing}" if missing else ""
-        if not defects:
-            reason = f"{len(episode.steps)} sound rows{note}"
-            return Finding(
-                status=Status.PASSED,
-                reason=reason,
-                evidence={"missing": missing} if missing else {},
-            )
-        more = f", and {len(defects) - 1} more" if len(defects) > 1 else ""
+        # Pictures are decoded: in this thread, every session would wait for it.
+        return await asyncio.to_thread(_finding, task, episode)
+
+
+def _finding(task: Task, episode: Episode) -> Finding:
+    taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
+    unread, read = reply_defects(episode)
+    defects = [
+        *_row_defects(episode, taken),
+        *identity_defects(task, episode),
+        *capsule_defects(task, episode),
+        *outcome_defects(task, episode, taken),
+        *state_defects(episode),
+        *sum_defects(episode),
+        *policy_defects(episode, taken),
+        *call_defects(episode),
+        *unread,
+        *time_defects(episode),
+        *call_time_defects(episode),
+    ]
+    session = read_session(episode)
+    for step, following in zip_longest(episode.steps, episode.steps[1:]):
+        found = _step_defects(episode, session, step, following)
+        defects += [f"step {step.step}: {text}" for text in found]
+    missing = ", ".join([*missing_keys(episode), *([] if read else [NOT_READ])])
+    note = f"; not compared, as the episode does not state it: {missing}" if missing else ""
+    if not defects:
+        reason = f"{len(episode.steps)} sound rows{note}"
         return Finding(
-            status=Status.FAILED,
-            reason=defects[0] + more + note,
-            evidence={"defects": [*defects[:MAX_DEFECTS]]},
+            status=Status.PASSED,
+            reason=reason,
+            evidence={"missing": missing} if missing else {},
         )
+    more = f", and {len(defects) - 1} more" if len(defects) > 1 else ""
+    return Finding(
+        status=Status.FAILED,
+        reason=defects[0] + more + note,
+        evidence={"defects": [*defects[:MAX_DEFECTS]]},
+    )
 
 
 def _row_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
