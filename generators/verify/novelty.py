@@ -7,9 +7,11 @@ does not depend on the order of judging, and no other episode is needed here.
 
 from pydantic import JsonValue
 
-from schemas.base import content_hash
+from schemas.base import JsonObject, content_hash
 from schemas.episodes.episode import Episode, Step
 from schemas.tasks.task import Task
+from schemas.verdicts.novelty import Fingerprints
+from schemas.verdicts.sketch import sketch_of
 from schemas.verdicts.verdict import Finding, Status
 
 
@@ -27,17 +29,21 @@ class Novelty:
         shown = [
             [step.screenshot_sha256, step.action.model_dump(mode="json")] for step in episode.steps
         ]
+        prints = Fingerprints(
+            trajectory=content_hash(["trajectory", shown]),
+            course=content_hash(["course", goal, [_course(one) for one in episode.steps]]),
+            pictures=tuple(step.screenshot_phash for step in episode.steps),
+            task=content_hash(["task", task.template_id, goal, episode.steps[0].screenshot_sha256]),
+        )
+        evidence: JsonObject = {
+            **prints._asdict(),
+            "pictures": list(prints.pictures),
+            "sketch": sketch_of(prints).hex(),
+        }
         return Finding(
             status=Status.PASSED,
             reason=f"fingerprints of {len(episode.steps)} states",
-            evidence={
-                "trajectory": content_hash(["trajectory", shown]),
-                "course": content_hash(["course", goal, [_course(one) for one in episode.steps]]),
-                "pictures": [step.screenshot_phash for step in episode.steps],
-                "task": content_hash(
-                    ["task", task.template_id, goal, episode.steps[0].screenshot_sha256]
-                ),
-            },
+            evidence=evidence,
         )
 
 

@@ -59,6 +59,7 @@ _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string()
 _NARROW: dict[str, pa.DataType] = {"int32": pa.int32(), "float": pa.float32()}
 _SCALARS: dict[object, pa.DataType] = {
     str: pa.string(),
+    bytes: pa.binary(),
     bool: pa.bool_(),
     int: pa.int64(),
     float: pa.float64(),

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from schemas.configuration.sections import AcceptSection
 from schemas.verdicts.novelty import Fingerprints, find_repeats, fingerprints_of
+from schemas.verdicts.sketch import sketch_in
 from schemas.verdicts.step_label import StepLabel, step_labels
 from schemas.verdicts.verdict import Acceptance, Status, Verdict
 
@@ -104,6 +105,7 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
         min_reward_reason=why,
         replays=len(tries) or None,
         replays_agreed=sum(tries) if tries else None,
+        sketch=sketch_in(latest),
     )
 
 

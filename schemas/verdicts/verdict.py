@@ -131,3 +131,6 @@ class Acceptance(Record):
     None if never."""
     replays_agreed: Annotated[int | None, Int32] = None
     """How many of these agreed with the record; None if there was none."""
+    sketch: bytes | None = None
+    """128 bytes made of its pictures, goal and actions, by which copies and near copies are found among
+    many runs; None if `novelty` has not seen it."""

@@ -87,12 +87,13 @@ def row_bytes(config: str, episode: Candidate) -> int:
 
 def judgement(config: str, episode: Candidate) -> list[object]:
     """Return all that verdicts decide of the rows of `episode` in `config`."""
-    columns = episode.acceptance.model_dump_json()
+    columns = episode.acceptance.model_dump_json(exclude={"sketch"})
+    sketch = (episode.acceptance.sketch or b"").hex()
     labels: list[object] = [[one.label, one.visible_change] for one in episode.labels or ()]
     decided: Mapping[str, list[object]] = {
-        "trajectories": [columns],
+        "trajectories": [columns, sketch],
         "steps": [] if episode.labels is None else labels,
-        "attempts": [columns, episode.status, episode.success],
+        "attempts": [columns, sketch, episode.status, episode.success],
         "results": [episode.acceptance.accepted, episode.success],
         "verdicts": [episode.verdicts_hash],
     }

@@ -14,12 +14,21 @@ from schemas.verdicts.verdict import Status
 
 TASK = make_task()
 ALL = {"trajectory", "course", "pictures", "task"}
+"""The fingerprints; the sketch follows from the first three."""
+
+SKETCH = (
+    "0100035d236b6a26868dd2afbcea973f9d1fbf00000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000"
+    "10ef021802001940420000451804552a00a51e000258061a0009a144948e000a"
+    "09c8c0600b1018400f600a0810d1800410896ac0401500400041027ac21101c8"
+)
+"""The sketch of the fingerprints below."""
 
 
 async def _prints(episode: Episode) -> JsonObject:
     finding = await Novelty().examine(TASK, episode)
     assert finding.status is Status.PASSED
-    assert finding.evidence.keys() == ALL
+    assert finding.evidence.keys() == {*ALL, "sketch"}
     return finding.evidence
 
 
@@ -58,6 +67,7 @@ async def test_fingerprints_hold_what_was_seen_and_done(
     before, after = await _prints(episode), await _prints(change(episode))
 
     assert {name for name in ALL if before[name] != after[name]} == differing
+    assert (before["sketch"] != after["sketch"]) is bool(differing - {"task"})
 
 
 @pytest.mark.parametrize("name", ["x", "y", "to_x", "to_y"])
@@ -87,6 +97,7 @@ async def test_fingerprints_are_the_same_whenever_an_episode_is_judged() -> None
         "trajectory": "5d236b6a26868dd24a8fcf06a15124b5",
         "course": "afbcea973f9d1fbf158144f3ec166399",
         "pictures": ["0" * 64, "1" * 64, "2" * 64],
+        "sketch": SKETCH,
         "task": "dd532ffcf3cf35a8ca8d94342b8c6313",
     }
 

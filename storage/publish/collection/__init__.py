@@ -1,0 +1,1 @@
+"""Collections: datasets of many runs at one place."""
