@@ -114,7 +114,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
         *_all("publish", "training_rows best_of"),
     ),
-    "flows/job/publish_job.py": _all("publish", "training_rows dialect"),
+    "flows/job/publish_job.py": _all("publish", "append training_rows dialect"),
     "storage/objects/s3/bucket_client.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""

@@ -22,7 +22,8 @@ from flows.terminal import ExitCode, OutputClosed, OutputError, check_output, pr
 from schemas.errors import StepmillError, Unfinished
 
 _MAKING_COMMANDS = tuple(
-    f"flows.cli.{name}" for name in ("generate", "verify", "publish", "export", "compact")
+    f"flows.cli.{name}"
+    for name in ("generate", "verify", "publish", "withdraw", "export", "compact")
 )
 """Commands whose work is done when they print their report."""
 

@@ -206,7 +206,9 @@ def _replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _publish(parser: argparse.ArgumentParser) -> None:
-    _run(parser)
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="the run, or several that make a collection"
+    )
     parser.add_argument(
         "--to",
         metavar="DEST",
@@ -214,10 +216,29 @@ def _publish(parser: argparse.ArgumentParser) -> None:
         help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
     )
     parser.add_argument(
+        "--append",
+        action="store_true",
+        help="add the run to the collection there, a dataset over many runs (publish.append)",
+    )
+    parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )
     configuration_flags(parser)
     _prefect(parser)
+    json_flag(parser)
+
+
+def _withdraw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "place",
+        metavar="PLACE",
+        help="a published dataset or a collection: a folder, s3://… or hf://datasets/…; or a run",
+    )
+    parser.add_argument("episodes", metavar="EPISODE", nargs="+", help="the ids of the episodes")
+    parser.add_argument(
+        "--reason", required=True, metavar="TEXT", help="why; it stays beside the ids"
+    )
+    configuration_flags(parser)
     json_flag(parser)
 
 
@@ -294,6 +315,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         _publish,
         "write a version of a run as a dataset",
         "stepmill publish runs/demo --to demo-dataset",
+    ),
+    "withdraw": (
+        _withdraw,
+        "take episodes out of a published dataset, a collection or a run",
+        "stepmill withdraw demo-dataset 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7 --reason 'shows a name'",
     ),
     "export": (
         export_flags,

@@ -1,4 +1,4 @@
-"""`stepmill publish`: write a version of a run as a dataset."""
+"""`stepmill publish`: write a version of a run as a dataset, or several runs as a collection."""
 
 from flows import signals
 from flows.cli.parser import Arguments
@@ -8,24 +8,33 @@ from flows.job.report_lines import publication_lines, unjudged_lines
 from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
+from schemas.errors import BadConfig
 from storage.publish.publish import PublishReport
+
+APPEND = "publish.append=true"
+"""The setting that adds a run to a collection."""
 
 
 def run(args: Arguments) -> int:
     """Run the command and return its exit code."""
     log_to_stderr()
-    report = signals.run(_publish(args))
-    if args.json:
-        print_result(report.model_dump(mode="json") | {"run": args.run})
-    else:
-        print_lines([*unjudged_lines(report.unjudged, args.run), *publication_lines(report)])
-    return ExitCode.DONE if report.accepted else ExitCode.SHORT
+    runs = tuple(args.runs)
+    if len(runs) > 1 and args.version is not None:
+        raise BadConfig("--version: names the version of one run; publish several runs one by one")
+    settings = (*args.settings, *([APPEND] if args.append or len(runs) > 1 else []))
+    sources = Sources(config=args.config, settings=settings)
+    reports = [signals.run(_publish(args, run, sources)) for run in runs]
+    for name, report in zip(runs, reports, strict=True):
+        if args.json:
+            print_result(report.model_dump(mode="json") | {"run": name})
+        else:
+            print_lines([*unjudged_lines(report.unjudged, name), *publication_lines(report)])
+    return ExitCode.DONE if all(report.accepted for report in reports) else ExitCode.SHORT
 
 
-async def _publish(args: Arguments) -> PublishReport:
-    sources = Sources(config=args.config, settings=tuple(args.settings))
+async def _publish(args: Arguments, run: str, sources: Sources) -> PublishReport:
     parameters = {
-        "run": args.run,
+        "run": run,
         "to": args.to,
         "version": args.version,
         "config": sources.config,
@@ -33,7 +42,7 @@ async def _publish(args: Arguments) -> PublishReport:
     }
     if not args.no_prefect:
         await observed_flow.check_server_setting()
-    async with open_publication(args.run, sources, args.to, args.version) as publication:
+    async with open_publication(run, sources, args.to, args.version) as publication:
         # Interrupts end it, and publishing again goes on.
         with set_current(publication, lambda: None):
             observing = observed_flow.observe_flow(

@@ -26,10 +26,13 @@ from schemas.errors import (
 from schemas.tables.training_renderer import Renderer
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
-from storage.objects.urls import folder
+from storage.objects.protocol import Missing
+from storage.objects.urls import folder, open_store
 from storage.publish.card.licences import refuse_unknown_licence
+from storage.publish.collection.append import NightSource, append
+from storage.publish.plan.manifest import COLLECTION, MANIFEST
 from storage.publish.publish import PublishReport, open_destination, publish
-from storage.run_file import RunFile
+from storage.run_file import KEY, RunFile
 
 _NO_RUN = "none yet"
 
@@ -48,8 +51,20 @@ class Publisher:
     """The rule, the published configs, the dialect, and the access to destinations."""
 
     async def publish(self, snapshot: Snapshot, to: str) -> PublishReport:
-        """Publish a version of the run at `to`."""
+        """Publish a version of the run at `to`, or add it to the collection there."""
         config = self.config
+        if config.publish.append:
+            source = NightSource(
+                snapshot,
+                self.run,
+                config.accept,
+                config.publish,
+                config.storage.shard_mb,
+                _renderer(config),
+            )
+            return await append(
+                source, lambda: open_destination(to, config.publish, config.storage)
+            )
         return await publish(
             snapshot,
             self.run,
@@ -156,15 +171,27 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
             "publish to a folder outside the run"
         )
     try:
-        await destination.owned_listing(run_id or _NO_RUN)
+        await destination.owned_listing(COLLECTION if config.publish.append else run_id or _NO_RUN)
     except OtherRun as error:
-        if run_id is not None:
+        if run_id is not None or config.publish.append:
             raise
         raise OtherRun(
             f"{to}: holds the dataset of another run, and {config.run.url} is a new one; "
             "publish to another place, or remove that one"
         ) from error
     await destination.probe()
+
+
+async def holds_dataset(url: str, config: RunConfig) -> bool:
+    """Return whether a published dataset is at `url`, and no run."""
+    if url.partition("://")[0].lower() == "hf":
+        return True
+    store = open_store(url, config.storage)
+    for key, holds in ((KEY, False), (MANIFEST, True)):
+        with contextlib.suppress(Missing):
+            await store.get(key)
+            return holds
+    return False
 
 
 def _renderer(config: RunConfig) -> Renderer | None:

@@ -56,8 +56,24 @@ def publication_lines(publication: PublishReport) -> Iterator[str]:
     """Yield a dataset's place, its contents and the lines that load it."""
     rows = ", ".join(f"{count} {config}" for config, count in publication.rows.items())
     yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
+    if publication.collection is not None:
+        yield from _night_lines(publication)
     yield ""
     yield from publication.loading
+
+
+def _night_lines(publication: PublishReport) -> Iterator[str]:
+    """Yield what a run gave to a collection."""
+    added = ", ".join(f"{count} {config}" for config, count in publication.added.items())
+    what = f"night {publication.night} ({added or 'no rows'})"
+    if not publication.put:
+        yield f"version  {publication.collection}: has {what} already"
+    else:
+        yield f"version  {publication.collection}: {what}"
+    if publication.copies:
+        yield f"copies   {publication.copies} episodes are copies of trajectories of other nights and are left out"
+    if publication.held_back:
+        yield f"held     {publication.held_back} episodes are held back: another split has their goal or first picture"
 
 
 def unjudged_lines(count: int, run: str) -> Iterator[str]:

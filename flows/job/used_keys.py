@@ -55,6 +55,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "publish": (
         "storage",
         *_RULE,
+        "publish.append",
         "publish.include_rejected",
         "publish.private",
         "publish.gated",
@@ -63,6 +64,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "publish.dialect",
         *_WORDS,
     ),
+    "withdraw": (*_BUCKET, "publish.private", "publish.gated"),
     "export": _EXPORT,
     **{f"export --format {name}": (*_EXPORT, *_WORDS) for name in RENDERED},
     "audit": (*_BUCKET, "publish.to", "publish.private"),

@@ -355,6 +355,9 @@ class PublishSection(Record):
     to: tuple[str, ...] = ()
     """Where to publish: any of a folder, `s3://bucket/prefix` and `hf://datasets/ORG/NAME`, as
     `["demo-dataset", "hf://datasets/my-org/demo"]`; empty: nowhere."""
+    append: bool = False
+    """Adds the run to the collection at each destination, which may be empty: a dataset over many runs, with a
+    version for each. False: a destination holds the dataset of this run alone."""
     include_rejected: bool = False
     """Publishes rejected episodes too, each labelled with the reasons."""
     training_rows: tuple[RowKind, ...] = tuple(RowKind)

@@ -29,7 +29,8 @@ _REPLAY_LABELS = {
 }
 _JUDGES = ("judge", "panel")
 _OUTCOME = "outcome"
-_NOVELTY = "novelty"
+NOVELTY = "novelty"
+"""The verifier by which repeated episodes are found."""
 _NOT_JUDGED = ": not judged"
 _AGAIN = "`stepmill verify` judges it again"
 
@@ -161,9 +162,9 @@ def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[s
     for episode_id, repeats in find_repeats(fingerprints, tasks).items():
         judgement = out[episode_id]
         changes: dict[str, object] = dict(repeats._asdict())
-        if repeats.duplicate_of is not None and _NOVELTY in rule.passed:
+        if repeats.duplicate_of is not None and NOVELTY in rule.passed:
             judgement = judgement._replace(status=AcceptanceStatus.REJECTED)
-            because = f"{_NOVELTY}: repeats: a copy of {repeats.duplicate_of}"
+            because = f"{NOVELTY}: repeats: a copy of {repeats.duplicate_of}"
             changes |= {"accepted": False, "rejected_because": (because,)}
         columns = judgement.acceptance.model_copy(update=changes)
         out[episode_id] = judgement._replace(acceptance=columns)

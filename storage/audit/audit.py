@@ -19,6 +19,8 @@ from storage.lake.retention import parse_decision, retention_key
 from storage.lake.split_record import KEY as SPLITS_KEY
 from storage.lake.split_record import read_splits
 from storage.lake.versions import Versions, parse_version, version_key
+from storage.lake.withdrawals import KEY as WITHDRAWN_KEY
+from storage.lake.withdrawals import read_withdrawals
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
 from storage.publish.destinations.protocol import Destination
@@ -48,6 +50,8 @@ async def audit(
     objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
     notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
+    if WITHDRAWN_KEY in inventory.files:
+        await _check_withdrawals(store, notes)
     if SPLITS_KEY in inventory.files:
         await _check_splits(store, notes)
     pins = await _read_versions(store, inventory, notes)
@@ -107,6 +111,13 @@ async def _check_splits(store: ObjectStore, notes: Notes) -> None:
         await read_splits(store)
     except Damaged as error:
         notes.finding(SPLITS_KEY, f"is torn or altered: {error}")
+
+
+async def _check_withdrawals(store: ObjectStore, notes: Notes) -> None:
+    try:
+        await read_withdrawals(store)
+    except Damaged as error:
+        notes.finding(WITHDRAWN_KEY, f"is torn or altered: {error}")
 
 
 async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from schemas.tables.tables import TABLES
 from storage import engine_limits, run_file, served, work_log
 from storage.audit.report import Notes
-from storage.lake import retention, split_record, versions
+from storage.lake import retention, split_record, versions, withdrawals
 from storage.lake.delta_table import STAGED
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import ObjectStore
@@ -71,7 +71,7 @@ def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.shards[match["table"]][match["path"]] = size
     elif match := _ENTRY.fullmatch(key):
         inventory.entries[match["table"]].add(int(match["number"]))
-    elif key in (run_file.KEY, split_record.KEY):
+    elif key in (run_file.KEY, split_record.KEY, withdrawals.KEY):
         inventory.files.add(key)
     elif match := versions.KEY.fullmatch(key):
         inventory.versions.add(int(match[1]))

@@ -18,6 +18,7 @@ from storage.lake.delta_table import AsyncDeltaTable, dataset_at
 from storage.lake.file_access import FOLDER, Access
 from storage.lake.split_record import add_splits, read_splits
 from storage.lake.versions import Versions, find_version
+from storage.lake.withdrawals import read_withdrawals
 from storage.objects.protocol import ObjectStore
 
 
@@ -55,6 +56,14 @@ class Snapshot:
             Damaged: the record cannot be read.
         """
         return await read_splits(self.store)
+
+    async def withdrawn(self) -> frozenset[str]:
+        """Return the ids of the run's episodes that were withdrawn.
+
+        Raises:
+            Damaged: the record cannot be read.
+        """
+        return frozenset(one.episode for one in await read_withdrawals(self.store))
 
     async def add_splits(self, splits: Mapping[str, str]) -> None:
         """Record the splits of templates that have none yet (see `storage.lake.split_record`).

@@ -57,6 +57,8 @@ class Publication:
     """The tables with their rows."""
     describe: Describe
     """Makes the texts."""
+    night: str = ""
+    """The part of file names that tells a night of a collection from others; empty for the dataset of one run."""
 
     async def apply(self, destination: Destination, *, progress: Progress | None = None) -> Applied:
         """Make `destination` hold exactly the planned files, with as few writes as possible.
@@ -96,6 +98,25 @@ class Publication:
     ) -> Applied:
         if existing.manifest is None and MARK not in existing.sizes:
             await destination.put(MARK, self.plan.run_id.encode())
+        files = await self.put_data(destination, existing, progress)
+        texts = self.describe(files)
+        for path, text in texts.items():
+            if existing.texts.get(path) != text:
+                await destination.put(path, text)
+        stale = _stale(existing, files, texts)
+        mark = [MARK] if existing.manifest is None and MARK not in stale else []
+        await destination.delete([*stale, *mark])
+        return _result(files, texts, existing)
+
+    async def put_data(
+        self, destination: Destination, existing: OwnedListing, progress: Progress | None = None
+    ) -> list[PublishedFile]:
+        """Put the planned files that do not exist yet, and return all of them.
+
+        Raises:
+            Unwritable: the destination cannot be written.
+            Damaged: the tables lack a row, or hold one that differs from the record.
+        """
         built: dict[str, list[PublishedFile]] = {recipe: [] for recipe in _empty(existing)}
         built |= _files_by_recipe(existing)
         files: list[PublishedFile] = []
@@ -107,14 +128,7 @@ class Publication:
                 files += await self._keep(planned, there)
             if progress is not None:
                 progress(number, len(self.plan.files))
-        texts = self.describe(files)
-        for path, text in texts.items():
-            if existing.texts.get(path) != text:
-                await destination.put(path, text)
-        stale = _stale(existing, files, texts)
-        mark = [MARK] if existing.manifest is None and MARK not in stale else []
-        await destination.delete([*stale, *mark])
-        return _result(files, texts, existing)
+        return files
 
     async def _keep(
         self, planned: PlannedFile, parts: Sequence[PublishedFile]
@@ -143,7 +157,7 @@ class Publication:
             while (shard := await _next(parts)) is not None:
                 with closing(shard.draft):
                     file = PublishedFile(
-                        path=planned.path(len(files), shard.sha256),
+                        path=planned.path(len(files), shard.sha256, self.night),
                         config=planned.config,
                         split=planned.split,
                         rows=shard.rows,
@@ -152,7 +166,7 @@ class Publication:
                         recipe=planned.recipe,
                     )
                     files.append(file)
-                    if not _has_file(existing, file):
+                    if not has_file(existing, file):
                         await destination.put(file.path, shard.draft)
         return [file.model_copy(update={"nulls": nulls.names}) for file in files]
 
@@ -184,11 +198,11 @@ def _files_by_recipe(existing: OwnedListing) -> dict[str, list[PublishedFile]]:
     return {
         recipe: parts
         for recipe, parts in recipes.items()
-        if all(_has_file(existing, part) for part in parts)
+        if all(has_file(existing, part) for part in parts)
     }
 
 
-def _has_file(existing: OwnedListing, file: PublishedFile) -> bool:
+def has_file(existing: OwnedListing, file: PublishedFile) -> bool:
     """Return whether the listing shows a complete file."""
     digest = existing.digests.get(file.path, file.sha256)
     return existing.sizes.get(file.path) == file.bytes and digest == file.sha256
@@ -210,7 +224,7 @@ def _stale(
 def _result(
     files: Sequence[PublishedFile], texts: Mapping[str, bytes], existing: OwnedListing
 ) -> Applied:
-    put = [file for file in files if not _has_file(existing, file)]
+    put = [file for file in files if not has_file(existing, file)]
     described = [text for path, text in texts.items() if path != MANIFEST]
     return Applied(
         files=tuple(files),

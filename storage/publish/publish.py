@@ -6,7 +6,7 @@ Hugging Face Hub. The plan, the files and the order of writes are the same for e
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from schemas.base import Record, sha256_hex
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
@@ -23,6 +23,7 @@ from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.card.loading import loading_lines
 from storage.publish.card.plots import length_plot, yield_plot
 from storage.publish.card.survey import Survey, survey
+from storage.publish.card.yields import template_yields
 from storage.publish.destinations.protocol import Destination
 from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import (
@@ -37,6 +38,7 @@ from storage.publish.plan.manifest import (
     rows_by_config,
 )
 from storage.publish.plan.plan import PublishPlan, TrainingTerms, plan_files
+from storage.publish.plan.published_before import PublishedBefore
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
 from storage.run_file import RunFile
@@ -71,6 +73,16 @@ class PublishReport(Record):
     """Files removed now."""
     loading: tuple[str, ...]
     """The lines of Python that load the dataset."""
+    collection: int | None = None
+    """The version of the collection; None: the dataset of one run."""
+    night: int | None = None
+    """The number of this run's night in the collection; None: the dataset of one run."""
+    added: Mapping[str, int] = {}
+    """Rows of this run in the collection, by config; empty: the dataset of one run."""
+    copies: int = 0
+    """Episodes left out as copies of trajectories of other nights."""
+    held_back: int = 0
+    """Episodes left out because another split shows their goal or their first picture."""
 
 
 def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:
@@ -150,27 +162,29 @@ async def publish_to(
 ) -> PublishReport:
     """Publish the episodes of `snapshot` that `rule` accepts to `destination`; see `publish`."""
     refuse_unknown_licence(terms.license)
-    await destination.owned_listing(run_file.run_id)  # refuse before the tables are read
+    there = (
+        await destination.owned_listing(run_file.run_id)
+    ).manifest  # refuse before the tables are read
+    withdrawn = there.withdrawn if there else ()
     tables = await open_tables(snapshot)
     plan = await asyncio.to_thread(
-        _plan,
+        plan_version,
         tables,
         rule,
         run_id=run_file.run_id,
         include_rejected=terms.include_rejected,
         shard_bytes=shard_mb * MEGABYTE,
-        training=None
-        if renderer is None
-        else TrainingTerms(terms.training_rows, renderer, terms.best_of),
+        training=training_terms(terms, renderer),
+        withdrawn={one.episode for one in withdrawn},
     )
 
-    await _record_splits(snapshot, plan)
+    await record_splits(snapshot, plan)
 
-    counts, film, pages, pictures = await asyncio.to_thread(_read_for_card, tables, plan)
+    counts, film, pages, pictures = await asyncio.to_thread(read_for_card, tables, plan)
 
     def describe(files: Sequence[PublishedFile]) -> Mapping[str, bytes]:
         name, stated = destination.name, terms.license
-        facts = CardFacts(plan, files, run_file, rule, name, stated, counts, film, pages)
+        facts = CardFacts(plan, files, run_file, rule, name, stated, counts, film, pages, withdrawn)
         return _texts(facts, pictures)
 
     publication = Publication(plan=plan, tables=tables, describe=describe)
@@ -178,7 +192,14 @@ async def publish_to(
     return _report(plan, applied, destination)
 
 
-async def _record_splits(snapshot: SnapshotTables, plan: PublishPlan) -> None:
+def training_terms(terms: PublishSection, renderer: Renderer | None) -> TrainingTerms | None:
+    """Return the published training rows; None without a renderer, and so without any."""
+    if renderer is None:
+        return None
+    return TrainingTerms(terms.training_rows, renderer, terms.best_of)
+
+
+async def record_splits(snapshot: SnapshotTables, plan: PublishPlan) -> None:
     """Record the split of each template in the run, before anything is written."""
     try:
         await snapshot.add_splits(plan.selection.splits.by_template)
@@ -190,7 +211,7 @@ async def _record_splits(snapshot: SnapshotTables, plan: PublishPlan) -> None:
         )
 
 
-def _plan(
+def plan_version(
     tables: Tables,
     rule: AcceptSection,
     *,
@@ -198,15 +219,28 @@ def _plan(
     include_rejected: bool,
     shard_bytes: int,
     training: TrainingTerms | None,
+    before: PublishedBefore | None = None,
+    withdrawn: Collection[str] = (),
 ) -> PublishPlan:
+    """Return the files of a run's version; `before` is what other nights of a collection published.
+
+    Episodes of `withdrawn` are in none of them.
+
+    Raises:
+        NotFound: the version has no episodes.
+        Damaged: the tables are not complete.
+        BadTasks: the run was planned with another split of a template.
+    """
     with table_errors(f"version {tables.version} of the run"):
-        selection = select(tables, rule, include_rejected=include_rejected)
+        selection = select(
+            tables, rule, include_rejected=include_rejected, before=before, withdrawn=withdrawn
+        )
         return plan_files(
             tables, selection, run_id=run_id, shard_bytes=shard_bytes, training=training
         )
 
 
-def _read_for_card(
+def read_for_card(
     tables: Tables, plan: PublishPlan
 ) -> tuple[Survey, Film | None, Sequence[bytes], Mapping[str, bytes]]:
     """Return the card's counts, its trajectory and pages, and its pictures by path."""
@@ -223,11 +257,18 @@ def _read_for_card(
 def _texts(facts: CardFacts, pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
     """Return the files that describe the data files, by path, the manifest last."""
     texts = dict(pictures) | {
-        YIELD_PLOT: yield_plot(facts.plan.selection),
+        YIELD_PLOT: yield_plot(template_yields(facts.plan.selection)),
         LENGTH_PLOT: length_plot(facts.plan.selection),
         CARD: make_card(facts).encode(),
     }
-    described = [
+    listed = [*facts.files, *described(texts)]
+    manifest = make_manifest(facts.plan, facts.rule, listed, facts.withdrawn)
+    return texts | {MANIFEST: manifest.to_bytes()}
+
+
+def described(texts: Mapping[str, bytes]) -> list[PublishedFile]:
+    """Return how a manifest lists texts and pictures."""
+    return [
         PublishedFile(
             path=path,
             config=None,
@@ -239,8 +280,6 @@ def _texts(facts: CardFacts, pictures: Mapping[str, bytes]) -> Mapping[str, byte
         )
         for path, text in texts.items()
     ]
-    manifest = make_manifest(facts.plan, facts.rule, [*facts.files, *described])
-    return texts | {MANIFEST: manifest.to_bytes()}
 
 
 def _report(plan: PublishPlan, applied: Applied, destination: Destination) -> PublishReport:

@@ -118,7 +118,8 @@ class _Verification:
         manifest = self._manifest()
         mark = self._content.texts.get(MARK, b"").decode(errors="replace")
         owner = manifest.run if manifest else mark
-        if owner and run_id is not None and owner != run_id:
+        has_run = manifest is not None and run_id in {night.run for night in manifest.nights}
+        if owner and run_id is not None and owner != run_id and not has_run:
             self._find(
                 Discrepancy.FOREIGN,
                 MANIFEST if manifest else MARK,
@@ -159,7 +160,8 @@ class _Verification:
         """Compare every file with the manifest, and the manifest with itself."""
         for problem in _contradictions(manifest):
             self._find(Discrepancy.ALTERED, MANIFEST, f"{problem}; {_RESTORE_MANIFEST}")
-        others = sorted(self._content.sizes.keys() - {file.path for file in manifest.files})
+        known = {file.path for file in (*manifest.files, *manifest.former)}
+        others = sorted(self._content.sizes.keys() - known)
         pending = [path for path in others if is_published_path(path) and path != MANIFEST]
         replaced = bool(pending or self._content.unfinished)
         checks = {

@@ -17,6 +17,7 @@ from registries.splits.registry import registry_version
 from schemas.base import canonical_json
 from schemas.configuration.sections import AcceptSection, RowKind
 from schemas.tasks.task import SPLITS
+from storage.lake.withdrawals import Withdrawal
 from storage.publish.card.acceptance_text import acceptance_lines, proof_lines
 from storage.publish.card.columns import column_lines
 from storage.publish.card.contact_sheet import sheet_lines
@@ -26,7 +27,7 @@ from storage.publish.card.limits import languages, limit_lines
 from storage.publish.card.loading import DatasetName, front_matter, loading_lines
 from storage.publish.card.survey import Survey
 from storage.publish.card.words_text import words_lines
-from storage.publish.card.yields import policy_lines, template_lines
+from storage.publish.card.yields import policy_lines, template_lines, template_yields
 from storage.publish.plan.manifest import (
     CONTACT_SHEET,
     FILMSTRIP,
@@ -96,12 +97,14 @@ class CardFacts:
     """The trajectory that the card shows; None if none is accepted."""
     pages: Sequence[bytes]
     """The pictures of the contact sheet; empty if no trajectory is published."""
+    withdrawn: Sequence[Withdrawal] = ()
+    """The episodes that were withdrawn from this dataset."""
 
 
 def make_card(facts: CardFacts) -> str:
     """Return the text of `README.md`."""
     head = front_matter(
-        _title(facts.run),
+        title_of(facts.run),
         facts.files,
         license_name=facts.license,
         languages=languages(facts.plan.selection),
@@ -109,7 +112,8 @@ def make_card(facts: CardFacts) -> str:
     return "\n".join(["---", *head, "---", "", *_text(facts), ""])
 
 
-def _title(run: RunFile) -> str:
+def title_of(run: RunFile) -> str:
+    """Return the name of a run's dataset, that of its configuration."""
     section = run.config.get("run")
     name = section.get("name") if isinstance(section, dict) else None
     return name if isinstance(name, str) and name.strip() else "stepmill"
@@ -117,7 +121,7 @@ def _title(run: RunFile) -> str:
 
 def _text(facts: CardFacts) -> Iterator[str]:
     selection, counts = facts.plan.selection, facts.survey
-    yield f"# {markdown(_title(facts.run))}"
+    yield f"# {markdown(title_of(facts.run))}"
     yield ""
     yield "Web-agent trajectories made by Stepmill: policies acted on the pages of the sites below, in a browser,"
     yield "and every attempt was recorded step by step. Whether a task was done is the site's own word; what was"
@@ -127,7 +131,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
     yield from sheet_lines(facts.pages, CONTACT_SHEET)
     sections = {
         "Load it": ["```python", *loading_lines(facts.files, facts.name), "```"],
-        "What it holds": _contents(facts.plan, facts.files),
+        "What it holds": [*_contents(facts.plan, facts.files), *withdrawn_lines(facts.withdrawn)],
         "What was accepted": acceptance_lines(selection, facts.rule),
         "What that proves, and what not": proof_lines(selection, facts.rule),
         "Who acted": policy_lines(selection, counts),
@@ -135,7 +139,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
         "How goals and thoughts were made": words_lines(counts),
         "Limits and known biases": limit_lines(selection, counts),
         "How it was made": _provenance(facts),
-        "Licence": _licence(facts.license),
+        "Licence": licence_lines(facts.license),
         "Citation": _citation(facts),
         "Columns": column_lines(rows_by_config(facts.files)),
     }
@@ -144,19 +148,32 @@ def _text(facts: CardFacts) -> Iterator[str]:
 
 
 def _contents(plan: PublishPlan, files: Sequence[PublishedFile]) -> Iterator[str]:
+    yield from config_lines(files)
+    yield ""
+    yield from training_lines(plan.training, files)
+    yield from null_column_lines(files)
+    yield ""
+    yield from _splits(plan.selection, files)
+
+
+def withdrawn_lines(withdrawn: Sequence[Withdrawal]) -> Iterator[str]:
+    """Yield how many episodes were withdrawn, if any were."""
+    if withdrawn:
+        noun = "episode was" if len(withdrawn) == 1 else "episodes were"
+        yield ""
+        yield f"{len(withdrawn):,} {noun} withdrawn and left no row here: `withdrawn` of `manifest.json` says why."
+
+
+def config_lines(files: Sequence[PublishedFile]) -> Iterator[str]:
+    """Yield the table of the configs, with their rows by split."""
     yield f"| config | {' | '.join(SPLITS)} | holds |"
     yield f"|---|{'---:|' * len(SPLITS)}---|"
     for config, splits in rows_by_config(files).items():
         counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
         yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
-    yield ""
-    yield from _training_lines(plan.training, files)
-    yield from _null_column_lines(files)
-    yield ""
-    yield from _splits(plan.selection, files)
 
 
-def _training_lines(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
+def training_lines(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
     """Yield the dialect of the training rows, and the kinds without rows."""
     if terms is None:
         return
@@ -178,7 +195,7 @@ def _yields(selection: Selection) -> Iterator[str]:
     yield "The yield is the share of accepted episodes among those that were judged to the end; the interval is"
     yield "Wilson's, as if no episode depended on another."
     yield ""
-    yield from template_lines(selection)
+    yield from template_lines(template_yields(selection), selection.splits.by_template)
 
 
 def _splits(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[str]:
@@ -265,7 +282,8 @@ def _in_words(value: JsonValue) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 
-def _licence(name: str | None) -> Iterator[str]:
+def licence_lines(name: str | None) -> Iterator[str]:
+    """Yield the licence that is stated; None: none is."""
     if name is None:
         yield "No licence is stated here. What may be done with the data follows from the pages it"
     else:
@@ -279,7 +297,7 @@ def _citation(facts: CardFacts) -> Iterator[str]:
     made = f"Version {plan.version} of the run {plan.run_id}, begun on {run.created_at:%Y-%m-%d}"
     yield "```bibtex"
     yield f"@misc{{stepmill-{plan.run_id[:8]}-v{plan.version},"
-    yield f"  title = {{{{{bibtex(_title(run))}}}}},"
+    yield f"  title = {{{{{bibtex(title_of(run))}}}}},"
     yield f"  year = {{{run.created_at:%Y}}},"
     yield f"  note = {{{made}; web-agent trajectories made by Stepmill}},"
     if facts.name.is_repository:
@@ -288,7 +306,7 @@ def _citation(facts: CardFacts) -> Iterator[str]:
     yield "```"
 
 
-def _null_column_lines(files: Sequence[PublishedFile]) -> Iterator[str]:
+def null_column_lines(files: Sequence[PublishedFile]) -> Iterator[str]:
     """Yield the columns without a value in any row, config by config."""
     nulls = null_columns_by_config(files)
     if not nulls:

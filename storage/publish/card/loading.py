@@ -162,4 +162,4 @@ def _by_split(
     for split in SPLITS:
         in_split = [file for file in files if (file.config, file.split) == (config, split)]
         if in_split:
-            yield split, sorted(in_split, key=lambda file: file.path)
+            yield split, sorted(in_split, key=lambda file: (file.night or 0, file.path))

@@ -13,7 +13,7 @@ from itertools import accumulate
 from schemas.proportion import wilson
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.publish.card.escape import visible
-from storage.publish.card.yields import Yield, percent, template_yields
+from storage.publish.card.yields import Yield, percent
 from storage.publish.plan.selection import Selection
 
 MAX_BARS = 100
@@ -35,9 +35,8 @@ _HEIGHT, _BASE = 220, 180
 _NAME_CHARS = 32
 
 
-def yield_plot(selection: Selection) -> bytes:
+def yield_plot(yields: Sequence[tuple[str, Yield]]) -> bytes:
     """Return the plot of the status of each template's episodes, the lowest yield first."""
-    yields = template_yields(selection)
     worst = yields[:MAX_BARS]
     title = "Episodes by template, the lowest yield first"
     if len(worst) < len(yields):

@@ -5,7 +5,7 @@ its 95 % interval (see `schemas.proportion`): of few episodes a share says littl
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeVar
 
@@ -63,8 +63,12 @@ def percent(share: float | None) -> str:
 
 def template_yields(selection: Selection) -> list[tuple[str, Yield]]:
     """Return how the episodes of each template stand, the lowest yield first, those unjudged last."""
-    made = _yields(selection, lambda one: one.template_id)
-    return sorted(made, key=lambda pair: (_height(pair[1]), pair[0]))
+    return worst_first(_yields(selection, lambda one: one.template_id))
+
+
+def worst_first(yields: Iterable[tuple[str, Yield]]) -> list[tuple[str, Yield]]:
+    """Return yields by name, the lowest first, those without a judged episode last."""
+    return sorted(yields, key=lambda pair: (_height(pair[1]), pair[0]))
 
 
 def _height(one: Yield) -> float:
@@ -78,22 +82,21 @@ def _yields(selection: Selection, kind: Callable[[Candidate], Named]) -> list[tu
     return [(one, Yield(*map(n.__getitem__, AcceptanceStatus))) for one, n in statuses.items()]
 
 
-def template_lines(selection: Selection) -> Iterator[str]:
-    """Yield the table of the yields by template."""
-    splits = selection.splits.by_template
-    yields = template_yields(selection)
+def template_lines(yields: Sequence[tuple[str, Yield]], splits: Mapping[str, str]) -> Iterator[str]:
+    """Yield the table of the yields by template, in the given order; `splits` has that of each."""
     yield f"| template | split | {_COUNTS}"
     yield f"|---|---|{_ALIGNED}"
     for template, one in yields[:MAX_TEMPLATES]:
         yield f"| {markdown(template)} | {splits[template]} | {one.cells()}"
     rest = [one for _, one in yields[MAX_TEMPLATES:]]
     if rest:
-        yield f"| the other {len(rest):,}, which did no worse | | {_sum(rest).cells()}"
+        yield f"| the other {len(rest):,}, which did no worse | | {total_yield(rest).cells()}"
     if len(yields) > 1:
-        yield f"| all {len(yields):,} | | {_sum([one for _, one in yields]).cells()}"
+        yield f"| all {len(yields):,} | | {total_yield([one for _, one in yields]).cells()}"
 
 
-def _sum(yields: Sequence[Yield]) -> Yield:
+def total_yield(yields: Sequence[Yield]) -> Yield:
+    """Return the sum of yields."""
     return Yield(*map(sum, zip(*yields, strict=True)))
 
 

@@ -1,1 +1,1 @@
-"""Collections: datasets of many runs at one place."""
+"""Collections: datasets over many runs at one place, made from pinned versions of each."""

@@ -20,19 +20,32 @@ from storage.publish.plan.config_columns import DATASET_CONFIGS
 from storage.publish.plan.manifest import TEXTS
 
 _OURS = re.compile(
-    rf"data/({'|'.join(DATASET_CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-([0-9a-f]{{16}})\.parquet"
+    rf"data/(?:{'|'.join(DATASET_CONFIGS)})/(?:train|validation|test)-(?:[0-9a-f]{{8}}-)?\d{{5,}}-\d{{3,}}-"
+    r"([0-9a-f]{16})\.parquet"
+    r"|index/[0-9a-f]{8}-([0-9a-f]{16})\.parquet"
 )
+_VERSION = re.compile(r"versions/\d{6,}\.json")
+
+
+def version_path(version: int) -> str:
+    """Return the path of the file that lists the files of a version of a collection."""
+    return f"versions/{version:06d}.json"
 
 
 def hash_in_name(path: str) -> str | None:
     """Return the part of the hash in a data file's name; None for any other name."""
     match = _OURS.fullmatch(path)
-    return None if match is None else match[3]
+    return None if match is None else match[1] or match[2]
 
 
 def is_published_path(path: str) -> bool:
     """Return whether publications write files of this name."""
-    return path in TEXTS or path == MARK or hash_in_name(path) is not None
+    return path in TEXTS or path == MARK or hash_in_name(path) is not None or is_version(path)
+
+
+def is_version(path: str) -> bool:
+    """Return whether this is the path of a file that lists the files of a version of a collection."""
+    return _VERSION.fullmatch(path) is not None
 
 
 class Destination(Protocol):
@@ -46,6 +59,11 @@ class Destination(Protocol):
     @property
     def name(self) -> DatasetName:
         """The name by which readers load the dataset; no path of this machine."""
+        ...
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether `finish` tags each version, so that no file need list its files."""
         ...
 
     @property
@@ -71,8 +89,19 @@ class Destination(Protocol):
         """
         ...
 
+    async def read(self, path: str) -> bytes:
+        """Return the bytes of a file of `listing`.
+
+        Raises:
+            Damaged: it is gone, or cannot be read.
+            Unwritable: the destination denies access.
+        """
+        ...
+
     async def owned_listing(self, run_id: str) -> OwnedListing:
         """Return the files at the destination, which must be empty or the run's; nothing is written.
+
+        `run_id` is `collection` where a night is to be added.
 
         Raises:
             OtherRun: it holds the dataset of another run.
@@ -81,11 +110,11 @@ class Destination(Protocol):
         """
         ...
 
-    def hold(self) -> AbstractAsyncContextManager[None]:
+    def hold(self, *, wait: bool = False) -> AbstractAsyncContextManager[None]:
         """Lock out other publications and remove the unfinished files of a killed one.
 
         Raises:
-            Unwritable: it cannot be written, or another publication is running.
+            Unwritable: it cannot be written, or another publication is running and `wait` is false.
         """
         ...
 

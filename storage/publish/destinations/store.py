@@ -11,15 +11,15 @@ The folder of a run is refused.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from typing_extensions import override
 
 from schemas.base import sha256_hex
-from schemas.errors import Conflict, OtherRun, Unwritable
+from schemas.errors import Conflict, Damaged, OtherRun, Unwritable
 from storage.lake.shard_upload import object_sha256
 from storage.objects.durable_files import folder_lock
 from storage.objects.local import LocalStore
@@ -30,6 +30,9 @@ from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, 
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 from storage.run_file import refuse_run_folder
+
+_LOCK_PAUSE = 0.2
+"""Seconds between two looks at a lock that another publication holds."""
 
 
 class StoreDestination(Destination):
@@ -48,6 +51,11 @@ class StoreDestination(Destination):
     def name(self) -> DatasetName:
         """The store's URL, which readers give in full."""
         return DatasetName(self._store.url, by_file=True)
+
+    @property
+    def has_tags(self) -> bool:
+        """No: a store has files only."""
+        return False
 
     @property
     def local_name(self) -> DatasetName:
@@ -74,12 +82,20 @@ class StoreDestination(Destination):
             return None
 
     @override
+    async def read(self, path: str) -> bytes:
+        data = await self._text(path)
+        if data is None:
+            raise Damaged(f"{self.address}: {path} is missing; publish its run again to restore it")
+        return data
+
+    @override
     async def owned_listing(self, run_id: str) -> OwnedListing:
         return check_owner(self.address, run_id, await self.listing())
 
     @asynccontextmanager
     @override
-    async def hold(self) -> AsyncIterator[None]:
+    async def hold(self, *, wait: bool = False) -> AsyncIterator[None]:
+        del wait
         # Nothing is locked: `_conclude` detects another publication.
         await self._store.probe()
         yield
@@ -171,26 +187,30 @@ class FolderDestination(StoreDestination):
 
     @asynccontextmanager
     @override
-    async def hold(self) -> AsyncIterator[None]:
-        with _lock(self._folder.root):
+    async def hold(self, *, wait: bool = False) -> AsyncIterator[None]:
+        async with _lock(self._folder.root, wait=wait):
             for item in [item async for item in self._folder.unfinished_writes()]:
                 (self._folder.root / item.key).unlink(missing_ok=True)
             await self._folder.probe()
             yield
 
 
-@contextmanager
-def _lock(root: Path) -> Iterator[None]:
+@asynccontextmanager
+async def _lock(root: Path, *, wait: bool) -> AsyncIterator[None]:
     """Hold the lock of a published folder."""
     data = root / "data"
     with ExitStack() as stack:
-        try:
-            data.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(folder_lock(data, wait=False))
-        except BlockingIOError:
-            raise Unwritable(
-                f"{root}: another publication is writing here; run this again when it has ended"
-            ) from None
-        except OSError as error:
-            raise Unwritable(f"{root}: cannot be written: {error.strerror}") from error
+        while True:
+            try:
+                data.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(folder_lock(data, wait=False))
+                break
+            except BlockingIOError:
+                if not wait:
+                    raise Unwritable(
+                        f"{root}: another publication is writing here; run this again when it has ended"
+                    ) from None
+                await asyncio.sleep(_LOCK_PAUSE)
+            except OSError as error:
+                raise Unwritable(f"{root}: cannot be written: {error.strerror}") from error
         yield

@@ -7,6 +7,7 @@ recorded, and no episode has two rows. The plan and the tables alone decide the 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import groupby, islice
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -227,21 +228,62 @@ def _judged_row(candidate: Candidate) -> Row:
     }
 
 
+class Outcome(NamedTuple):
+    """What a result needs to know of an attempt."""
+
+    task_id: str
+    """The task."""
+    template_id: str
+    """Its template."""
+    split: str
+    """Its split."""
+    policy: str
+    """The policy's name."""
+    policy_kind: str
+    """The kind of the policy."""
+    model: str | None
+    """The model's name; None without a model."""
+    trainable: bool
+    """Whether it did not fail for reasons outside the policy."""
+    success: bool | None
+    """Whether the site reported success; None if no verifier judged it."""
+    accepted: bool
+    """Whether the rule accepts it."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the attempts of one result share."""
+        return self.task_id, self.policy, self.policy_kind, self.model or ""
+
+
+def _outcome(one: Candidate) -> Outcome:
+    return Outcome(
+        task_id=one.task_id,
+        template_id=one.template_id,
+        split=one.acceptance.split,
+        policy=one.policy,
+        policy_kind=one.policy_kind,
+        model=one.model,
+        trainable=one.trainable,
+        success=one.success,
+        accepted=one.acceptance.accepted,
+    )
+
+
 def _results(planned: PlannedFile) -> Iterator[pa.Table]:
     """Yield a row for each policy at each of the file's tasks, in the order of the tasks."""
-    made: dict[tuple[str, ...], list[Candidate]] = {}
-    for one in planned.episodes:
-        policy = (one.policy, one.policy_kind, one.model or "")
-        made.setdefault((one.task_id, *policy), []).append(one)
+    made: dict[tuple[str, ...], list[Outcome]] = {}
+    for one in map(_outcome, planned.episodes):
+        made.setdefault(one.key, []).append(one)
     order = {task_id: place for place, task_id in enumerate(planned.ids)}
     keys = sorted(made, key=lambda key: (order[key[0]], key))
     for start in range(0, len(keys), _BATCH_ROWS):
-        rows = [to_row(_result(made[key])) for key in keys[start : start + _BATCH_ROWS]]
+        rows = [to_row(result_of(made[key])) for key in keys[start : start + _BATCH_ROWS]]
         yield pa.Table.from_pylist(rows, schema=config_schema("results"))
 
 
-def _result(attempts: Sequence[Candidate]) -> Result:
-    """Return the result of a policy at a task over all its attempts."""
+def result_of(attempts: Sequence[Outcome]) -> Result:
+    """Return the result of a policy at a task over all its attempts, of which there is one at least."""
     first = attempts[0]
     own = [one for one in attempts if one.trainable]
     counted = [one for one in own if one.success is not None]
@@ -251,13 +293,13 @@ def _result(attempts: Sequence[Candidate]) -> Result:
     return Result(
         task_id=first.task_id,
         template_id=first.template_id,
-        split=first.acceptance.split,
+        split=first.split,
         policy=first.policy,
         policy_kind=PolicyKind(first.policy_kind),
         model=first.model,
         attempts=len(counted),
         successes=successes,
-        accepted=sum(one.acceptance.accepted for one in counted),
+        accepted=sum(one.accepted for one in counted),
         pass_at_1=estimates[0] if estimates else None,
         pass_at_k=estimates,
         success_low=low,

@@ -84,9 +84,10 @@ class PlannedFile:
         """The folder of its parts."""
         return f"data/{self.config}"
 
-    def path(self, part: int, sha256: str) -> str:
-        """Return the path of a part, whose name contains its hash."""
-        return f"{self.folder}/{self.split}-{self.index:05d}-{part:03d}-{sha256[:16]}.parquet"
+    def path(self, part: int, sha256: str, night: str = "") -> str:
+        """Return the path of a part, whose name contains its hash, and in a collection that of its night."""
+        prefix = f"{self.split}-{night}" if night else self.split
+        return f"{self.folder}/{prefix}-{self.index:05d}-{part:03d}-{sha256[:16]}.parquet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ that is not the one recorded.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,6 +53,10 @@ class SnapshotTables(Protocol):
         """Return the split of each template that any version of the run was published with."""
         ...
 
+    async def withdrawn(self) -> Collection[str]:
+        """Return the run's episodes that were withdrawn."""
+        ...
+
     async def add_splits(self, splits: Mapping[str, str]) -> None:
         """Record the splits of templates that have none yet."""
         ...
@@ -66,10 +70,13 @@ class Tables:
         version: int,
         datasets: Mapping[str, ds.Dataset],
         known_splits: Mapping[str, str] | None = None,
+        withdrawn: Collection[str] = (),
     ) -> None:
         self.version = version
         self.datasets = datasets
         self.known_splits = known_splits or {}
+        self.withdrawn = frozenset(withdrawn)
+        """The run's episodes that were withdrawn."""
         self._indexes: Mapping[str, RowIndex] = {}
 
     def row_index(self, table: str, key: str) -> RowIndex:
@@ -118,6 +125,7 @@ async def open_tables(snapshot: SnapshotTables) -> Tables:
         version=snapshot.version,
         datasets={name: dataset for name, dataset in opened.items() if dataset is not None},
         known_splits=await snapshot.known_splits(),
+        withdrawn=await snapshot.withdrawn(),
     )
 
 

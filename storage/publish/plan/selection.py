@@ -8,7 +8,7 @@ however the tables were compacted.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -16,6 +16,7 @@ from sys import intern
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.configuration.sections import AcceptSection
@@ -30,6 +31,7 @@ from schemas.verdicts.acceptance import (
 )
 from schemas.verdicts.step_label import StepLabel
 from schemas.verdicts.verdict import Acceptance
+from storage.publish.plan.published_before import PublishedBefore
 from storage.publish.plan.rows import Tables, row_dicts
 from storage.publish.plan.splits import Splits, published_splits
 from storage.publish.plan.verdict_reader import Judged, judged_episodes
@@ -157,8 +159,18 @@ class Selection:
         )
 
 
-def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:
+def select(
+    tables: Tables,
+    rule: AcceptSection,
+    *,
+    include_rejected: bool,
+    before: PublishedBefore | None = None,
+    withdrawn: Collection[str] = (),
+) -> Selection:
     """Return every episode of `tables` with the result of `rule`, in publication order.
+
+    `before` is what the other nights of a collection published; None: the dataset is that of one run. Episodes of
+    `withdrawn` are left out, and those that were withdrawn from the run, as if they had never been made.
 
     Raises:
         NotFound: the version has no episodes.
@@ -172,8 +184,14 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
             f"version {tables.version} of the run holds no episode: nothing to publish. "
             "Run `stepmill generate` first."
         )
+    if gone := tables.withdrawn | {*withdrawn}:
+        listed = pa.array(sorted(gone), pa.string())
+        table = table.filter(pc.invert(pc.is_in(table["episode_id"], value_set=listed)))
+    before = before or PublishedBefore()
+    before.check(tables)
     templates = _templates_of(tables, table)
-    splits = published_splits(tables, templates)
+    known_splits = {**tables.known_splits, **before.splits}
+    splits = before.hold_back(published_splits(tables, templates, known_splits))
     split_of = {id_: splits.by_template[template] for id_, template in templates.items()}
     owners = {
         row["episode_id"]: row["task_id"]
@@ -182,7 +200,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
     judged: dict[str, Judged] = {}
     known = judged_episodes(tables, owners, split_of, to=judged)
     unknown = (JudgedEpisode(id_, owners[id_], (), split_of[id_]) for id_ in owners)
-    judgements = accept_all(rule, chain(unknown, known))
+    judgements = before.judge(rule, accept_all(rule, chain(unknown, known)))
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in row_dicts(ends)}
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}

@@ -46,6 +46,10 @@ class Splits:
     """The split of each family of worlds."""
     held_back: frozenset[str] = frozenset()
     """Tasks that are not published: their first picture or their goal is in an earlier split."""
+    shown: Mapping[str, AbstractSet[Key]] = field(default_factory=dict)
+    """What no other split may show, by task."""
+    owners: Mapping[str, str] = field(default_factory=dict)
+    """The template of each task."""
 
     def with_any(self, templates: AbstractSet[str]) -> "Splits":
         """Return the same without the groups that have none of these templates."""
@@ -71,15 +75,17 @@ class Splits:
         return all(0 < self.count <= SHARE * counts[split] for split in SPLITS[1:])
 
 
-def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
-    """Return the split of every template of a version; `templates` has each episode's.
+def published_splits(
+    tables: Tables, templates: Mapping[str, str], known: Mapping[str, str]
+) -> Splits:
+    """Return the split of every template of a version; `templates` has each episode's, `known` are published ones.
 
     Raises:
         BadTasks: another version of the registry put a template that was not published yet into another split.
     """
-    shown = _Shown(tables.known_splits)
+    shown = _Shown(known)
     shown.read(tables, templates)
-    found = assign(shown.contents, {**shown.stated, **tables.known_splits})
+    found = assign(shown.contents, {**shown.stated, **known})
     by_template = {name: one.split for name, one in found.items()}
     worlds = {shown.owners[task] for task, site in shown.sites.items() if site == WORLDS}
     return Splits(
@@ -90,6 +96,8 @@ def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
         ),
         families={_family(template): by_template[template] for template in worlds},
         held_back=_repeats(shown, by_template),
+        shown=shown.tasks,
+        owners=shown.owners,
     )
 
 
@@ -173,6 +181,11 @@ _TASK_COLUMNS = (
     *("task_id", "template_id", "site", "start_url", "instruction"),
     *("split", "split_version"),
 )
+
+
+def task_rows(tables: Tables, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield columns of the tasks; those that an earlier version lacks are null."""
+    return _rows(tables, "tasks", columns)
 
 
 def _rows(

@@ -68,6 +68,9 @@ class OnDisk:
     async def known_splits(self) -> Mapping[str, str]:
         return {}
 
+    async def withdrawn(self) -> frozenset[str]:
+        return frozenset()
+
     async def add_splits(self, splits: Mapping[str, str]) -> None:
         """The folder is made anew for each measurement."""
 

@@ -55,6 +55,7 @@ class MemorySnapshot:
     version: int
     rows: Mapping[str, Sequence[pa.Table]]
     splits: dict[str, str] = field(default_factory=dict)
+    gone: Collection[str] = ()
 
     async def dataset(self, table: str) -> ds.Dataset | None:
         tables = self.rows.get(table, ())
@@ -64,6 +65,9 @@ class MemorySnapshot:
 
     async def known_splits(self) -> Mapping[str, str]:
         return dict(self.splits)
+
+    async def withdrawn(self) -> Collection[str]:
+        return self.gone
 
     async def add_splits(self, splits: Mapping[str, str]) -> None:
         self.splits.update(splits)

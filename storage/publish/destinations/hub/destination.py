@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from schemas.base import sha256_hex
 from schemas.configuration.sections import PublishSection
-from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
+from schemas.errors import BadConfig, Conflict, Damaged, NotFound, Unwritable
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.hub.checks import MAIN, parse_url, refuse_read_only
@@ -28,7 +28,7 @@ from storage.publish.destinations.hub.repository import Repository, RepoState
 from storage.publish.destinations.hub.transfers import Addition, RemoteFile
 from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
 from storage.publish.destinations.protocol import Destination, is_published_path
-from storage.publish.plan.manifest import MANIFEST, TEXTS
+from storage.publish.plan.manifest import COLLECTION, MANIFEST, TEXTS
 
 COMMIT_FILES = 100
 """The maximum of files per commit: larger ones are slow to check, smaller ones use up the quota."""
@@ -68,6 +68,11 @@ class HubDestination(Destination):
         return self._dataset_name
 
     @property
+    def has_tags(self) -> bool:
+        """Yes: each version has a tag."""
+        return True
+
+    @property
     def local_name(self) -> DatasetName:
         """The repository's name."""
         return self._dataset_name
@@ -98,6 +103,16 @@ class HubDestination(Destination):
             return None
 
     @override
+    async def read(self, path: str) -> bytes:
+        # Of the commit that `listing` read.
+        try:
+            return await self._repository.read(path, self._branch_state().head or "")
+        except NotFound:
+            raise Damaged(
+                f"{self.address}: {path} is missing; publish its run again to restore it"
+            ) from None
+
+    @override
     async def owned_listing(self, run_id: str) -> OwnedListing:
         self._run_id = run_id
         owned = check_owner(self.address, run_id, await self.listing())
@@ -119,7 +134,8 @@ class HubDestination(Destination):
 
     @asynccontextmanager
     @override
-    async def hold(self) -> AsyncIterator[None]:
+    async def hold(self, *, wait: bool = False) -> AsyncIterator[None]:
+        del wait
         # Nothing is locked: each commit shows whether another writer was faster.
         if self._state is None:
             await self._repository.create(private=self._terms.private)
@@ -155,7 +171,8 @@ class HubDestination(Destination):
     @override
     async def finish(self, version: int) -> None:
         if self._additions or self._deletions:
-            await self._commit(f"Publish version {version} of run {self._run_id}")
+            of = "" if self._run_id == COLLECTION else f" of run {self._run_id}"
+            await self._commit(f"Publish version {version}{of}")
         await self._gate()
         await self._tag(version)
 

@@ -107,6 +107,7 @@ OPEN = {
     "storage.region": "eu",
     "storage.shard_mb": 2,
     "publish.to": ["out"],
+    "publish.append": True,
     "publish.best_of": 2,
     "publish.include_rejected": True,
     "publish.private": False,

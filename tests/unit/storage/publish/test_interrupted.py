@@ -43,6 +43,7 @@ class _Interrupted:
         self._after = after
         self.address = self._folder.address
         self.name, self.local_name = self._folder.name, self._folder.local_name
+        self.has_tags = self._folder.has_tags
 
     async def listing(self) -> Listing:
         return await self._folder.listing()
@@ -53,8 +54,11 @@ class _Interrupted:
     async def owned_listing(self, run_id: str) -> OwnedListing:
         return await self._folder.owned_listing(run_id)
 
-    def hold(self) -> AbstractAsyncContextManager[None]:
-        return self._folder.hold()
+    async def read(self, path: str) -> bytes:
+        return await self._folder.read(path)
+
+    def hold(self, *, wait: bool = False) -> AbstractAsyncContextManager[None]:
+        return self._folder.hold(wait=wait)
 
     def draft(self, folder: str) -> Draft:
         return self._folder.draft(folder)

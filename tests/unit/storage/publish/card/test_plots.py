@@ -9,6 +9,7 @@ from support.runs.memory_run import RULE, MemoryRun, tables_of
 
 from schemas.verdicts.verdict import Status
 from storage.publish.card.plots import MAX_BARS, MAX_LENGTHS, length_plot, yield_plot
+from storage.publish.card.yields import Yield, template_yields
 from storage.publish.plan.selection import Selection, select
 
 
@@ -29,13 +30,17 @@ def _selection(templates: int, *, failed: int = 0, lengths: Sequence[int] = (0,)
     return select(tables_of(run.seal()), RULE, include_rejected=False)
 
 
+def _yields(templates: int, *, failed: int = 0) -> list[tuple[str, Yield]]:
+    return template_yields(_selection(templates, failed=failed))
+
+
 def _status(passed: bool) -> Status:  # noqa: FBT001
     return Status.PASSED if passed else Status.FAILED
 
 
 @pytest.mark.parametrize("more", [0, 2])
 def test_a_plot_that_leaves_templates_out_says_how_many(more: int) -> None:
-    plot = yield_plot(_selection(MAX_BARS + more, failed=1)).decode()
+    plot = yield_plot(_yields(MAX_BARS + more, failed=1)).decode()
 
     drawn = re.findall(r">(t\d{3})</text>", plot)
     assert drawn == [f"t{number:03d}" for number in range(MAX_BARS)]
@@ -46,7 +51,7 @@ def test_a_plot_that_leaves_templates_out_says_how_many(more: int) -> None:
 
 
 def test_the_interval_is_drawn_over_the_bar() -> None:
-    plot = yield_plot(_selection(1)).decode()
+    plot = yield_plot(_yields(1)).decode()
 
     whole = re.search(r'<rect x="220\.0" y="56\.0" width="([\d.]+)"', plot)
     legend, line, *ends = re.findall(r'<line x1="([\d.]+)" y1="[\d.]+" x2="([\d.]+)"', plot)

@@ -54,7 +54,7 @@ def _committed(
             strict=True,
         )
     }
-    return published_splits(tables, templates)
+    return published_splits(tables, templates, tables.known_splits)
 
 
 def _with(episode: Episode, **change: object) -> Episode:

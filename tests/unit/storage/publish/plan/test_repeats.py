@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from schemas.errors import Damaged
 from schemas.verdicts.novelty import MAX_COMPARED, Fingerprints, find_repeats
 from schemas.verdicts.sketch import SKETCH_BYTES, sketch_of
-from storage.publish.collection import repeats
-from storage.publish.collection.repeats import COLUMNS, Repeat, repeats_of
+from storage.publish.plan import repeats
+from storage.publish.plan.repeats import COLUMNS, Repeat, repeats_of
 
 EMPTY = COLUMNS.empty_table()
 

@@ -1,0 +1,137 @@
+"""Nights for tests of collections: small runs in memory, added to a store."""
+
+import asyncio
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.memory_run import (
+    RULE,
+    TEST,
+    TRAIN,
+    MemoryRun,
+    MemorySnapshot,
+    commit_unit,
+    make_run_file,
+)
+
+from schemas.configuration.sections import AcceptSection, PublishSection
+from schemas.episodes.episode import Episode
+from schemas.tables.training_renderer import Renderer
+from schemas.verdicts.novelty import Fingerprints
+from schemas.verdicts.sketch import sketch_of
+from storage.objects.protocol import ObjectStore
+from storage.publish.collection.append import NightSource, append
+from storage.publish.collection.withdraw import WithdrawReport, withdraw
+from storage.publish.destinations.store import StoreDestination
+from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
+from storage.publish.publish import PublishReport
+
+NOVEL = RULE.model_copy(update={"passed": (*RULE.passed, "novelty")})
+"""The rule of these tests where copies are to be left out."""
+
+
+def run_id(number: int) -> str:
+    """Return the id of a run."""
+    return f"{number:08x}" + "0" * 24
+
+
+def night(number: int, *, units: int = 1, rejects: Sequence[int] = (1,)) -> MemorySnapshot:
+    """Return a run of its own tasks, a unit in train and one in test for each of `units`."""
+    run = MemoryRun()
+    for unit in range(units):
+        first = 20 * number + 2 * unit
+        commit_unit(run, first, TRAIN, rejects=rejects, alike=False)
+        commit_unit(run, first + 1, TEST, alike=False)
+    return run.seal()
+
+
+def with_goal(number: int, template: str, goal: str, **changes: Any) -> MemorySnapshot:
+    """Return a run of one attempt at a task of a template with this goal, its rows changed so."""
+    run = MemoryRun()
+    task = make_task(number, template=template, instruction=goal).model_copy(update=changes)
+    _, episodes = make_unit([task])
+    run.commit([task], episodes)
+    run.judge([make_verdict(one, verifier=name) for one in episodes for name in RULE.passed])
+    return run.seal()
+
+
+def judge_novelty(run: MemoryRun, episodes: Sequence[Episode], *, near: int = 0) -> None:
+    """Judge episodes as `novelty` does, by fingerprints of which `near` bits of a picture differ."""
+    run.judge(
+        [
+            make_verdict(one, verifier="novelty").model_copy(
+                update={"evidence": _evidence(place, near)}
+            )
+            for place, one in enumerate(episodes)
+        ]
+    )
+
+
+def _evidence(place: int, near: int) -> dict[str, Any]:
+    picture = f"{(place << 40) | ((1 << near) - 1):064x}"
+    prints = Fingerprints(
+        f"{near:08x}{place:08x}", f"{place:032x}", (picture, picture), f"{place:032x}"
+    )
+    shown = {**prints._asdict(), "pictures": [*prints.pictures]}
+    return {**shown, "sketch": sketch_of(prints).hex()}
+
+
+def add(
+    snapshot: MemorySnapshot,
+    store: ObjectStore,
+    number: int,
+    *,
+    rule: AcceptSection = RULE,
+    renderer: Renderer | None = None,
+    **terms: Any,
+) -> PublishReport:
+    """Add a run to the collection in a store."""
+    source = NightSource(
+        snapshot,
+        make_run_file(run_id(number), name=f"night {number}"),
+        rule,
+        PublishSection(append=True, **terms),
+        shard_mb=64,
+        renderer=renderer,
+    )
+    return asyncio.run(append(source, lambda: StoreDestination(store)))
+
+
+def take_out(store: ObjectStore, *ids: str) -> WithdrawReport:
+    """Withdraw episodes from the dataset in a store."""
+    return asyncio.run(withdraw(lambda: StoreDestination(store), ids, "it shows a name"))
+
+
+def objects(store: ObjectStore) -> dict[str, bytes]:
+    """Return every object of a store."""
+
+    async def read() -> dict[str, bytes]:
+        return {item.key: await store.get(item.key) async for item in store.list()}
+
+    return asyncio.run(read())
+
+
+def manifest_of(store: ObjectStore) -> Manifest:
+    """Return the manifest in a store."""
+    return read_manifest(asyncio.run(store.get(MANIFEST)), MANIFEST)
+
+
+def rows_of(store: ObjectStore, config: str, split: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of a config as a reader has them, night by night."""
+    there = objects(store)
+    files = [
+        file
+        for file in manifest_of(store).files
+        if file.config == config and split in (None, file.split)
+    ]
+    files.sort(key=lambda file: (file.night or 0, file.path))
+    return [row for file in files for row in table_of(there, file.path).to_pylist()]
+
+
+def table_of(there: Mapping[str, bytes], path: str) -> pa.Table:
+    """Return a Parquet file of a store's objects."""
+    return pq.read_table(io.BytesIO(there[path]))
