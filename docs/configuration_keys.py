@@ -110,6 +110,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),
     "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),
+    "storage/publish/collection/append.py": ("publish.fall_points",),
     "storage/publish/publish.py": (
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
         *_all("publish", "training_rows best_of"),
@@ -136,6 +137,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "CSS pixels": ("browser.viewport", "browser.viewports"),
     "episodes": ("tasks.unit_size", "limits.live_episodes", "limits.accepted"),
     "MiB": ("storage.shard_mb",),
+    "percentage points": ("publish.fall_points",),
     "pixels": (f"{OPTIONS}.max_pixels", "browser.picture_side"),
     "pixels per CSS pixel": ("browser.device_scale_factor",),
     "processes": ("browser.processes",),

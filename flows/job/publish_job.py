@@ -85,8 +85,10 @@ class Publisher:
 class PublishJob:
     """A running publication."""
 
-    def __init__(self, publishing: asyncio.Task[PublishReport]) -> None:
+    def __init__(self, publishing: asyncio.Task[PublishReport], run: str) -> None:
         self._publishing = publishing
+        self.run = run
+        """The run's URL."""
 
     async def report(self) -> PublishReport:
         """Wait until the publication has ended, and return its report."""
@@ -120,7 +122,7 @@ async def open_publication(
         await _keep(stored.lake, snapshot.version)
         publisher = Publisher(stored.lake, stored.run, config)
         async with asyncio.TaskGroup() as group:
-            yield PublishJob(group.create_task(_publish(publisher, snapshot, to)))
+            yield PublishJob(group.create_task(_publish(publisher, snapshot, to)), url)
 
 
 async def _publish(publisher: Publisher, snapshot: Snapshot, to: str) -> PublishReport:

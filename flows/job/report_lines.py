@@ -74,6 +74,7 @@ def _night_lines(publication: PublishReport) -> Iterator[str]:
         yield f"copies   {publication.copies} episodes are copies of trajectories of other nights and are left out"
     if publication.held_back:
         yield f"held     {publication.held_back} episodes are held back: another split has their goal or first picture"
+    yield from (f"warning  {sentence}" for sentence in publication.warnings)
 
 
 def unjudged_lines(count: int, run: str) -> Iterator[str]:

@@ -56,6 +56,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "storage",
         *_RULE,
         "publish.append",
+        "publish.fall_points",
         "publish.include_rejected",
         "publish.private",
         "publish.gated",

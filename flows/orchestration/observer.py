@@ -33,6 +33,7 @@ from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.report_lines import publication_lines, report_lines
 from flows.orchestration.current_job import current_job
+from flows.orchestration.dataset_events import publication_sentence, tell_publication
 from flows.orchestration.inert_text import literal
 from flows.orchestration.run_log import RunLog, calm_cancellation, run_log
 from flows.orchestration.scheduled_time import SKIPPED
@@ -123,7 +124,8 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
                     showing.add_done_callback(lambda _: window.release())
             report = await job.report()
         log.lines(report_lines(report))
-        for problem in report.problems:
+        warnings = (sentence for one in report.publications for sentence in one.warnings)
+        for problem in (*report.problems, *warnings):
             log.problem(problem)
     await acreate_table_artifact(
         table=[
@@ -140,6 +142,8 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
         key=artifact_key(flow, "summary"),
         description=literal(_description(report)),
     )
+    for one in report.publications:
+        await tell_publication(one, report.run, artifact_key(flow, "dataset"))
     await task_runs.wait_until_recorded()
     return await _state(report, met=met and flow == "generate")
 
@@ -158,13 +162,9 @@ async def observe_publication(job: PublishJob) -> State[PublishReport]:
         task_runs.add(await task_run)
         report = await job.report()
         log.lines(publication_lines(report))
-    await acreate_table_artifact(
-        table=[{"config": literal(config), "rows": rows} for config, rows in report.rows.items()],
-        key=artifact_key("publish", "summary"),
-        description=literal(f"{report.destination}, version {report.version}"),
-    )
+    await tell_publication(report, job.run, artifact_key("publish", "summary"))
     await task_runs.wait_until_recorded()
-    message = visible(f"{report.put} files written to {report.destination}")
+    message = visible(f"{report.put} files written to {publication_sentence(report)}")
     return Completed(message=message, data=report)
 
 
@@ -226,7 +226,7 @@ async def _state(report: Report, *, met: bool) -> State[Report]:
         return Completed(message=visible(report.reached.sentence), data=report)
     if report.exit_code:
         return Failed(message=visible("; ".join(report.problems)) or "nothing was accepted")
-    places = "".join(f"; {one.destination}" for one in report.publications)
+    places = "".join(f"; {publication_sentence(one)}" for one in report.publications)
     written = any(one.put for one in report.publications)
     first: bool = deployment.id is not None and flow_run.run_count == 1
     again = f"; {_MET_AGAIN}" if met and first and not written else ""

@@ -358,6 +358,10 @@ class PublishSection(Record):
     append: bool = False
     """Adds the run to the collection at each destination, which may be empty: a dataset over many runs, with a
     version for each. False: a destination holds the dataset of this run alone."""
+    fall_points: float = Field(default=10.0, gt=0, le=100)
+    """Warns of a night of a collection whose yield is so many percentage points below the median of the seven nights
+    before it, or whose accepted episodes an hour are so many percent below theirs; with fewer than three nights before
+    it, of none."""
     include_rejected: bool = False
     """Publishes rejected episodes too, each labelled with the reasons."""
     training_rows: tuple[RowKind, ...] = tuple(RowKind)

@@ -83,6 +83,17 @@ class PublishReport(Record):
     """Episodes left out as copies of trajectories of other nights."""
     held_back: int = 0
     """Episodes left out because another split shows their goal or their first picture."""
+    warnings: tuple[str, ...] = ()
+    """In which the night did worse than those before it, in sentences."""
+
+    @property
+    def link(self) -> str:
+        """Where people look at it: its page on the Hub, else its place."""
+        name = self.destination.removeprefix("hf://datasets/")
+        if name == self.destination:
+            return self.destination
+        repository, _, branch = name.partition("@")
+        return f"https://huggingface.co/datasets/{repository}" + (f"/tree/{branch}" * bool(branch))
 
 
 def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:

@@ -21,6 +21,7 @@ from storage.publish.apply import Progress, Publication, has_file
 from storage.publish.card.card import title_of
 from storage.publish.card.filmstrip import Film
 from storage.publish.card.licences import refuse_unknown_licence
+from storage.publish.collection.falls import falls
 from storage.publish.collection.index import index_file, make_index, read_before
 from storage.publish.collection.restate import Contents, Shown, collection_texts, empty_recipes
 from storage.publish.collection.versions import loading_of
@@ -188,6 +189,7 @@ class _Append:
             splits=dict(sorted(selection.splits.by_template.items())),
             index=index_file(self._run_id, index, rows=_published(plan), night=number),
             withdrawn=known.withdrawn if known else 0,
+            hours=round(selection.seconds / 3_600, 6),
         )
 
     def _is_there(self, existing: OwnedListing, plan: PublishPlan, night: Night) -> bool:
@@ -299,6 +301,7 @@ class _Append:
             added=_sums(own),
             copies=night.copies,
             held_back=night.held_back,
+            warnings=tuple(falls(_nights(existing), night, self._source.terms.fall_points)),
         )
 
 

@@ -137,6 +137,8 @@ class Night(Record):
     """The file by which later nights find what they repeat."""
     withdrawn: int = Field(default=0, ge=0)
     """Episodes of it that were withdrawn."""
+    hours: float = Field(default=0.0, ge=0)
+    """Hours from the start of its first episode to the end of its last one, pauses included."""
 
     @property
     def tally(self) -> Tally:

@@ -63,6 +63,7 @@ _EPISODE_COLUMNS = (
     "device_scale_factor",
     "trainable",
     "prompt_sha256",
+    "started_at",
     "ended_at",
     "content_sha256",
     *ORIGINS,
@@ -129,6 +130,8 @@ class Selection:
     """By column of `ORIGINS`: the number of published episodes with each value, empty for None."""
     judges: Counter[tuple[str, str]]
     """The number of published episodes that each version of a verifier judged, where its verdict counts."""
+    seconds: float = 0.0
+    """Seconds from the start of the first episode to the end of the last one."""
 
     @property
     def published(self) -> Iterator[Candidate]:
@@ -225,7 +228,14 @@ def select(
         splits=splits,
         origins=origins,
         judges=judges,
+        seconds=_span(table),
     )
+
+
+def _span(episodes: pa.Table) -> float:
+    """Return the seconds from the start of the first episode to the end of the last one."""
+    first, last = pc.min(episodes["started_at"]).as_py(), pc.max(episodes["ended_at"]).as_py()
+    return 0.0 if first is None or last is None else max(0.0, (last - first).total_seconds())
 
 
 def _narrow(episodes: ds.Dataset) -> pa.Table:

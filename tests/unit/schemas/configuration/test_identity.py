@@ -108,6 +108,7 @@ OPEN = {
     "storage.shard_mb": 2,
     "publish.to": ["out"],
     "publish.append": True,
+    "publish.fall_points": 5.0,
     "publish.best_of": 2,
     "publish.include_rejected": True,
     "publish.private": False,
