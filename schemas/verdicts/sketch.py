@@ -14,6 +14,7 @@ less surely the more there are, because there are fewer bits of it.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import accumulate
@@ -36,6 +37,7 @@ TRAJECTORY = slice(3, 11)
 COURSE = slice(11, 19)
 """Where a sketch has the beginning of the hash that near copies share."""
 
+_TOLD = re.compile(f"{FORM:02x}[0-9a-f]{{{2 * SKETCH_BYTES - 2}}}")
 _KEY_BYTES = 8
 _HASH_BITS = 256
 _NEAR_BITS = int(NEAR_SHARE * _HASH_BITS)
@@ -92,15 +94,15 @@ def sketch_of(prints: Fingerprints) -> bytes:
 def sketch_in(latest: Mapping[str, Verdict]) -> bytes | None:
     """Return the sketch of an episode with these latest verdicts; None if `novelty` has no fingerprints of it.
 
-    Earlier verdicts of `novelty` hold no sketch: theirs is made of their fingerprints.
+    Earlier verdicts of `novelty` hold no sketch, or one of another form: theirs is made of their
+    fingerprints.
     """
     prints = fingerprints_of(latest)
     if prints is None:
         return None
-    match latest["novelty"].evidence:
-        case {"sketch": str(told)} if len(told) == 2 * SKETCH_BYTES:
-            return bytes.fromhex(told)
-    return sketch_of(prints)
+    told = latest["novelty"].evidence.get("sketch")
+    is_whole = isinstance(told, str) and _TOLD.fullmatch(told) is not None
+    return bytes.fromhex(str(told)) if is_whole else sketch_of(prints)
 
 
 def are_near(one: bytes, other: bytes) -> bool:
