@@ -26,7 +26,9 @@ COLUMNS = pa.schema([_ATTEMPT.field(name) for name in ("episode_id", "sketch")])
 """The columns of a table of sketches, as `attempts` has them; a row whose sketch is null is compared with no other."""
 
 _BUCKET_ROWS = 1 << 14
-"""Rows of a bucket, on average."""
+"""Rows of a bucket, on average; more if there were too many buckets."""
+
+_MAX_BUCKETS = 256
 
 
 class Repeat(NamedTuple):
@@ -70,19 +72,20 @@ def repeats_of(published: pa.Table, new: pa.Table) -> dict[str, Repeat]:
         Damaged: a sketch has not the length that a sketch has.
             pyarrow.ArrowException, KeyError: a table has not these columns.
     """
-    known = _is_one_of(new["episode_id"], published["episode_id"])
-    every = _joined(published, new.filter(pc.invert(known)))
+    every = _joined(published, new)
     courses, trajectories = (_keys(every.table, part) for part in (COURSE, TRAJECTORY))
-    active = _is_one_of(courses, courses.slice(every.first_new))
-    wanted = _is_one_of(trajectories, trajectories.filter(active))
+    later = pc.greater_equal(every.table["row"], pa.scalar(every.first_new))
+    is_new = cast("pa.ChunkedArray[Any]", later)
+    active = _is_one_of(courses, courses.filter(is_new)) if every.first_new else is_new
     out: dict[str, Repeat] = {}
     copies = bytearray(every.table.num_rows)
-    for group in _groups(every, trajectories, wanted):
+    for group in _groups(every, trajectories, active):
+        published_ids = {one.episode_id for one in group if one.row < every.first_new}
         for one in group[1:]:
             copies[one.row] = True
-            if one.row >= every.first_new:
+            if one.row >= every.first_new and one.episode_id not in published_ids:
                 out[one.episode_id] = Repeat(group[0].episode_id, is_near=False)
-    for group in _groups(every, courses, active):
+    for group in _groups(every, courses, is_new):
         for one, original in _near([one for one in group if not copies[one.row]]):
             if one.row >= every.first_new:
                 out[one.episode_id] = Repeat(original, is_near=True)
@@ -111,10 +114,13 @@ def _has_form(sketches: "pa.ChunkedArray[Any]") -> "pa.ChunkedArray[Any]":
 
 def _keys(table: pa.Table, part: slice) -> "pa.ChunkedArray[Any]":
     """Return a hash of eight bytes in each sketch as a number; null where a sketch cannot be compared."""
-    sketches, width = table["sketch"], part.stop - part.start
-    hashes = pc.binary_slice(sketches, part.start, part.stop)
-    known = pc.if_else(_has_form(sketches), hashes, pa.scalar(None, pa.binary()))
-    numbers = [chunk.cast(pa.binary(width)).view(pa.int64()) for chunk in known.chunks]
+    width, none = pa.binary(part.stop - part.start), pa.scalar(None, pa.binary())
+    numbers = []
+    for chunk in table["sketch"].chunks:  # each alone, because what is made on the way is larger
+        sketches = pa.chunked_array([chunk])
+        hashes = pc.binary_slice(sketches, part.start, part.stop)
+        known = pc.if_else(_has_form(sketches), hashes, none)
+        numbers += [one.cast(width).view(pa.int64()) for one in known.chunks]
     return pa.chunked_array(numbers, pa.int64())
 
 
@@ -129,12 +135,13 @@ def _is_one_of(
 def _groups(
     every: _Sketches, keys: "pa.ChunkedArray[Any]", wanted: "pa.ChunkedArray[Any]"
 ) -> Iterator[list[_Sketched]]:
-    """Yield the wanted rows that share a key, in the order in which the first is the original."""
-    table = every.table.add_column(0, "key", keys)
-    buckets = 1 << (table.num_rows // _BUCKET_ROWS).bit_length()
-    places = pc.bit_wise_and(keys, pa.scalar(buckets - 1))
+    """Yield the rows that share the key of a wanted one, in the order in which the first is the original."""
+    table = every.table.append_column("key", keys).append_column("is_wanted", wanted)
+    buckets = min(1 << (table.num_rows // _BUCKET_ROWS).bit_length(), _MAX_BUCKETS)
+    places = pc.bit_wise_and(keys, pa.scalar(buckets - 1)).cast(pa.uint8())
     for bucket in range(buckets):
-        held = table.filter(pc.and_(wanted, pc.equal(places, pa.scalar(bucket))))
+        held = table.filter(pc.equal(places, pa.scalar(bucket, pa.uint8())))
+        held = held.filter(_is_one_of(held["key"], held["key"].filter(held["is_wanted"])))
         columns = (held[name].to_pylist() for name in ("key", "row", "episode_id", "sketch"))
         rows = [_Sketched(*row) for row in zip(*columns, strict=True)]
         rows.sort(key=lambda one: (one.key, one.row >= every.first_new, one.episode_id))
