@@ -162,6 +162,19 @@ def _large_runs() -> Iterator[str]:
         yield line(f"a commit to a table in {where}", small, large, ratio)
 
 
+def _duplicates() -> Iterator[str]:
+    result = read_result("duplicates")
+    yield from ("| planted, a thousand of each | found as a repeat |", "|---|---|")
+    for key, name in (
+        ("copy", "copies"),
+        ("found", "near copies, whose pictures differ in any number of the bits that they may"),
+        ("far_near", "near copies, whose every picture differs in all of these bits"),
+        ("one_other_of_few", "no near copies: one of up to 30 pictures is another one"),
+        ("one_other_of_many", "no near copies: one of 31 to 100 pictures is another one"),
+    ):
+        yield line(name, show(result[f"{key}_share"], "%"))
+
+
 def _reading() -> Iterator[str]:
     result = read_result("reading")
     firsts, medians = result["first_row_seconds"], result["median"]
@@ -362,6 +375,7 @@ PARTS: Parts = {
     "engines": _engines,
     "storing": _storing,
     "large_runs": _large_runs,
+    "duplicates": _duplicates,
     "reading": _reading,
     "republish": _republish,
     "learning": _learning,
