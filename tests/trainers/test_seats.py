@@ -2,9 +2,11 @@
 
 `make test-trainers` runs it. Each client has an environment of its own, from a lock in `requirements/trainers`. The
 programs in `seats/` know no more of a page than its elements as text; the files of the pages in `docs/trainers` are run
-as they stand there.
+as they stand there. The run door needs no client of others: whoever can send a request has the episodes played, here at the
+simulator.
 """
 
+import asyncio
 import json
 import os
 import signal
@@ -19,9 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from deltalake import DeltaTable
 from environments import files_of_the_page, python_of, run
 from source_tree import ROOT
+
+from generators.engine.simulator.server import SimulatorServer
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -65,6 +70,8 @@ class Server:
     run: Path
     played: dict[str, int] = field(default_factory=dict)
     """Episodes by the name of the policy under which they are recorded."""
+    answered: set[str] = field(default_factory=set)
+    """The ids of those of the run door."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -95,8 +102,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
     table = DeltaTable(str(served.run / "tables" / "episodes")).to_pyarrow_table()
-    recorded = [row["policy"] for row in table.to_pylist() if row["policy_kind"] == "external"]
+    rows = table.to_pylist()
+    recorded = [row["policy"] for row in rows if row["policy_kind"] == "external"]
     assert {name: recorded.count(name) for name in served.played} == served.played
+    assert {row["episode_id"] for row in rows if row["policy_kind"] == "model"} == served.answered
 
 
 @contextmanager
@@ -230,6 +239,34 @@ def test_gymnasiums_environments_play(tmp_path: Path) -> None:
     kinds = [row["failure_kind"] for row in table.to_pylist()]
     assert kinds.count(None) == EPISODES
     assert set(kinds) <= {None, "client"}
+
+
+async def test_the_run_door_plays_at_a_clients_engine(server: Server) -> None:
+    """The simulator's replies are drawn at random: it acts in every page, and need not do what the goal says."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with SimulatorServer() as engine, ClientSession(server.url, headers=headers) as client:
+        at_once = asyncio.Semaphore(3)
+
+        async def play(number: int) -> Row:
+            task = {"name": TEMPLATES[number % len(TEMPLATES)], "seed": number}
+            body = {"task": task, "endpoint": engine.url, "pictures": False}
+            async with at_once, client.post("/run", json=body) as answer:
+                told: Row = await answer.json()
+                assert answer.status == 200, told
+                return told
+
+        async with asyncio.TaskGroup() as group:
+            playing = [group.create_task(play(number)) for number in range(EPISODES)]
+        told = [one.result() for one in playing]
+    assert [one["task"]["name"] for one in told[: len(TEMPLATES)]] == TEMPLATES
+    assert {one["failure_kind"] for one in told} == {None}
+    assert None not in {one["reward"] for one in told}
+    for one in told:
+        turns = one["trace"]["turns"]
+        assert len(turns) >= one["n_steps"] >= 1
+        assert all(len(turn["per_token_logps"]) == sum(turn["loss_mask"]) > 0 for turn in turns)
+    server.answered |= {one["episode_id"] for one in told}
+    assert len(server.answered) == EPISODES
 
 
 def test_nemo_gyms_schemas_read_what_its_agent_would_answer(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from support.servers.seat_server import Answer, seats_config, served
 
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.server import SimulatorServer
+from schemas.base import JsonObject
 
 
 def check_turns(told: Answer) -> None:
@@ -27,9 +28,15 @@ def check_turns(told: Answer) -> None:
 
 
 async def test_episodes_are_played_at_the_clients_engine_and_kept(tmp_path: Path) -> None:
-    async with SimulatorServer() as engine, served(seats_config(tmp_path)) as server:
-        task = {"name": "click-test", "index": 1}
-        answers = [await server.run({"task": task, "endpoint": engine.url}) for _ in range(2)]
+    both: JsonObject = {"sources": ["miniwob", "worlds"], "include": ["click-test", "shop/find"]}
+    async with (
+        SimulatorServer() as engine,
+        served(seats_config(tmp_path, tasks=both)) as server,
+    ):
+        task, world = {"name": "click-test", "index": 1}, {"name": "shop/find", "index": 0}
+        answers = [
+            await server.run({"task": one, "endpoint": engine.url}) for one in (task, task, world)
+        ]
         spare = await server.run({"task": task, "endpoint": engine.url, "pictures": False})
         opened = engine.request_log.paths["/v1/models"]
 
@@ -39,9 +46,10 @@ async def test_episodes_are_played_at_the_clients_engine_and_kept(tmp_path: Path
         assert isinstance(told["reward"], float)
         check_turns(told)
     assert spare[1]["pictures"] is None
-    assert [told["attempt"] % 1_000 for _, told in (*answers, spare)] == [0, 1, 2]
+    assert [told["task"]["site"] for _, told in answers] == ["miniwob", "miniwob", "worlds"]
+    assert [told["attempt"] % 1_000 for _, told in (*answers, spare)] == [0, 1, 0, 2]
     assert opened == 1, "the engine is opened once"
-    assert server.seats.keeper.committed == 3
+    assert server.seats.keeper.committed == 4
 
     path = tmp_path / "traces.jsonl"
     lines = [{"id": told["episode_id"], "trace": told["trace"]} for _, told in answers]
