@@ -8,6 +8,9 @@ Playwright gives its driver the whole environment of this process, the driver pa
 browser, and there every renderer has it, beside an untrusted page. A launch takes an environment for the
 browser, but Playwright has no parameter for the driver's; so the driver is started here with only the
 variables that it and its browser need.
+
+Nor has it a parameter for the session of processes. A terminal interrupts every process of the command's, and a driver that
+has just begun would end, with the episode or the replay for which it begins; so each driver gets a session of its own.
 """
 
 import asyncio
@@ -18,7 +21,9 @@ import socket
 import tempfile
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Self, TypedDict
 
 import psutil
@@ -45,6 +50,11 @@ PROFILE_OPTION = "--user-data-dir="
 
 _ENVIRONMENT_FUNCTION = "get_driver_env"
 """The function that Playwright calls for the driver's environment."""
+
+_STARTING_MODULE = "asyncio"
+"""The name under which Playwright finds what starts the driver."""
+
+_IN_OWN_SESSION = partial(asyncio.create_subprocess_exec, start_new_session=True)
 
 _PLAYWRIGHT_VARIABLES = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY_VERSION")
 """Variables that Playwright itself adds."""
@@ -205,14 +215,16 @@ async def _start_driver() -> Playwright:
         Error: it does not start.
         NoBrowser: this version of Playwright gets its driver's environment in another way.
     """
-    # Our function takes the place of Playwright's for good. Taking the credentials out of os.environ
+    # What is ours takes the place of Playwright's for good. Taking the credentials out of os.environ
     # during a start would hide them from other threads; a PLAYWRIGHT_NODEJS_PATH that names a
     # program which drops them would itself start with them.
-    if not hasattr(transport, _ENVIRONMENT_FUNCTION):
+    if not (hasattr(transport, _ENVIRONMENT_FUNCTION) and hasattr(transport, _STARTING_MODULE)):
         raise NoBrowser(
             "this version of Playwright would pass the credentials of this program on to the browser; "
             "install the version in requirements/core.txt"
         )
+    own = {**vars(asyncio), "create_subprocess_exec": _IN_OWN_SESSION}
+    setattr(transport, _STARTING_MODULE, SimpleNamespace(**own))
     setattr(
         transport,
         _ENVIRONMENT_FUNCTION,

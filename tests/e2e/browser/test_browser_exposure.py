@@ -115,6 +115,18 @@ async def test_what_is_stated_of_a_browser_is_true_of_the_browser_that_runs(
     assert provenance(RunConfig(), ())["browser"] == stated.levels
 
 
+async def test_an_interrupt_from_the_terminal_is_for_no_process_of_a_browser(
+    enclosed: Chromium,
+) -> None:
+    assert enclosed.process is not None
+    drivers = [one for one in psutil.Process().children() if "run-driver" in _argv(one)]
+    assert drivers
+    for driver in drivers:
+        for process in (driver, *driver.children(recursive=True)):
+            with contextlib.suppress(psutil.Error, ProcessLookupError):  # it may end meanwhile
+                assert os.getsid(process.pid) != os.getsid(0)
+
+
 @contextlib.contextmanager
 def _planted(mode: int) -> Iterator[Path]:
     """Plant a file in a folder that all may enter."""

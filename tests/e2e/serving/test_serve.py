@@ -1,63 +1,35 @@
 """`stepmill serve` as its users run it: a process that clients step into, that is killed, and that is interrupted."""
 
 import asyncio
-import json
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+from aiohttp import WSMsgType
 from support.runs.commands import SECONDS, UNREPLAYED, Said, end, start, stepmill
 from support.runs.served_seats import rows
+from support.servers.seat_server import (
+    BY_COMMAND,
+    TOKEN_VARIABLE,
+    address,
+    ask,
+    connected,
+    win,
+)
 
-TOKEN = {"STEPMILL_TOKEN": "of-this-test"}
 SERVED = (
     "--set=tasks.include=['click-test']",
     "--set=tasks.seeds=[0,3]",
     "--set=browser.sessions=2",
-    "--set=seats.port=0",
-    "--set=seats.clients={ me = { token_env = 'STEPMILL_TOKEN' } }",
     "--set=limits.drain_seconds=3",
+    *BY_COMMAND,
     *UNREPLAYED,
 )
 
 
 def serve(url: Path) -> subprocess.Popen[str]:
-    return start("serve", "--run", str(url), "--json", *SERVED, env=TOKEN)
-
-
-async def address(server: subprocess.Popen[str]) -> str:
-    """Where a server is, once it says so."""
-    assert server.stdout is not None
-    async with asyncio.timeout(SECONDS):
-        line = await asyncio.to_thread(server.stdout.readline)
-    told = json.loads(line)
-    assert told["tokens"] == {"me": None}, "a token that the user has given is not printed"
-    return str(told["url"])
-
-
-@asynccontextmanager
-async def connected(url: str) -> AsyncIterator[ClientWebSocketResponse]:
-    headers = {"Authorization": f"Bearer {TOKEN['STEPMILL_TOKEN']}"}
-    async with ClientSession(url, headers=headers) as session, session.ws_connect("/ws") as door:
-        yield door
-
-
-async def ask(door: ClientWebSocketResponse, kind: str, **data: Any) -> Any:
-    await door.send_json({"type": kind, "data": data})
-    return (await door.receive_json(timeout=SECONDS))["data"]
-
-
-async def win(door: ClientWebSocketResponse) -> Any:
-    """Click the only button of the next task's page, found by what the door tells of it as text."""
-    told = (await ask(door, "reset", elements=True))["observation"]["elements"]
-    button = next(line for line in told if line.startswith("button "))
-    x, y = (float(number) for number in button.rpartition(" at ")[2].split(","))
-    return await ask(door, "step", action={"type": "click", "x": x, "y": y}, step=0)
+    return start("serve", "--run", str(url), *SERVED, env=TOKEN_VARIABLE)
 
 
 async def stopped(server: subprocess.Popen[str]) -> Said:
@@ -109,7 +81,12 @@ def test_a_taken_port_is_refused_before_anything_is_written(tmp_path: Path) -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = stepmill(
-            "serve", "--run", str(tmp_path / "run"), *SERVED, f"--set=seats.port={port}", env=TOKEN
+            "serve",
+            "--run",
+            str(tmp_path / "run"),
+            *SERVED,
+            f"--set=seats.port={port}",
+            env=TOKEN_VARIABLE,
         )
     assert said.code == 2
     assert f"seats.port = {port}" in said.err

@@ -1,5 +1,8 @@
-"""A server of seats in this process, and a client that has a token."""
+"""Servers of seats, in this process or by the command, and clients that have a token."""
 
+import asyncio
+import json
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,6 +11,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+from support.runs.commands import SECONDS
 
 from flows.serving.app import make_app
 from flows.serving.opening import open_seats
@@ -16,6 +20,17 @@ from schemas.base import JsonObject
 from schemas.configuration.config import RunConfig, resolve
 
 TOKEN = "a-token-of-a-client"  # noqa: S105 - of this test alone
+TOKEN_VARIABLE = {"STEPMILL_TOKEN": TOKEN}
+"""What the command finds in its environment."""
+
+BY_COMMAND = (
+    "--json",
+    "--set=seats.port=0",
+    "--set=seats.clients={ me = { token_env = 'STEPMILL_TOKEN' } }",
+)
+"""How the command serves on a free port."""
+
+_HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
 Answer = dict[str, Any]
 """An answer of a server, whose shape the tests know."""
@@ -58,9 +73,56 @@ async def served(config: RunConfig) -> AsyncIterator[SeatServer]:
         await runner.setup()
         try:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
-            headers = {"Authorization": f"Bearer {TOKEN}"}
             url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            async with aiohttp.ClientSession(url, headers=headers) as client:
+            async with aiohttp.ClientSession(url, headers=_HEADERS) as client:
                 yield SeatServer(seats, client)
         finally:
             await runner.cleanup()
+
+
+async def address(server: subprocess.Popen[str]) -> str:
+    """Return where a server of the command is, once it says so."""
+    assert server.stdout is not None
+    async with asyncio.timeout(SECONDS):
+        line = await asyncio.to_thread(server.stdout.readline)
+    told = json.loads(line)
+    assert told["tokens"] == {"me": None}, "a token that the user has given is not printed"
+    return str(told["url"])
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+    """Connect a client with a token."""
+    async with (
+        aiohttp.ClientSession(url, headers=_HEADERS) as session,
+        session.ws_connect("/ws") as door,
+    ):
+        yield door
+
+
+async def health(url: str) -> Answer:
+    """Return what the server says of itself."""
+    async with aiohttp.ClientSession(url) as session, session.get("/health") as answer:
+        told: Answer = await answer.json()
+        return told
+
+
+async def ask(door: aiohttp.ClientWebSocketResponse, kind: str, **data: Any) -> Answer:
+    """Return the answer to a message."""
+    await door.send_json({"type": kind, "data": data})
+    answer = await door.receive_json(timeout=SECONDS)
+    told: Answer = answer["data"]
+    return told
+
+
+async def win(door: aiohttp.ClientWebSocketResponse) -> Answer:
+    """Click the only button of the next task's page, found by what the door tells of it as text."""
+    return await click_the_button(door, await ask(door, "reset", elements=True))
+
+
+async def click_the_button(door: aiohttp.ClientWebSocketResponse, page: Answer) -> Answer:
+    """Click the only button of a page."""
+    told = page["observation"]["elements"]
+    button = next(line for line in told if line.startswith("button "))
+    x, y = (float(number) for number in button.rpartition(" at ")[2].split(","))
+    return await ask(door, "step", action={"type": "click", "x": x, "y": y}, step=0)
