@@ -165,6 +165,16 @@ def test_the_file_of_openenvs_page_runs(server: Server, tmp_path: Path) -> None:
     server.played["external"] = server.played.get("external", 0) + 3
 
 
+def test_the_file_of_the_page_of_seats_wins_by_openenvs_generic_client(
+    server: Server, tmp_path: Path
+) -> None:
+    name = "openenv_steps.py"
+    (tmp_path / name).write_text(files_of_the_page("seats.md")[name], encoding="utf-8")
+    told = run(python_of("openenv"), name, cwd=tmp_path, **server.environment)
+    assert told.splitlines()[-1] == "1.0 None"
+    server.played["external"] = server.played.get("external", 0) + 1
+
+
 def test_agentlabs_experiments_play(server: Server) -> None:
     told = _play(server, "agentlab")
     assert {row["error"] for row in told} == {None}
