@@ -175,6 +175,13 @@ def test_the_file_of_the_page_of_seats_wins_by_openenvs_generic_client(
     server.played["external"] = server.played.get("external", 0) + 1
 
 
+def test_openenvs_own_validation_passes(server: Server) -> None:
+    ask = ("-m", "openenv.cli", "validate", "--json", "--url", server.url)
+    report = json.loads(run(python_of("openenv"), *ask))
+    assert report["passed"] is True, report
+    assert {one["id"]: one["passed"] for one in report["criteria"] if not one["passed"]} == {}
+
+
 def test_agentlabs_experiments_play(server: Server) -> None:
     told = _play(server, "agentlab")
     assert {row["error"] for row in told} == {None}
