@@ -6,6 +6,7 @@ at once. Every episode that has ended is committed before the command ends.
 
 import asyncio
 import os
+import shlex
 import socket
 
 from aiohttp import web
@@ -28,10 +29,19 @@ def run(args: Arguments) -> int:
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     config = load(sources, os.environ)
     tokens = client_tokens(config.seats)
+    print_note(*_publications(config))
     if args.dry_run:
         _print_plan(config, tokens, as_json=args.json)
         return ExitCode.DONE
     return signals.run(_serve(config, tokens, as_json=args.json))
+
+
+def _publications(config: RunConfig) -> list[str]:
+    """Return how the destinations of a configuration get what is served: a server has no end at which to publish."""
+    commands = [
+        shlex.join(("stepmill", "publish", config.run.url, "--to", to)) for to in config.publish.to
+    ]
+    return [f"publish.to: a server publishes nothing; {one} does, at any time" for one in commands]
 
 
 def _print_plan(config: RunConfig, tokens: dict[str, str], *, as_json: bool) -> None:

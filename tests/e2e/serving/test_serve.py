@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from aiohttp import WSMsgType
-from support.runs.commands import SECONDS, UNREPLAYED, Said, end, start, stepmill
+from support.runs.commands import SECONDS, UNREPLAYED, Said, called, end, start, stepmill
 from support.runs.served_seats import rows
 from support.servers.seat_server import (
     BY_COMMAND,
@@ -97,3 +97,15 @@ def test_a_token_that_is_not_set_is_refused(tmp_path: Path) -> None:
     said = stepmill("serve", "--run", str(tmp_path / "run"), *SERVED, "--dry-run")
     assert said.code == 2
     assert "the variable STEPMILL_TOKEN is not set" in said.err
+
+
+def test_destinations_that_a_server_does_not_publish_to_are_said_with_the_command_that_does(
+    tmp_path: Path,
+) -> None:
+    run, to = tmp_path / "run", tmp_path / "a dataset"
+    asked = ("serve", "--run", str(run), *SERVED, "--dry-run")
+    said = called(*asked, f"--set=publish.to=['{to}','s3://b/d']", env=TOKEN_VARIABLE)
+    assert said.code == 0
+    assert f"a server publishes nothing; stepmill publish {run} --to '{to}' does" in said.err
+    assert f"stepmill publish {run} --to s3://b/d does" in said.err
+    assert "publish" not in called(*asked, env=TOKEN_VARIABLE).err
