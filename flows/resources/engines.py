@@ -233,7 +233,9 @@ def _client(
     on_deadly_request: Callable[[], None] = lambda: None,
 ) -> "OpenAIEngine":
     """Return the client of an engine; `governed` is whether episodes live at it."""
-    from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415 - half a second, and only for engines
+    # Half a second, and only for engines.
+    from generators.engine.client.client import OpenAIEngine  # noqa: PLC0415
+    from generators.engine.client.transport import URLS_KEY  # noqa: PLC0415
 
     modes = {section.logprobs for section in config.mix if section.logprobs is not None}
     mode: LogprobsMode | None = next(iter(modes), None)
@@ -251,5 +253,6 @@ def _client(
         on_deadly_request=on_deadly_request,
         follows_redirects=not of_client,
         weights_change=of_client,
+        named_by="the request's endpoint" if of_client else URLS_KEY,
         seed=config.run.seed,
     )

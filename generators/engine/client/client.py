@@ -26,7 +26,7 @@ from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retried_request import Request
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.standstill import StandstillWatch
-from generators.engine.client.transport import IncompleteResponse, Transport
+from generators.engine.client.transport import URLS_KEY, IncompleteResponse, Transport
 from generators.engine.client.turns import EndpointLoad, Turns
 from generators.engine.client.weights import WeightsWatch
 from generators.engine.governor.governor import Governor
@@ -62,6 +62,7 @@ class OpenAIEngine:
         on_deadly_request: Callable[[], None] = lambda: None,
         follows_redirects: bool = True,
         weights_change: bool = False,
+        named_by: str = URLS_KEY,
         seed: int = 0,
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is sent before it is entered.
@@ -76,7 +77,8 @@ class OpenAIEngine:
         `by_priority` is whether the servers schedule requests by their priority; they are told to begin with the oldest
         episodes then. `on_deadly_request` is called when a request is given up because its server died of it.
         `follows_redirects` is whether a server may send a request to another address. `weights_change` is whether a
-        trainer changes the servers' weights meanwhile: they are asked for the version then.
+        trainer changes the servers' weights meanwhile: they are asked for the version then. `named_by` is what has
+        the URLs, for messages to whoever can mend them there.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
@@ -93,6 +95,7 @@ class OpenAIEngine:
         self._on_deadly_request = on_deadly_request
         self._follows_redirects = follows_redirects
         self._weights_change = weights_change
+        self._named_by = named_by
         self._random = Random(seed)
         self._stack = AsyncExitStack()
         self._pool: EndpointPool | None = None
@@ -119,6 +122,7 @@ class OpenAIEngine:
                         api_key=self._keys.get(url),
                         connect_seconds=self._discovery_seconds,
                         follows_redirects=self._follows_redirects,
+                        named_by=self._named_by,
                     )
                 )
                 for url in self._urls
@@ -269,7 +273,7 @@ class OpenAIEngine:
     async def _discover_all(self, transports: Sequence[Transport]) -> dict[str, EngineCard | str]:
         """Return each endpoint's card, or why it does not answer; at least one does."""
         if not transports:
-            raise NoEngine("no engine to ask: engine.urls is empty")
+            raise NoEngine(f"no engine to ask: {self._named_by} is empty")
         results: dict[str, EngineCard | str] = {}
         unfit: list[str] = []
 
@@ -290,7 +294,7 @@ class OpenAIEngine:
             raise NoEngine("; ".join(sorted(unfit)))
         if not any(isinstance(card, EngineCard) for card in results.values()):
             tried = "; ".join(f"{name}: {reason}" for name, reason in results.items())
-            raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
+            raise NoEngine(f"no engine answers: {tried}; start one, or mend {self._named_by}")
         return results
 
     async def _endpoint(self, transport: Transport, result: EngineCard | str) -> Endpoint:

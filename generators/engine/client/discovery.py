@@ -13,7 +13,12 @@ from pydantic import JsonValue
 from generators.engine.client.endpoint_keys import API_KEY_VARIABLE, key_variable
 from generators.engine.client.response import error_message, one_line
 from generators.engine.client.retry_policy import StatusMeaning, status_meaning
-from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport
+from generators.engine.client.transport import (
+    URLS_KEY,
+    IncompleteResponse,
+    ResponseTooLarge,
+    Transport,
+)
 from generators.engine.protocol import EngineCard
 from schemas.errors import NoEngine
 
@@ -99,10 +104,11 @@ async def _list_models(transport: Transport, *, seconds: float) -> list[dict[str
         if status_meaning(answer.status) is not StatusMeaning.REFUSED:
             raise IncompleteResponse(message, reached=True)
         if answer.status in _UNKNOWN_KEY:
+            is_ours = transport.named_by == URLS_KEY
             message += (
-                "; the API key is missing or wrong: it is taken from "
-                f"{key_variable(transport.name)}, or from {API_KEY_VARIABLE} for an endpoint in "
-                "engine.urls"
+                f"; the API key is missing or wrong: it is taken from {key_variable(transport.name)}"
+                + (f", or from {API_KEY_VARIABLE} for an endpoint in {URLS_KEY}" if is_ours else "")
+                + " in the environment of this program"
             )
         raise NoEngine(f"{transport.name}/models: {message}")
     data = _json_object(answer.body).get("data")

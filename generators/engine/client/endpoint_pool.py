@@ -128,8 +128,10 @@ class EndpointPool:
             while not (endpoint := self._choose(session, avoid)):
                 left = self._seconds_left()
                 if left <= 0:
+                    (one, *_) = self.endpoints
                     raise NoEngine(
-                        f"no engine is left to ask ({self.problems}); mend the server, its key or engine.urls"
+                        f"no engine is left to ask ({self.problems}); mend the server, its key or "
+                        f"{one.transport.named_by}"
                     )
                 await _is_set_within(self._changed, _POLL_SECONDS if self.live_count else left)
         return endpoint

@@ -89,6 +89,10 @@ class HttpResponse:
         return _OK <= self.status < _NOT_OK
 
 
+URLS_KEY = "engine.urls"
+"""The key of a configuration that has the URLs of engines."""
+
+
 class Transport:
     """The connections to one endpoint; an async context manager."""
 
@@ -99,8 +103,11 @@ class Transport:
         api_key: str | None = None,
         connect_seconds: float = 10.0,
         follows_redirects: bool = True,
+        named_by: str = URLS_KEY,
     ) -> None:
-        """`follows_redirects` is whether an answer may send a request to another address."""
+        """`follows_redirects` is whether an answer may send a request to another address; `named_by` what has the URL."""
+        self.named_by = named_by
+        """What has the URL, for a reader who can mend it there."""
         whole = base_url(url)
         self._base = self.name = without_credentials(whole)
         self._connect_seconds = connect_seconds

@@ -93,6 +93,7 @@ async def test_an_engine_that_is_lost_fails_its_episodes_and_ends_the_server_for
 
     assert status == 200, lost
     assert lost["failure_kind"] == "engine"
+    assert "mend the server, its key or the request's endpoint" in lost["failure_message"]
     assert (lost["reward"], lost["trainable"]) == (None, False)
     assert back[0] == 200, back
     assert back[1]["failure_kind"] is None

@@ -105,6 +105,8 @@ async def test_an_engine_of_a_client_gets_no_key_but_that_of_its_host(
 
     assert (status, opened) == (502, 200)
     assert "401" in told["error"]
+    place = f"it is taken from {key_variable(engine.url)} in the environment of this program"
+    assert told["error"].endswith(place), "no client's engine gets the key of OPENAI_API_KEY"
 
 
 @asynccontextmanager
@@ -158,6 +160,8 @@ async def test_a_request_that_cannot_be_played_takes_no_seat(tmp_path: Path) -> 
             *(404, 404, 400, 400),
         ], refused
         assert "307" in refused[2][1]["error"]
+        assert "start one, or mend the request's endpoint" in refused[0][1]["error"]
+        assert not any("engine.urls" in told["error"] for _, told in refused)
         assert other[0] == 400
         assert "the group is of click-test with seed 0" in other[1]["error"]
         assert server.seats.turnstile.in_use == 0
