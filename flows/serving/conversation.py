@@ -6,11 +6,11 @@ observation, reward, done and metadata.
 
 from dataclasses import dataclass
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from flows.serving.seating import Lease, Seats
 from generators.policy.protocol import PolicyCard
-from generators.seats.actions import BadMessage, read_message
+from generators.seats.actions import BadMessage, mistakes_in, read_message
 from generators.seats.seat import CARD, SeatView
 from generators.seats.view import observation_of
 from schemas.base import JsonObject
@@ -58,9 +58,13 @@ class Conversation:
         """Take the task that `data` names, or return to a lease.
 
         Raises:
-            ValidationError, BadTasks, Busy, NoSeat: as `Seats.take`.
+            BadMessage: the data are none of a reset.
+            BadTasks, Busy, NoSeat: as `Seats.take`.
         """
-        asked = ResetMessage.model_validate(data)
+        try:
+            asked = ResetMessage.model_validate(data)
+        except ValidationError as error:
+            raise BadMessage(mistakes_in(error)[0]) from None
         await self.free("the client took another task")
         self._wishes = _Wishes(asked.elements, asked.picture)
         if asked.lease is not None:

@@ -19,14 +19,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from pydantic import ValidationError
 from pydantic_core import to_json
 
 from flows.serving import tools
 from flows.serving.conversation import Conversation
 from flows.serving.seating import NoSeat, Seats
 from flows.serving.tokens import CLIENT
-from generators.seats.actions import BadMessage, action_schema, mistakes_in
+from generators.seats.actions import BadMessage, action_schema
 from generators.seats.seat import StepRefused
 from generators.seats.turnstile import Busy
 from schemas.base import JsonObject
@@ -109,7 +108,7 @@ async def _converse(
         await conversation.end()
 
 
-_REFUSALS = (Busy, BadMessage, ValidationError, StepRefused, BadTasks, NoSeat)
+_REFUSALS = (Busy, BadMessage, StepRefused, BadTasks, NoSeat)
 
 
 class _Wire:
@@ -172,8 +171,6 @@ def _refusal(refused: Exception, seats: Seats) -> JsonObject:
             return _error("SESSION_ERROR", str(refused))
         case StepRefused() | BadTasks():
             return _error("EXECUTION_ERROR", str(refused))
-        case ValidationError():
-            return _error("VALIDATION_ERROR", mistakes_in(refused)[0])
         case _:
             return _error("VALIDATION_ERROR", str(refused))
 

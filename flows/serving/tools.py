@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from flows.serving.conversation import Conversation, about_task
 from flows.serving.seating import NoSeat, Seats
 from flows.serving.tokens import CLIENT
-from generators.seats.actions import BadMessage, action_tools
+from generators.seats.actions import BadMessage, action_tools, mistakes_in
 from generators.seats.seat import StepRefused
 from generators.seats.turnstile import Busy
 from schemas.base import JsonObject
@@ -93,7 +93,7 @@ def _split(asked: dict[str, Any]) -> Selector:
     try:
         return Selector.model_validate({"split": asked.get("split")})
     except ValidationError as error:
-        raise BadTasks(f"split: {error.errors()[0]['msg']}") from None
+        raise BadTasks(mistakes_in(error)[0]) from None
 
 
 def _range(asked: dict[str, Any], count: int) -> tuple[int, int]:
@@ -237,7 +237,7 @@ async def _call(
             lease, view = await conversation.reset(told)
         else:
             lease, view = await conversation.step({"action": {"type": name, **told}})
-    except (Busy, BadMessage, StepRefused, BadTasks, NoSeat, ValidationError) as error:
+    except (Busy, BadMessage, StepRefused, BadTasks, NoSeat) as error:
         text: list[Any] = [{"type": "text", "text": str(error)}]
         return _rpc_result(number, {"content": text, "isError": True})
     return _rpc_result(number, _content(conversation.result_of(lease, view)))

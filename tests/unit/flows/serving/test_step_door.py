@@ -296,6 +296,12 @@ async def test_actions_are_tools_of_a_session(tmp_path: Path) -> None:
             params = {"name": name, "arguments": told, "session_id": session}
             return (await rpc(door.one, "tools/call", **params)).get("result")
 
+        for told, words in (
+            ({"colour": 1}, "colour: Extra inputs are not permitted"),
+            ({"index": -1}, "index: Input should be greater than or equal to 0"),
+        ):
+            bad = await call("reset", **told)
+            assert (bad["isError"], bad["content"]) == (True, [{"type": "text", "text": words}])
         first = await call("reset", index=1)
         assert [part["type"] for part in first["content"]] == ["text", "image"]
         await call("click", x=5, y=5)
