@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
-from aiohttp import web
 
 from bench.loading.seat_clients import STEPS, TASKS, TOKEN, Played, action
-from flows.serving.app import make_app
+from flows.serving.app import open_doors
 from flows.serving.client_engines import ClientEngine, ClientEngines
 from flows.serving.run_door import RunRequest, policy_of
 from flows.serving.seating import Seats
@@ -49,16 +48,9 @@ def config_of(*, sessions: int, **sections: Any) -> RunConfig:
     return resolve([("the bench", layer)])
 
 
-@contextlib.asynccontextmanager
-async def served(seats: Seats) -> AsyncIterator[str]:
-    """Open the doors to seats; yield their address."""
-    runner = web.AppRunner(make_app(seats, {"trainer": TOKEN}), access_log=None, shutdown_timeout=1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+def served(seats: Seats) -> AbstractAsyncContextManager[str]:
+    """Open the doors to seats; the block gets their address."""
+    return open_doors(seats, {"trainer": TOKEN}, shutdown_seconds=1.0)
 
 
 class Clients:

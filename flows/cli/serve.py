@@ -9,12 +9,10 @@ import os
 import shlex
 import socket
 
-from aiohttp import web
-
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.serving.app import make_app
+from flows.serving.app import open_doors
 from flows.serving.opening import open_seats
 from flows.serving.seating import Seats
 from flows.serving.tokens import client_tokens
@@ -80,23 +78,12 @@ async def _serve(config: RunConfig, tokens: dict[str, str], *, as_json: bool) ->
         )
 
     with _listen(config) as listener:
-        async with open_seats(config) as seats:
-            runner = web.AppRunner(make_app(seats, tokens), access_log=None, shutdown_timeout=2.0)
-            await runner.setup()
-            try:
-                await web.SockSite(runner, listener).start()
-                _announce(
-                    config,
-                    tokens,
-                    port=listener.getsockname()[1],
-                    seats=seats.turnstile.limit,
-                    as_json=as_json,
-                )
-                with signals.handle_signals(interrupt):
-                    await stop.wait()
-                    await _drain(seats, config.limits.drain_seconds, now)
-            finally:
-                await runner.cleanup()
+        async with open_seats(config) as seats, open_doors(seats, tokens, listener):
+            port, limit = listener.getsockname()[1], seats.turnstile.limit
+            _announce(config, tokens, port=port, seats=limit, as_json=as_json)
+            with signals.handle_signals(interrupt):
+                await stop.wait()
+                await _drain(seats, config.limits.drain_seconds, now)
     for problem in seats.keeper.problems:
         print_note(problem)
     print_note(f"{seats.keeper.committed} episodes are committed in {config.run.url}")

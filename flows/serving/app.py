@@ -5,8 +5,10 @@ that brings a wrong one is refused, whatever it asks for. Pages of other sites c
 such header for them.
 """
 
+import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -25,10 +27,39 @@ from schemas.errors import BadTasks
 MAX_BYTES = 4 << 20
 """The maximum size of a request or a message."""
 
+SHUTDOWN_SECONDS = 2.0
+"""How long requests may go on after the last episode has ended."""
+
 LOG = logging.getLogger(__name__)
 
 
-def make_app(seats: Seats, tokens: Mapping[str, str]) -> web.Application:
+@contextlib.asynccontextmanager
+async def open_doors(
+    seats: Seats,
+    tokens: Mapping[str, str],
+    listener: socket.socket | None = None,
+    *,
+    shutdown_seconds: float = SHUTDOWN_SECONDS,
+) -> AsyncIterator[str]:
+    """Serve the doors of the configuration while the block runs; yield their address.
+
+    `tokens` are those of the clients by name. `listener` is where they are, and is closed at the end; None: a free port
+    of loopback.
+    """
+    runner = web.AppRunner(
+        _make_app(seats, tokens), access_log=None, shutdown_timeout=shutdown_seconds
+    )
+    await runner.setup()
+    try:
+        bound = listener or socket.create_server(("127.0.0.1", 0))
+        await web.SockSite(runner, bound).start()
+        host, port, *_ = bound.getsockname()
+        yield f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    finally:
+        await runner.cleanup()
+
+
+def _make_app(seats: Seats, tokens: Mapping[str, str]) -> web.Application:
     """Return the application with the doors of the configuration; `tokens` are those of the clients by name."""
     app = web.Application(
         client_max_size=MAX_BYTES, middlewares=[_answer_refusals, check_tokens(tokens)]

@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 from support.runs.served_seats import rows, scripted_seats
 
-from flows.serving.app import make_app
+from flows.serving.app import open_doors
 from stepmill_trainers.browser_env import BrowserEnv
 from stepmill_trainers.door import TOKEN, AsyncSeat, Refused, Seat, socket_url, token_of
 
@@ -19,14 +18,11 @@ CLICK = {"action": {"type": "click", "x": 5, "y": 5}}
 
 @asynccontextmanager
 async def served(url: Path) -> AsyncIterator[str]:
-    async with scripted_seats(url) as seats:
-        runner = web.AppRunner(make_app(seats, {"trainer": SECRET}), shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-        finally:
-            await runner.cleanup()
+    async with (
+        scripted_seats(url) as seats,
+        open_doors(seats, {"trainer": SECRET}, shutdown_seconds=0.1) as address,
+    ):
+        yield address
 
 
 async def test_a_seat_takes_a_task_acts_and_is_given_back(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from aiohttp import web
 from support.runs.commands import SECONDS
 
-from flows.serving.app import make_app
+from flows.serving.app import open_doors
 from flows.serving.opening import open_seats
 from flows.serving.seating import Seats
 from schemas.base import JsonObject
@@ -68,16 +67,12 @@ class SeatServer:
 @asynccontextmanager
 async def served(config: RunConfig) -> AsyncIterator[SeatServer]:
     """Serve seats on a free port while the block runs."""
-    async with open_seats(config) as seats:
-        runner = web.AppRunner(make_app(seats, {"trainer": TOKEN}), shutdown_timeout=0.5)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            async with aiohttp.ClientSession(url, headers=_HEADERS) as client:
-                yield SeatServer(seats, client)
-        finally:
-            await runner.cleanup()
+    async with (
+        open_seats(config) as seats,
+        open_doors(seats, {"trainer": TOKEN}, shutdown_seconds=0.5) as url,
+        aiohttp.ClientSession(url, headers=_HEADERS) as client,
+    ):
+        yield SeatServer(seats, client)
 
 
 async def address(server: subprocess.Popen[str]) -> str:

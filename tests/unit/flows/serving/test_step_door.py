@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError, web
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 from support.runs.served_seats import rows, scripted_seats
 
-from flows.serving.app import make_app
+from flows.serving.app import open_doors
 from flows.serving.seating import Seats
 from flows.serving.tokens import client_tokens
 from schemas.configuration.seats_section import SeatClient, SeatsSection
@@ -39,21 +39,15 @@ class Door:
 @asynccontextmanager
 async def open_door(url: Path, **sections: Any) -> AsyncIterator[Door]:
     sections["seats"] = {**CLIENTS, **sections.get("seats", {})}
-    async with scripted_seats(url, **sections) as seats:
-        runner = web.AppRunner(make_app(seats, TOKENS), shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        headers = [{"Authorization": f"Bearer {token}"} for token in TOKENS.values()]
-        async with (
-            ClientSession(address, headers=headers[0]) as one,
-            ClientSession(address, headers=headers[1]) as two,
-            ClientSession(address) as nobody,
-        ):
-            try:
-                yield Door(address, seats, one, two, nobody)
-            finally:
-                await runner.cleanup()
+    headers = [{"Authorization": f"Bearer {token}"} for token in TOKENS.values()]
+    async with (
+        scripted_seats(url, **sections) as seats,
+        open_doors(seats, TOKENS, shutdown_seconds=0.1) as address,
+        ClientSession(address, headers=headers[0]) as one,
+        ClientSession(address, headers=headers[1]) as two,
+        ClientSession(address) as nobody,
+    ):
+        yield Door(address, seats, one, two, nobody)
 
 
 async def ask(socket: ClientWebSocketResponse, kind: str, **data: Any) -> Any:
