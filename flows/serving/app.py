@@ -119,6 +119,10 @@ async def _answer_refusals(request: web.Request, handler: Handler) -> web.Stream
         return web.json_response({"error": str(error)}, status=404)
     except NoSeat as error:
         return web.json_response({"error": str(error)}, status=503)
+    except web.RequestPayloadError:
+        return web.json_response(
+            {"error": "the body is not encoded as its headers say, or ends too early"}, status=400
+        )
 
 
 class _Collector:

@@ -46,11 +46,10 @@ def check_tokens(tokens: Mapping[str, str]) -> Middleware:
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
+        kind, _, word = request.headers.get("Authorization", "").partition(" ")
+        given = word.strip().encode(errors="surrogateescape")  # a header may be any bytes
         found = [
-            name
-            for name, token in tokens.items()
-            if hmac.compare_digest(token.encode(), given.strip().encode())
+            name for name, token in tokens.items() if hmac.compare_digest(token.encode(), given)
         ]
         if found and kind.lower() == "bearer":
             request[CLIENT] = found[0]

@@ -46,7 +46,7 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         )
 
     async def tasks(request: web.Request) -> web.Response:
-        asked = await _json(request)
+        asked = await _object(request)
         split = _split(asked)
         count = await _count(seats, split)
         first, last = _range(asked, count)
@@ -54,21 +54,17 @@ def add_routes(app: web.Application, seats: Seats) -> None:
         return web.json_response({"tasks": listed, "env_name": ENVIRONMENT})
 
     async def num_tasks(request: web.Request) -> web.Response:
-        return web.json_response({"num_tasks": await _count(seats, _split(await _json(request)))})
+        return web.json_response({"num_tasks": await _count(seats, _split(await _object(request)))})
 
     async def task(request: web.Request) -> web.Response:
-        asked = await _json(request)
+        asked = await _object(request)
         index = asked.get("index")
         if not isinstance(index, int) or isinstance(index, bool) or index < 0:
             raise BadTasks("index: expected a whole number from 0")
         return web.json_response({"task": await _task(seats, _split(asked), index)})
 
     async def mcp(request: web.Request) -> web.Response:
-        try:
-            data = await request.json()
-        except ValueError:
-            data = None
-        return web.json_response(await sessions.answer(data, request.get(CLIENT)))
+        return web.json_response(await sessions.answer(await _json(request), request.get(CLIENT)))
 
     app.router.add_get("/list_environments", environments)
     app.router.add_get(f"/{ENVIRONMENT}/splits", splits)
@@ -79,11 +75,16 @@ def add_routes(app: web.Application, seats: Seats) -> None:
     app.router.add_post("/mcp", mcp)
 
 
-async def _json(request: web.Request) -> dict[str, Any]:
+async def _json(request: web.Request) -> object:
+    """Return the JSON of a request, which is in UTF-8 whatever its headers say; None: it has none."""
     try:
-        data = await request.json()
-    except ValueError:
-        data = None
+        return json.loads(await request.read())
+    except (ValueError, RecursionError):
+        return None
+
+
+async def _object(request: web.Request) -> dict[str, Any]:
+    data = await _json(request)
     if not isinstance(data, dict):
         raise BadTasks("expected an object of JSON")
     return data
