@@ -104,6 +104,15 @@ class Lease:
     stepping: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while one of its steps is carried out."""
 
+    def enter(self, refused: Exception | None = None) -> None:
+        """Say that the client has a seat, or why it gets none; what was said first holds."""
+        if self.entered.done():
+            return
+        if refused is None:
+            self.entered.set_result(None)
+        else:
+            self.entered.set_exception(refused)
+
     async def look(self) -> SeatView:
         """Return the page before the next action, once it is there, or the end."""
         return await self.seat.look()
@@ -247,8 +256,7 @@ class Seats:
         seat, made = lease.seat, False
         try:
             async with self._place(lease.client, wait_seconds):
-                if not lease.entered.done():
-                    lease.entered.set_result(None)
+                lease.enter()
                 self._begin_lease(lease)
                 episode = await self._setup.roll_out(
                     "", planned, lambda account, _viewport: seat.begin(account)
@@ -256,18 +264,15 @@ class Seats:
             made = True
             stored = await self._keep(planned, episode)
         except (Busy, NoSeat) as refused:
-            if not lease.entered.done():
-                lease.entered.set_exception(refused)
+            lease.enter(refused)
             seat.end(EpisodeEnd(failure_message=str(refused)))
         except StepmillError as error:
             self._fail(error)
-            if not lease.entered.done():
-                lease.entered.set_exception(NoSeat(str(error)))
+            lease.enter(NoSeat(str(error)))
             seat.end(EpisodeEnd(failure_kind=FailureKind.INTERNAL, failure_message=str(error)))
         except asyncio.CancelledError:
             self.counts["cut off"] += not made
-            if not lease.entered.done():
-                lease.entered.cancel()
+            lease.entered.cancel()
             seat.end(EpisodeEnd(failure_message=self._ending or "it was cut off"))
             raise
         else:

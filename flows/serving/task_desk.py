@@ -5,10 +5,9 @@ a client that asks for it. Attempts at a task are counted from the server's firs
 """
 
 import asyncio
-import itertools
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+import threading
+from collections import Counter
 
 from flows.job.plan import PlannedAttempt
 from generators.tasks.on_demand import TaskPool
@@ -19,6 +18,9 @@ from schemas.configuration.sections import PolicySection
 from schemas.errors import BadTasks
 from schemas.tasks.selector import Selector
 from schemas.tasks.task import Task
+
+MAX_SELECTORS = 10_000
+"""How many selectors have a turn of their own, those that were asked for last; the turns of another begin anew."""
 
 
 class TaskDesk:
@@ -32,7 +34,7 @@ class TaskDesk:
         """Draws tasks."""
         self._config, self._run_id, self._first = config, run_id, first_attempt
         self._attempts: Counter[str] = Counter()
-        self._turns: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+        self._turns = Turns()
 
     async def draw(self, selector: Selector) -> Task:
         """Return the task that a client asks for.
@@ -57,7 +59,7 @@ class TaskDesk:
         if selector.index is None and selector.seed is None and not named:
             count = self.pool.count(selector)
             if count:
-                place = next(self._turns[selector.model_dump_json()])
+                place = self._turns.take(selector)
                 selector = selector.model_copy(update={"index": place * _stride(count) % count})
         return self.pool.draw(selector)
 
@@ -84,6 +86,30 @@ class TaskDesk:
             policy=PolicySection(),
             seed=content_hash(["acts", self._config.run.seed, task.task_id, attempt]),
         )
+
+
+class Turns:
+    """How often each selector has been asked for."""
+
+    def __init__(self) -> None:
+        self._taken: dict[Selector, int] = {}
+        self._lock = threading.Lock()  # tasks are drawn in threads
+
+    @property
+    def count(self) -> int:
+        """How many selectors are remembered."""
+        return len(self._taken)
+
+    def take(self, selector: Selector) -> int:
+        """Return how often a selector was asked for before."""
+        with self._lock:
+            turn = self._taken.pop(selector, 0)
+            self._taken[selector] = (
+                turn + 1
+            )  # at the end, so that the first is the one of longest ago
+            if len(self._taken) > MAX_SELECTORS:
+                del self._taken[next(iter(self._taken))]
+        return turn
 
 
 def _stride(count: int) -> int:

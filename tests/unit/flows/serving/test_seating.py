@@ -1,6 +1,7 @@
 """Seats of a run: every episode is kept once, whatever its client and the server do."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from support.runs.served_seats import objects, rows, scripted_seats, seats_confi
 from flows.serving.keeper import EpisodeKeeper
 from flows.serving.opening import open_seats
 from flows.serving.seating import Lease, NoSeat, Seats
+from flows.serving.task_desk import MAX_SELECTORS, Turns
 from generators.seats.actions import read_message
 from generators.seats.seat import SeatView
 from generators.seats.turnstile import Busy
@@ -158,3 +160,23 @@ async def test_clients_that_ask_for_nothing_go_through_the_tasks(tmp_path: Path)
     seeds = [task.seed for task in drawn]
     assert sorted(seeds[:10]) == sorted(seeds[10:]) == list(range(10))
     assert seeds[:10] != list(range(10))
+
+
+def test_selectors_have_turns_of_their_own_and_only_so_many_are_remembered() -> None:
+    turns, often = Turns(), Selector(name="often")
+    assert [turns.take(often) for _ in range(2)] == [0, 1]
+    for number in range(2 * MAX_SELECTORS):
+        assert turns.take(Selector(name=f"another-{number}")) == 0
+        if number % (MAX_SELECTORS // 2) == 0:
+            turns.take(often)
+    assert turns.count == MAX_SELECTORS
+    assert turns.take(often) == 6
+    assert turns.take(Selector(name="another-0")) == 0, "it was forgotten"
+    assert turns.take(Selector(name=f"another-{2 * MAX_SELECTORS - 1}")) == 1
+
+
+def test_threads_that_take_turns_get_each_once() -> None:
+    turns = Turns()
+    with ThreadPoolExecutor(8) as threads:
+        taken = list(threads.map(lambda _: turns.take(Selector()), range(2_000)))
+    assert sorted(taken) == list(range(2_000))
