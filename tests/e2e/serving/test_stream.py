@@ -1,10 +1,18 @@
 """The stream tells episodes as they are committed, in one order, and which groups they complete."""
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
-from support.runs.commands import stepmill
+from aiohttp import ClientSession
+from support.runs.commands import SECONDS, end, interrupt, start, stepmill
+from support.runs.served_seats import scripted_seats
 from support.servers.seat_server import Answer, SeatServer, seats_config, served
 
+from flows.serving.app import open_doors
 from generators.engine.simulator.server import SimulatorServer
 
 
@@ -53,3 +61,59 @@ async def test_a_stream_goes_on_where_it_was_left_and_says_which_groups_are_comp
 
     printed = stepmill("stream", str(tmp_path / "run"), "--cursor", "2")
     assert printed.answer["episode_id"] == last["episode_id"], printed.err
+
+
+@asynccontextmanager
+async def served_in(run: str) -> AsyncIterator[ClientSession]:
+    """Serve a run without a browser; yield a client."""
+    sections: dict[str, Any] = {"run": {"url": run}, "seats": {"commit_seconds": 0.05}}
+    async with (
+        scripted_seats(Path(), **sections) as seats,
+        open_doors(seats, {"one": "t1"}, shutdown_seconds=0.1) as url,
+        ClientSession(url, headers={"Authorization": "Bearer t1"}) as client,
+    ):
+        yield client
+
+
+async def win(client: ClientSession, index: int) -> str:
+    """Win a task at the step door; return the episode's id."""
+    async with client.ws_connect("/ws") as door:
+        await door.send_json({"type": "reset", "data": {"index": index}})
+        for x in (5, 6):
+            await door.receive_json(timeout=SECONDS)
+            action = {"type": "click", "x": x, "y": 5}
+            await door.send_json({"type": "step", "data": {"action": action}})
+        return str((await door.receive_json(timeout=SECONDS))["data"]["metadata"]["episode_id"])
+
+
+async def test_a_run_in_a_bucket_is_streamed_while_it_is_served_and_gone_on_with(
+    bucket_url: str,
+) -> None:
+    async def read(client: ClientSession, cursor: int) -> list[Answer]:
+        async with client.get("/episodes", params={"cursor": cursor, "wait": 20}) as answer:
+            told = await answer.json()
+            assert told["cursor"] == cursor + len(told["items"])
+            return list(told["items"])
+
+    async with served_in(bucket_url) as client:
+        won = [await win(client, 3)]
+        items = await read(client, 0)
+        won.append(await win(client, 1))
+        items += await read(client, 1)
+        reader = start("stream", bucket_url, "--follow", "--cursor", "1")
+    async with served_in(bucket_url) as client:
+        won.append(await win(client, 2))
+        items += await read(client, 2)
+        async with client.get("/episodes", params={"cursor": 4}) as answer:
+            assert (answer.status, "at most 3" in await answer.text()) == (400, True)
+        assert reader.stdout is not None
+        followed = [json.loads(await asyncio.to_thread(reader.stdout.readline)) for _ in range(2)]
+    interrupt(reader)
+    assert (await asyncio.to_thread(end, reader)).code == 130
+
+    assert [one["episode_id"] for one in items] == won
+    assert [one["cursor"] for one in items] == [1, 2, 3]
+    assert {one["reward"] for one in items} == {1.0}
+    assert followed == items[1:]
+    whole = await asyncio.to_thread(stepmill, "stream", bucket_url)
+    assert [json.loads(line) for line in whole.out.splitlines()] == items
