@@ -95,6 +95,7 @@ class EpisodeStream:
         self._order = UnitOrder(store)
         self._line = VersionLine()
         self._heads: list[_Head] = []
+        self._place: dict[str, int] = {}
         self._groups: defaultdict[str, _Group] = defaultdict(_Group)
         self._refreshing = asyncio.Lock()
         self._looked_at = float("-inf")
@@ -145,6 +146,7 @@ class EpisodeStream:
         group = self._groups[head.group]
         group.places.append(len(self._heads))
         group.size = group.size or head.size
+        self._place[head.episode_id] = len(self._heads)
         self._heads.append(head)
 
     def check(self, cursor: int) -> None:
@@ -164,6 +166,11 @@ class EpisodeStream:
     ) -> AsyncIterator[JsonObject]:
         """Yield the known episodes after the first `cursor`, at most `limit`."""
         for place in range(cursor, min(self.count, cursor + limit)):
+            yield {"cursor": place + 1, **await self._item(place, options)}
+
+    async def episode(self, episode_id: str, options: StreamOptions) -> AsyncIterator[JsonObject]:
+        """Yield the episode of an id if it is known."""
+        if (place := self._place.get(episode_id)) is not None:
             yield {"cursor": place + 1, **await self._item(place, options)}
 
     async def groups(
@@ -249,6 +256,8 @@ class StreamQuery(StreamOptions):
     """How many it takes now at most."""
     wait: float = Field(default=0.0, ge=0, le=60)
     """How many seconds it waits for one."""
+    episode: str | None = Field(default=None, max_length=100)
+    """The id of the only episode that it wants, wherever that stands; None: all after the cursor."""
 
 
 def add_routes(app: web.Application, seats: Seats) -> None:
@@ -282,14 +291,22 @@ async def answer_to(stream: EpisodeStream, asked: StreamQuery) -> JsonObject:
     while True:
         await stream.refresh()
         stream.check(asked.cursor)
-        read = stream.groups if asked.groups else stream.episodes
-        items = [one async for one in read(asked.cursor, asked, limit=asked.limit)]
+        items = [one async for one in _read(stream, asked)]
         if items or asyncio.get_running_loop().time() >= deadline:
             break
         await asyncio.sleep(POLL_SECONDS)
+    if asked.episode is not None:
+        return {"items": [*items], "cursor": asked.cursor, "more": False}
     full = len(items) == asked.limit
     cursor = items[-1]["cursor"] if full or (items and not asked.groups) else stream.count
     answer: JsonObject = {"items": [*items], "cursor": cursor, "more": full}
     if asked.groups:
         answer["incomplete"] = [*stream.incomplete()[-MAX_ITEMS:]]
     return answer
+
+
+def _read(stream: EpisodeStream, asked: StreamQuery) -> AsyncIterator[JsonObject]:
+    if asked.episode is not None:
+        return stream.episode(asked.episode, asked)
+    read = stream.groups if asked.groups else stream.episodes
+    return read(asked.cursor, asked, limit=asked.limit)

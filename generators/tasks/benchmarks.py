@@ -23,7 +23,12 @@ class FileFormat(StrEnum):
     ONLINE_MIND2WEB = "online-mind2web"
     """`task_id`, `confirmed_task` or `task_description`, `website`, and if known `reference_length` and `level`, as
     in `Online_Mind2Web.json`."""
+    HARBOR = "harbor"
+    """A folder of Harbor's task directories, as `stepmill tasks export` writes them; any mistake rejects the folder."""
 
+
+OWN_FORMATS = (FileFormat.STEPMILL, FileFormat.HARBOR)
+"""Formats whose rows are those of the `tasks` table."""
 
 _GOALS = ("confirmed_task", "task_description")
 _TAKEN = {

@@ -113,6 +113,18 @@ class TaskRow(Record):
     """The version of the registry that decided `split`, in a run's table; None: this file names it."""
 
 
+def row_of(task: Task) -> JsonObject:
+    """Return a task as a row of a task file, without the columns that say nothing."""
+    whole = task.model_dump(mode="json", exclude_none=True)
+    return {
+        name: value
+        for name, value in whole.items()
+        if name in TaskRow.model_fields
+        and value != ""
+        and not (name in JSON_COLUMNS and value in ({}, []))
+    }
+
+
 def parse_row(raw: RawRow) -> TaskRow:
     """Parse a line of JSON or a row of a table.
 

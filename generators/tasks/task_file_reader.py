@@ -1,4 +1,4 @@
-"""Reads a task file: JSON Lines, one JSON array, or Parquet; Stepmill's own columns or a benchmark's.
+"""Reads a task file: JSON Lines, one JSON array, Parquet or a folder of Harbor's; our own columns or a benchmark's.
 
 Every mistake is reported with its place. A mistake rejects a file in Stepmill's own format, because its author can
 correct it. An unusable row of a benchmark's file is skipped and reported, because benchmarks are read as published.
@@ -12,8 +12,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from generators.tasks.benchmarks import FileFormat, fields_left_out, map_row, recognise
+from generators.tasks.benchmarks import (
+    OWN_FORMATS,
+    FileFormat,
+    fields_left_out,
+    map_row,
+    recognise,
+)
 from generators.tasks.files import BadRow, RawRow, TaskRow, make_task, parse_object, parse_row
+from generators.tasks.harbor.reader import read_directories
 from generators.tasks.site_offers import SiteOffer
 from schemas.errors import BadTasks
 from schemas.nearest import did_you_mean
@@ -27,6 +34,10 @@ _SPACE = " \t\r\n"
 _MAX_LINE, _MAX_ARRAY = 16 * 2**20, 256 * 2**20
 
 
+Place = int | str
+"""Where a row stands: its number, or the name of its directory."""
+
+
 @dataclass(slots=True)
 class TaskFile:
     """A task file that was read."""
@@ -34,7 +45,7 @@ class TaskFile:
     path: Path
     """The file."""
     unit: str = "line"
-    """The unit of its row numbers: `line`, or `row` in Parquet."""
+    """The unit of its rows' places: `line`, `row` in Parquet, `directory` in a folder of Harbor's."""
     format: FileFormat = FileFormat.STEPMILL
     """The format of its rows."""
     tasks: list[Task] = field(default_factory=list)
@@ -45,21 +56,23 @@ class TaskFile:
     """Rows of a benchmark's file without a task, each in a line with its place and the reason."""
     fields_left_out: Counter[str] = field(default_factory=Counter)
     """Ignored fields of a benchmark's file, with the number of rows that have each."""
-    _first_at: dict[str, int] = field(default_factory=dict)
+    _first_at: dict[str, Place] = field(default_factory=dict)
     _splits: dict[str, str] = field(default_factory=dict)
 
-    def add(self, number: int, raw: RawRow, sites: Mapping[str, SiteOffer]) -> None:
-        """Read the row at `number` and add its task or its mistakes."""
+    def add(self, place: Place, raw: RawRow | str, sites: Mapping[str, SiteOffer]) -> None:
+        """Read the row at `place` and add its task or its mistakes; a row that is a text is itself a mistake."""
         try:
             task = make_task(self._parse(raw, sites), sites=sites, source=self.path.name)
-            self._check_beside_others(task, number)
+            self._check_beside_others(task, place)
             self.tasks.append(task)
         except BadRow as error:
-            found = self.mistakes if self.format is FileFormat.STEPMILL else self.unmapped
-            found += [f"{self.path}: {self.unit} {number}: {mistake}" for mistake in error.args]
+            found = self.mistakes if self.format in OWN_FORMATS else self.unmapped
+            found += [f"{self.path}: {self.unit} {place}: {mistake}" for mistake in error.args]
 
-    def _parse(self, raw: RawRow, sites: Mapping[str, SiteOffer]) -> TaskRow:
-        if self.format is FileFormat.STEPMILL:
+    def _parse(self, raw: RawRow | str, sites: Mapping[str, SiteOffer]) -> TaskRow:
+        if isinstance(raw, str):
+            raise BadRow(raw)
+        if self.format in OWN_FORMATS:
             return parse_row(raw)
         try:
             row = parse_object(raw) if isinstance(raw, bytes) else raw
@@ -68,9 +81,9 @@ class TaskFile:
         self.fields_left_out.update(fields_left_out(row, self.format))
         return parse_row(map_row(row, self.format, sites))
 
-    def _check_beside_others(self, task: Task, number: int) -> None:
-        first = self._first_at.setdefault(task.task_id, number)
-        if first != number:
+    def _check_beside_others(self, task: Task, place: Place) -> None:
+        first = self._first_at.setdefault(task.task_id, place)
+        if first != place:
             raise BadRow(
                 f"is the same task as {self.unit} {first}: delete one; tasks.attempts says how often each is attempted"
             )
@@ -106,12 +119,12 @@ def examine_task_file(
     """
     file = TaskFile(path)
     try:
-        if path.exists() and not path.is_file():
+        if path.exists() and not (path.is_file() or path.is_dir()):
             raise BadTasks(f"{path}: cannot be read: it is no ordinary file")
-        for number, raw in _rows(file):
-            file.add(number, raw, sites)
+        for place, raw in _rows(file):
+            file.add(place, raw, sites)
             if max_mistakes is not None and len(file.mistakes) >= max_mistakes:
-                file.mistakes.append(f"{path}: what follows {file.unit} {number} was not read")
+                file.mistakes.append(f"{path}: what follows {file.unit} {place} was not read")
                 break
             if len(file.tasks) > max_tasks:
                 raise BadTasks(
@@ -123,8 +136,12 @@ def examine_task_file(
     return file
 
 
-def _rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
-    """Yield every row with its number, and set the file's format before the first."""
+def _rows(file: TaskFile) -> Iterator[tuple[Place, RawRow | str]]:
+    """Yield every row with its place, and set the file's format before the first."""
+    if file.path.is_dir():
+        file.unit, file.format = "directory", FileFormat.HARBOR
+        yield from read_directories(file.path)
+        return
     with file.path.open("rb") as opened:
         head = opened.read(len(_PARQUET))
     if head == _PARQUET:

@@ -203,14 +203,13 @@ def _read_files(section: TasksSection, sites: Mapping[str, SiteOffer]) -> list[T
 
 def _read_file(path: Path, sites: Mapping[str, SiteOffer]) -> TaskFile:
     try:
-        is_file, is_folder = path.is_file(), path.is_dir()
+        is_there = path.is_file() or path.is_dir()
     except OSError as error:
         raise BadTasks(f"tasks.source: '{path}' cannot be opened: {error.strerror}") from None
-    if not is_file:
-        what = "is a folder" if is_folder else "is no such file"
+    if not is_there:
         builtin = [name for name in sites if _is_site(name, sites)]
         raise BadTasks(
-            f"tasks.source: '{path}' {what}, and there is no built-in source of that name "
+            f"tasks.source: '{path}' is no such file, and there is no built-in source of that name "
             f"(there are: {', '.join(builtin)}){did_you_mean(str(path), builtin)}"
         )
     return read_task_file(path, sites, max_tasks=MAX_TASKS)

@@ -102,6 +102,21 @@ def _rephrase(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
+    parser.add_argument(
+        "globs", metavar="GLOB", nargs="*", default=["*"], help="only of templates that match any"
+    )
+    parser.add_argument(
+        "--split", choices=("train", "validation", "test"), help="only those of this split"
+    )
+    parser.add_argument(
+        "--to", metavar="FOLDER", required=True, help="a folder that is new, empty or has the same"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 TASKS: Commands = {
     "list": (
         _list,
@@ -117,6 +132,11 @@ TASKS: Commands = {
         _rephrase,
         "let a model write other goals, and keep those that mean the same and give nothing away",
         "stepmill tasks rephrase tasks.jsonl --engine http://127.0.0.1:8000/v1 --to rephrased.jsonl",
+    ),
+    "export": (
+        _export,
+        "write the tasks that a run's accepted episodes did as Harbor's task directories",
+        "stepmill tasks export runs/demo 'click-*' --to harbor-tasks",
     ),
     "show": (
         _show,

@@ -27,7 +27,7 @@ from flows.resources.engines import open_engine
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_keys import endpoint_keys
-from generators.tasks.files import JSON_COLUMNS, TaskRow
+from generators.tasks.files import row_of
 from generators.tasks.rephrase.gate import with_goal
 from generators.tasks.site_offers import site_offers
 from generators.tasks.task_file_reader import read_task_file
@@ -103,7 +103,7 @@ async def _goals(args: argparse.Namespace, paid: PaidReplies) -> _Done:
         known[task.task_id] = one
     done = [each for task in tasks if (each := known[task.task_id]) is not None]
     refused = Counter(one.refused.partition(":")[0] for one in done if one.refused is not None)
-    lines = [_row(one.task) for one in done]
+    lines = [json.dumps(row_of(one.task), ensure_ascii=False) for one in done]
     return _Done("goals", lines, len(done) - refused.total(), refused)
 
 
@@ -170,14 +170,3 @@ async def _engine(args: argparse.Namespace) -> AsyncIterator[OpenAIEngine]:
 def _note(one: Rephrasing) -> None:
     if one.refused is not None:
         print_note(f"{one.task.template_id} {one.task.seed}: not kept: {one.refused}")
-
-
-def _row(task: Task) -> str:
-    """Return a task as a row of a task file."""
-    whole = task.model_dump(mode="json", exclude_none=True)
-    told = {name: value for name, value in whole.items() if name in TaskRow.model_fields}
-    empty = {name for name in JSON_COLUMNS if told.get(name) in ({}, [])}
-    return json.dumps(
-        {name: value for name, value in told.items() if name not in empty and value != ""},
-        ensure_ascii=False,
-    )
