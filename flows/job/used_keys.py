@@ -72,6 +72,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
     "stream": (*_BUCKET, "seats.max_staleness"),
+    "tasks export": (*_BUCKET, *_RULE),
     "tasks show": ("sites", "tasks.source", "tasks.sources", *_PICTURES, *_ACTING),
     "tasks check": (
         "run.seed",

@@ -128,7 +128,10 @@ def _json(value: JsonObject) -> bytes:
 def _config(task: Task) -> str:
     """Return a task's `task.toml`."""
     row = row_of(task)
-    told = {key: json.dumps(row[key]) if key in JSON_COLUMNS else row[key] for key in row}
+    told = {
+        key: json.dumps(row[key], ensure_ascii=False) if key in JSON_COLUMNS else row[key]
+        for key in row
+    }
     tables: list[tuple[str, Mapping[str, JsonValue]]] = [
         (
             "[task]",

@@ -28,8 +28,8 @@ def read_directories(folder: Path) -> Iterator[tuple[str, Mapping[str, object] |
     found = [folder] if alone else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
     if not found:
         raise BadTasks(
-            f"'{folder}' is a folder, and none of its folders has a {CONFIG}: expected a task file, or a folder of "
-            "Harbor's task directories"
+            f"'{folder}' is a folder and cannot be read as tasks, because none of its folders has a {CONFIG}: expected "
+            "a task file, or a folder of Harbor's task directories"
         )
     for directory in found:
         yield directory.name, _row((directory / CONFIG).read_bytes())

@@ -30,10 +30,16 @@ STATE = Path(os.environ.get("STEPMILL_STATE", "/tmp/stepmill-seat"))  # noqa: S1
 """The folder with what the commands tell each other."""
 
 ANSWER_SECONDS = 300.0
-"""How long an answer may take: a reset waits for a seat and for the page."""
+"""How long an answer may take."""
+
+SEAT_SECONDS = 300.0
+"""How long a free seat is waited for."""
 
 HOLD_SECONDS = 5.0
 """Between two signs of life."""
+
+MAX_UNHEARD = 12
+"""How many of them in a row may not reach the server."""
 
 COMMIT_SECONDS = 240.0
 """How long the row of an episode is waited for."""
@@ -45,6 +51,15 @@ Json = dict[str, Any]
 
 class Failed(Exception):
     """It cannot be done; the text says why."""
+
+
+class Refused(Failed):
+    """The server refuses it."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """When to come again, in seconds; None: it would be refused then too."""
 
 
 def _get(path: str, body: Json | None = None) -> Any:
@@ -71,7 +86,7 @@ def _rpc(method: str, **params: Any) -> Json:
     """Return the result of a method of the server's MCP."""
     answer = _get("/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     if "error" in answer:
-        raise Failed(answer["error"]["message"])
+        raise Refused(answer["error"]["message"])
     result: Json = answer["result"]
     return result
 
@@ -99,24 +114,21 @@ def _save(state: Json) -> Json:
 
 
 def _take() -> Json:
-    """Return the state with the seat, which is taken if nobody has yet."""
+    """Return the state with the seat, which is taken if nobody has yet.
+
+    A seat that cannot be had is remembered: without it, an episode that the verifier begins would say that the agent has
+    done nothing.
+    """
     state = _state()
     if state is not None:
         return state
-    task = _task()
-    session = _rpc("openenv/session/create")["session_id"]
-    policy = os.environ.get("STEPMILL_POLICY", "harbor")
-    content = _call(session, "reset", {**task["reset"], "elements": True, "policy": policy})
-    state = _told(content, session)
-    served = state["view"]["metadata"]["task_id"]
-    if served != task["task_id"]:
-        raise Failed(
-            f"the server's task of {json.dumps(task['reset'])} is {served}, and not {task['task_id']}: "
-            "serve these directories (tasks.sources), with the sites as they were"
-        )
-    _save(state)
+    try:
+        state = _save(_first_page())
+    except Failed as error:
+        _miss(str(error))
+        raise
     subprocess.Popen(  # noqa: S603 - this program
-        [sys.executable, str(HERE / Path(__file__).name), "hold"],
+        [sys.executable, str(Path(__file__).resolve()), "hold"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -125,12 +137,48 @@ def _take() -> Json:
     return state
 
 
+def _miss(why: str) -> None:
+    """Remember that there is no seat to act in."""
+    STATE.mkdir(parents=True, exist_ok=True)
+    (STATE / "no-seat.txt").write_text(why, encoding="utf-8")
+    (STATE / "state.json").unlink(missing_ok=True)
+
+
+def _first_page() -> Json:
+    """Return the state with a new seat at the task."""
+    task = _task()
+    session = _rpc("openenv/session/create")["session_id"]
+    policy = os.environ.get("STEPMILL_POLICY", "harbor")
+    content = _reset(session, {**task["reset"], "elements": True, "policy": policy})
+    state = _told(content, session)
+    served = state["view"]["metadata"]["task_id"]
+    if served != task["task_id"]:
+        _rpc("openenv/session/close", session_id=session)
+        raise Failed(
+            f"the server's task of {json.dumps(task['reset'])} is {served}, and not {task['task_id']}: "
+            "serve these directories (tasks.sources), with the sites as they were"
+        )
+    return state
+
+
+def _reset(session: str, asked: Json) -> list[Json]:
+    """Take a task in a session, once a seat is free."""
+    end = time.monotonic() + SEAT_SECONDS
+    while True:
+        try:
+            return _call(session, "reset", asked)
+        except Refused as busy:
+            if busy.retry_after is None or time.monotonic() >= end:
+                raise
+            time.sleep(busy.retry_after)  # noqa: TID251 - as the server asks
+
+
 def _call(session: str, name: str, arguments: Json) -> list[Json]:
     """Have a tool called in a session; return its content."""
     result = _rpc("tools/call", session_id=session, name=name, arguments=arguments)
     content: list[Json] = result["content"]
     if result["isError"]:
-        raise Failed(content[0]["text"])
+        raise Refused(content[0]["text"], result.get("_meta", {}).get("retry_after"))
     return content
 
 
@@ -151,7 +199,7 @@ def _act(state: Json, action: Json) -> tuple[Json, list[Json]]:
     """Act; return the state then, and what the server's tool told."""
     arguments = dict(action)
     name = arguments.pop("type", None)
-    if not isinstance(name, str):
+    if not isinstance(name, str) or name == "reset":  # which would be another attempt
         raise Failed('expected an action as {"type": "click", "x": 80, "y": 100}')
     content = _call(state["session"], name, arguments)
     return _save(_told(content, state["session"])), content
@@ -172,12 +220,16 @@ def _print(told: object) -> None:
 
 
 def _hold() -> None:
-    """Let the server know that the seat is wanted, until the episode is over."""
-    while (state := _state()) is not None and not state["view"]["done"]:
+    """Let the server know that the seat is wanted, until the episode is over or the seat is given back."""
+    unheard = 0
+    while unheard < MAX_UNHEARD and (state := _state()) is not None and not state["view"]["done"]:
         try:
             _rpc("tools/list", session_id=state["session"])
+            unheard = 0
+        except Refused:
+            return
         except Failed:
-            return  # the server has gone, or has given the seat back
+            unheard += 1
         time.sleep(HOLD_SECONDS)  # noqa: TID251 - a sign of life, and nothing to wait for
 
 
@@ -187,10 +239,13 @@ def _play(file: str) -> None:
     state = _take()
     size = state["view"]["observation"]["viewport"]
     if size != oracle["viewport"]:
-        raise Failed(
-            f"the page is {size} and was {oracle['viewport']} when the actions were recorded: "
+        _rpc("openenv/session/close", session_id=state["session"])
+        _miss(
+            why
+            := f"the page is {size} and was {oracle['viewport']} when the actions were recorded: "
             "set browser.viewport of the server"
         )
+        raise Failed(why)
     for action in oracle["actions"]:
         if not state["view"]["done"]:
             state, _ = _act(state, action)
@@ -204,6 +259,9 @@ def _reward(folder: str) -> None:
     """
     written = Path(folder) / "reward.txt"
     written.unlink(missing_ok=True)
+    missed = STATE / "no-seat.txt"
+    if _state() is None and missed.exists():
+        raise Failed(f"there was no seat to act in: {missed.read_text(encoding='utf-8')}")
     state = _take()
     if not state["view"]["done"]:
         state, _ = _act(state, {"type": "answer"})
