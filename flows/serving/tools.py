@@ -240,13 +240,11 @@ async def _call(
             lease, view = await conversation.step({"action": {"type": name, **told}})
     except (Busy, BadMessage, StepRefused, BadTasks, NoSeat) as error:
         text: list[Any] = [{"type": "text", "text": str(error)}]
-        when = {"_meta": {"retry_after": _seconds(error)}} if isinstance(error, Busy) else {}
-        return _rpc_result(number, {"content": text, "isError": True, **when})
+        told: JsonObject = {"content": text, "isError": True}
+        if isinstance(error, Busy):
+            told["_meta"] = {"retry_after": max(1, round(error.retry_seconds))}
+        return _rpc_result(number, told)
     return _rpc_result(number, _content(conversation.result_of(lease, view)))
-
-
-def _seconds(busy: Busy) -> int:
-    return max(1, round(busy.retry_seconds))
 
 
 def _content(result: JsonObject) -> JsonObject:

@@ -224,7 +224,7 @@ def _hold() -> None:
     unheard = 0
     while unheard < MAX_UNHEARD and (state := _state()) is not None and not state["view"]["done"]:
         try:
-            _rpc("tools/list", session_id=state["session"])
+            _rpc("initialize", session_id=state["session"])
             unheard = 0
         except Refused:
             return

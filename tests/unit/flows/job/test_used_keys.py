@@ -45,6 +45,11 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "sites check": (("sites", "check", "shop"), "storage.shard_mb=4", "tasks.seeds=[3,3]"),
     "stream": (("stream", "RUN"), "tasks.attempts=3", "seats.max_staleness=2"),
     "show": (("show", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
+    "tasks export": (
+        ("tasks", "export", "RUN", "--to=TO"),
+        "tasks.include=['click-*']",
+        "accept.passed=['outcome']",
+    ),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (
         ("tasks", "check", f"--include={TEMPLATE}", "--seeds=1"),

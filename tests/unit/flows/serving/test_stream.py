@@ -101,3 +101,16 @@ async def test_an_episode_of_old_weights_is_stale_at_its_place_for_every_reader(
     assert [one["weights"]["staleness"] for one in items] == [0, 0, 2]
     assert [one["weights"]["stale"] for one in items] == [False, False, True]
     assert items[0]["weights"]["newest"] == "4"
+
+
+async def test_a_single_episode_is_waited_for_wherever_it_stands(tmp_path: Path) -> None:
+    async with scripted_seats(tmp_path, seats=EAGER) as seats:
+        for index in (3, 1):
+            await play(seats, index)
+        whole = await read(stream_of(seats))
+        for one in whole:
+            asked = StreamQuery(episode=one["episode_id"], groups=True)
+            answer = await answer_to(stream_of(seats), asked)
+            assert answer == {"items": [one], "cursor": 0, "more": False}
+        unknown = await answer_to(stream_of(seats), StreamQuery(episode="f" * 32))
+    assert unknown == {"items": [], "cursor": 0, "more": False}

@@ -11,7 +11,6 @@ from support.runs.commands import contents
 
 from flows.cli.main import main
 
-
 GOLDEN = ROOT / "tests" / "golden" / "run"
 """A run of six tasks, two of which no accepted episode did."""
 
