@@ -3,19 +3,16 @@
 Of a run of MiniWoB++ and a run of a world, exported into one folder each; the server's tasks are those folders.
 """
 
-import json
 import os
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.runs.commands import SECONDS, UNREPLAYED, Said, end, start, stepmill
+from support.runs.commands import SECONDS, UNREPLAYED, Said, stepmill
+from support.runs.harbor_tasks import TOKEN, export, serving
 from support.runs.library import Kept, RunLibrary
 
-TOKEN = {"STEPMILL_TOKEN": "of-this-test"}
 WORLD = (
     "--set=tasks.source='worlds'",
     "--set=tasks.include=['shop/edit']",
@@ -24,33 +21,6 @@ WORLD = (
     "--no-prefect",
     *UNREPLAYED,
 )
-
-
-def export(run: Path, to: Path, *globs: str) -> list[Path]:
-    said = stepmill("tasks", "export", str(run), *globs, "--to", str(to))
-    assert said.code == 0, said.err
-    return sorted(to.iterdir())
-
-
-@contextmanager
-def serving(run: Path, *sources: Path) -> Iterator[str]:
-    """Serve the tasks of folders; stop the server at the end."""
-    server = start(
-        *("serve", "--run", str(run), "--json"),
-        f"--set=tasks.sources={json.dumps([str(one) for one in sources])}",
-        "--set=browser.sessions=2",
-        "--set=seats.port=0",
-        "--set=seats.commit_seconds=0.2",
-        "--set=seats.clients={ me = { token_env = 'STEPMILL_TOKEN' } }",
-        *UNREPLAYED,
-        env=TOKEN,
-    )
-    try:
-        assert server.stdout is not None
-        yield str(json.loads(server.stdout.readline())["url"])
-    finally:
-        server.send_signal(signal.SIGINT)
-        assert end(server).code == 0
 
 
 class Trial:

@@ -73,4 +73,7 @@ def test_the_same_task_in_two_directories_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_without_any_directory_of_harbor_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    assert "is a folder and cannot be read as tasks, because none of its folders has a task.toml" in refusal(tmp_path)
+    assert (
+        "is a folder and cannot be read as tasks, because none of its folders has a task.toml"
+        in refusal(tmp_path)
+    )
