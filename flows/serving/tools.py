@@ -240,10 +240,10 @@ async def _call(
             lease, view = await conversation.step({"action": {"type": name, **told}})
     except (Busy, BadMessage, StepRefused, BadTasks, NoSeat) as error:
         text: list[Any] = [{"type": "text", "text": str(error)}]
-        told: JsonObject = {"content": text, "isError": True}
+        refusal: JsonObject = {"content": text, "isError": True}
         if isinstance(error, Busy):
-            told["_meta"] = {"retry_after": max(1, round(error.retry_seconds))}
-        return _rpc_result(number, told)
+            refusal["_meta"] = {"retry_after": max(1, round(error.retry_seconds))}
+        return _rpc_result(number, refusal)
     return _rpc_result(number, _content(conversation.result_of(lease, view)))
 
 

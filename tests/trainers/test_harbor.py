@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from environments import run
 from source_tree import ROOT
+from support.inputs.harbor_tasks import TOKEN, export, serving
 from support.runs.commands import UNREPLAYED, stepmill
-from support.runs.harbor_tasks import TOKEN, export, serving
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -84,9 +84,9 @@ def rewards(folder: Path, tasks: Path, agent: str, url: str) -> tuple[list[float
         *("--env", "harbor_folder:FolderEnvironment", "--n-concurrent", "2"),
         *("--jobs-dir", folder, "--job-name", agent, "--yes", "--quiet"),
         STEPMILL_URL=url,
+        STEPMILL_TOKEN=TOKEN["STEPMILL_TOKEN"],
         PYTHONPATH=str(HERE),
         HARBOR_TELEMETRY="off",
-        **TOKEN,
     )
     trials = [read(path) for path in (folder / agent).glob("*/result.json")]
     got = [one["verifier_result"]["rewards"]["reward"] for one in trials if one["verifier_result"]]

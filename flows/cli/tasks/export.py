@@ -46,13 +46,13 @@ def run(args: argparse.Namespace) -> int:
         raise BadTasks(
             f"{args.run}: has no accepted episode that did a task which is asked for; `stepmill show` says why"
         )
-    missing = _missing(to, files)
-    _write(to, {path: files[path] for path in missing})
-    told = {"to": str(to), "tasks": len(oracles), "left_out": undone, "written": bool(missing)}
+    left = _files_left(to, files)
+    _write(to, {path: files[path] for path in left})
+    told = {"to": str(to), "tasks": len(oracles), "left_out": undone, "written": bool(left)}
     if args.json:
         print_result({"run": args.run, **told})
     else:
-        state = "written" if missing else "there already, unchanged"
+        state = "written" if left else "there already, unchanged"
         print_lines(
             [
                 f"tasks    {to}  ({len(oracles)} directories of Harbor; {state})",
@@ -107,7 +107,7 @@ def _files(episodes: Iterable[FullEpisode], sites: Mapping[str, SiteOffer]) -> d
     return files
 
 
-def _missing(to: Path, files: Mapping[str, bytes]) -> list[str]:
+def _files_left(to: Path, files: Mapping[str, bytes]) -> list[str]:
     """Return the files that a folder lacks.
 
     Raises:

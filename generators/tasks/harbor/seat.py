@@ -150,7 +150,7 @@ def _first_page() -> Json:
     session = _rpc("openenv/session/create")["session_id"]
     policy = os.environ.get("STEPMILL_POLICY", "harbor")
     content = _reset(session, {**task["reset"], "elements": True, "policy": policy})
-    state = _told(content, session)
+    state = _to_state(content, session)
     served = state["view"]["metadata"]["task_id"]
     if served != task["task_id"]:
         _rpc("openenv/session/close", session_id=session)
@@ -182,7 +182,7 @@ def _call(session: str, name: str, arguments: Json) -> list[Json]:
     return content
 
 
-def _told(content: list[Json], session: str) -> Json:
+def _to_state(content: list[Json], session: str) -> Json:
     """Return the state that a tool's content makes: the page as text, and its picture in a file."""
     view: Json = json.loads(content[0]["text"])
     view["observation"].pop("metadata", None)
@@ -202,7 +202,7 @@ def _act(state: Json, action: Json) -> tuple[Json, list[Json]]:
     if not isinstance(name, str) or name == "reset":  # which would be another attempt
         raise Failed('expected an action as {"type": "click", "x": 80, "y": 100}')
     content = _call(state["session"], name, arguments)
-    return _save(_told(content, state["session"])), content
+    return _save(_to_state(content, state["session"])), content
 
 
 def _object(text: str) -> Json:

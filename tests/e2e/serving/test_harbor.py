@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.inputs.harbor_tasks import TOKEN, export, serving
 from support.runs.commands import SECONDS, UNREPLAYED, Said, stepmill
-from support.runs.harbor_tasks import TOKEN, export, serving
 from support.runs.library import Kept, RunLibrary
 
 WORLD = (
