@@ -285,6 +285,19 @@ def _show(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _diff(parser: argparse.ArgumentParser) -> None:
+    where = (
+        "a run or a dataset: a folder, s3://… or hf://datasets/ORG/NAME; @N at its end: version N"
+    )
+    parser.add_argument("first", metavar="A", help=where)
+    parser.add_argument("second", metavar="B", help="what it is compared with, given alike")
+    parser.add_argument(
+        "--all", action="store_true", help="every template, every changed result and column"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 COMMANDS: dict[str, tuple[Adder, str, str]] = {
     "generate": (
         _generate,
@@ -340,6 +353,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         _show,
         "show what a run holds and lacks, ended or not, or compare two runs by template",
         "stepmill show runs/demo",
+    ),
+    "diff": (
+        _diff,
+        "compare two runs, datasets or versions of one: rows, episodes, verdicts and yields",
+        "stepmill diff runs/demo@1 runs/demo@2",
     ),
     "tasks": (
         tasks_flags,

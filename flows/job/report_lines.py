@@ -119,7 +119,7 @@ def total_lines(summary: Summary) -> Iterator[str]:
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
     """Return a table of the counts of groups of episodes; it names sites where there are several."""
-    head, *kinds = _kinds(counts)
+    head, *kinds = kind_cells(counts)
     priced = any(count.dollars is not None for count in counts)
     return table(
         [
@@ -154,7 +154,7 @@ def worst_lines(
     rest = len(counts) - len(shown)
     of = f"the {len(shown)} lowest of {len(counts)}" if rest else "worst first"
     yield f"yield by template, {of}, and why most were not accepted"
-    head, *kinds = _kinds(shown)
+    head, *kinds = kind_cells(shown)
     priced = any(count.dollars is not None for count in shown)
     lines = table(
         (head, "accepted", "yield", "steps", *(["dollars"] if priced else [])),
@@ -199,7 +199,7 @@ def _reason(count: GroupCount) -> str:
     return f"{times} × {text}" if times > 1 else text
 
 
-def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:
+def kind_cells(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:
     """Yield the first column: its head, then each figure's template, with the site if there are several."""
     several = len({one.site for one in figures} - {None}) > 1
     yield "site  template" if several else "template"
@@ -217,7 +217,7 @@ def pass_rate_lines(rates: Iterable[PassRate]) -> Iterator[str]:
         return
     most = max(rate.k for rate in rates)
     with_k = ["pass@k", "95 %"] if most > 1 else []
-    head, *kinds = _kinds(rates)
+    head, *kinds = kind_cells(rates)
     by_template = any(rate.template is not None for rate in rates)
     of = " by template, worst first," if by_template else ""
     yield from ("", f"success{of} and how well it is known (over tasks)")
@@ -229,7 +229,7 @@ def pass_rate_lines(rates: Iterable[PassRate]) -> Iterator[str]:
                 rate.policy,
                 str(rate.tasks),
                 str(rate.attempts),
-                *_estimate(rate.pass_1),
+                *percent_cells(rate.pass_1),
                 *(_pass_k(rate) if with_k else []),
             ]
             for kind, rate in zip(kinds, rates, strict=True)
@@ -241,12 +241,13 @@ def _pass_k(rate: PassRate) -> tuple[str, str]:
     """Return pass@k with its k, and its interval with the number of tasks that have k attempts, if not all."""
     if rate.pass_k is None:
         return f"@{rate.k}", f"no task has {rate.k} attempts"
-    percent, interval = _estimate(rate.pass_k)
+    percent, interval = percent_cells(rate.pass_k)
     fewer = "" if rate.tasks_k == rate.tasks else f" of {rate.tasks_k} tasks"
     return f"@{rate.k} {percent}", interval + fewer
 
 
-def _estimate(found: Estimate | None, *, signed: bool = False) -> tuple[str, str]:
+def percent_cells(found: Estimate | None, *, signed: bool = False) -> tuple[str, str]:
+    """Return a figure and its interval, in per cent, as cells of a table; empty ones for None."""
     if found is None:
         return "", ""
     sign = "+" if signed else ""
@@ -258,15 +259,15 @@ def comparison_lines(found: Sequence[Comparison], first: str, second: str) -> It
     """Yield the comparison of two runs, over all tasks and by template, and the tasks of one run alone."""
     yield from (f"A        {first}", f"B        {second}", "")
     yield "pass@1 over the tasks that both attempted (without any, over each run's own)"
-    head, *kinds = _kinds(found)
+    head, *kinds = kind_cells(found)
     yield from table(
         (head, "both", "only A", "only B", "A", "B", "B - A", "95 %"),
         (
             [
                 kind,
                 *(str(len(ids)) for ids in (one.shared, one.only_first, one.only_second)),
-                *(_estimate(run)[0] for run in (one.first, one.second)),
-                *_estimate(one.difference, signed=True),
+                *(percent_cells(run)[0] for run in (one.first, one.second)),
+                *percent_cells(one.difference, signed=True),
             ]
             for kind, one in zip(kinds, found, strict=True)
         ),

@@ -71,6 +71,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
+    "diff": (*_BUCKET, *_RULE),
     "stream": (*_BUCKET, "seats.max_staleness"),
     "tasks export": (*_BUCKET, *_RULE),
     "tasks show": ("sites", "tasks.source", "tasks.sources", *_PICTURES, *_ACTING),

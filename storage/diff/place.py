@@ -1,0 +1,141 @@
+"""A published dataset, opened for reading: in a folder, a bucket or a repository on the Hub, at a version.
+
+A dataset of one run holds one version of it. A collection keeps the manifest of each of its versions, in
+`versions/` or, on the Hub, under a tag. Nothing is written, and no lock is taken: data files are named by their
+content, so a publication that ends meanwhile takes nothing away but files that the newest version has not.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyarrow import fs
+
+from schemas.configuration.sections import StorageSection
+from schemas.errors import Damaged, NotFound
+from storage.diff.row_files import RowFiles, published_files
+from storage.lake.file_access import access_to
+from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.urls import open_store
+from storage.publish.destinations.ownership import MARK
+from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
+
+
+class Place(Protocol):
+    """Where a dataset lies."""
+
+    @property
+    def address(self) -> str:
+        """Its URL or path, for messages."""
+        ...
+
+    async def text(self, path: str) -> bytes | None:
+        """Return the bytes of a small file; None without one."""
+        ...
+
+    async def sizes(self) -> Mapping[str, int]:
+        """Return the size of every file in bytes, by path."""
+        ...
+
+    def filesystem(self, sizes: Mapping[str, int]) -> fs.FileSystem:
+        """Return its files, for reading parts of them."""
+        ...
+
+
+class StorePlace(Place):
+    """A folder or a bucket."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    @property
+    def address(self) -> str:
+        """The store's URL."""
+        return self._store.url
+
+    async def text(self, path: str) -> bytes | None:
+        """Return the object's bytes."""
+        try:
+            return await self._store.get(path)
+        except Missing:
+            return None
+
+    async def sizes(self) -> Mapping[str, int]:
+        """Return the sizes of all objects."""
+        return {item.key: item.size async for item in self._store.list()}
+
+    def filesystem(self, sizes: Mapping[str, int]) -> fs.FileSystem:
+        """Return the folder, or the objects below the bucket's prefix."""
+        return access_to(self._store).filesystem(self._store.url, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDataset:
+    """A dataset at a version."""
+
+    address: str
+    """Its URL or path."""
+    manifest: Manifest
+    """What it says of itself."""
+    configs: Mapping[str, RowFiles]
+    """Its files by config."""
+
+
+def open_place(url: str, version: int | None, storage: StorageSection) -> Place:
+    """Return the place of a dataset; `version` chooses a tag on the Hub. Nothing is asked yet.
+
+    Raises:
+        BadConfig: it is the URL of no such place.
+    """
+    if url.partition("://")[0].lower() == "hf":
+        from storage.publish.destinations.hub.reading import HubPlace  # noqa: PLC0415 - heavy
+
+        return HubPlace(url if version is None else f"{url}@v{version}")
+    return StorePlace(open_store(url, storage))
+
+
+async def open_dataset(place: Place, version: int | None) -> OpenDataset:
+    """Return the dataset at `place`, at a version of it.
+
+    Raises:
+        NotFound: there is none, none is finished, or it has no such version.
+        Damaged: its manifest cannot be read, or a file that it lists is missing or of another size.
+    """
+    manifest = await _manifest(place, version)
+    sizes = await place.sizes()
+    for file in manifest.files:
+        if file.config is not None and sizes.get(file.path) != file.bytes:
+            found = sizes.get(file.path)
+            state = "is not there" if found is None else f"is {found:,} bytes"
+            raise Damaged(
+                f"{place.address}: {file.path}, of {file.bytes:,} bytes by its manifest, {state}; "
+                "a publication is under way or was killed: publish again and compare then"
+            )
+    configs = await asyncio.to_thread(published_files, manifest.files, place.filesystem(sizes))
+    return OpenDataset(place.address, manifest, configs)
+
+
+async def _manifest(place: Place, version: int | None) -> Manifest:
+    data = await place.text(MANIFEST)
+    if data is None:
+        if await place.text(MARK) is not None:
+            raise NotFound(
+                f"{place.address}: a publication began here and has not ended; publish again, "
+                "and compare then"
+            )
+        raise NotFound(
+            f"{place.address}: expected a run (run.json) or a published dataset ({MANIFEST}), "
+            "and there is neither"
+        )
+    manifest = read_manifest(data, f"{place.address}/{MANIFEST}")
+    if version is None or manifest.version == version:
+        return manifest
+    path = f"versions/{version:06d}.json"
+    data = await place.text(path)
+    if data is None:
+        raise NotFound(
+            f"{place.address}: has no version {version}: it holds version {manifest.version} "
+            "alone; the run itself has all of its own, as RUN@N"
+        )
+    return read_manifest(data, f"{place.address}/{path}")

@@ -1,0 +1,114 @@
+"""One of the two sides of a comparison: a version of a run, or a published dataset at a version."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas.base import JsonObject, Record
+from schemas.configuration.sections import AcceptSection
+from schemas.tables.tables import TABLES
+from storage.diff.episode_facts import EpisodeFacts, facts_of_dataset, facts_of_run
+from storage.diff.place import OpenDataset
+from storage.diff.row_files import RowFiles, reading, table_files
+from storage.lake.lake_reader import Snapshot
+from storage.publish.plan.rows import open_tables
+
+
+class SideInfo(Record):
+    """What a side is."""
+
+    address: str
+    """Its URL or path."""
+    kind: str
+    """`run` or `dataset`."""
+    version: int
+    """The version of the run, or of the dataset."""
+    run: str
+    """The id of the run; of a collection, whatever its manifest names."""
+    rule: JsonObject
+    """The rule of acceptance that its episodes were judged by."""
+    episodes: int
+    """Its episodes; of a dataset, its attempts."""
+    accepted: int
+    """The number of these that meet the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side, opened."""
+
+    info: SideInfo
+    """What it is."""
+    configs: Mapping[str, RowFiles]
+    """Its files, by table of a run or config of a dataset; those without a file are left out."""
+    episodes: list[EpisodeFacts]
+    """Its episodes."""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is a run."""
+        return self.info.kind == "run"
+
+
+async def open_run_side(
+    snapshot: Snapshot, rule: AcceptSection, *, address: str, run_id: str
+) -> Side:
+    """Return a version of a run as a side; its episodes are judged by `rule`.
+
+    Raises:
+        Damaged: its tables cannot be read.
+    """
+    datasets = {name: await snapshot.dataset(name) for name in TABLES}
+    found = {name: table_files(one, f"{address}/{name}") for name, one in datasets.items()}
+    with reading(address):
+        episodes = facts_of_run(await open_tables(snapshot), rule)
+    return _side(
+        episodes,
+        found,
+        address=address,
+        kind="run",
+        version=snapshot.version,
+        run=run_id,
+        rule=rule.model_dump(mode="json"),
+    )
+
+
+def dataset_side(dataset: OpenDataset) -> Side:
+    """Return a dataset as a side.
+
+    Raises:
+        Damaged: its files cannot be read.
+    """
+    with reading(dataset.address):
+        episodes = facts_of_dataset(dataset.configs, dataset.address)
+    manifest = dataset.manifest
+    return _side(
+        episodes,
+        dataset.configs,
+        address=dataset.address,
+        kind="dataset",
+        version=manifest.version,
+        run=manifest.run,
+        rule=manifest.rule,
+    )
+
+
+def _side(
+    episodes: list[EpisodeFacts],
+    configs: Mapping[str, RowFiles],
+    *,
+    address: str,
+    kind: str,
+    version: int,
+    run: str,
+    rule: JsonObject,
+) -> Side:
+    info = SideInfo(
+        address=address,
+        kind=kind,
+        version=version,
+        run=run,
+        rule=rule,
+        episodes=len(episodes),
+        accepted=sum(one.status.value == "accepted" for one in episodes),
+    )
+    return Side(info, {name: files for name, files in configs.items() if files}, episodes)
