@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from random import Random
 
+import pyarrow as pa
+
 from schemas.base import content_hash
 from schemas.tables.tables import Row, arrow_schema
 
@@ -25,7 +27,12 @@ def step_rows(steps: int) -> Iterator[Row]:
 
 def synthetic_row(table: str) -> Row:
     """Return a row of a table, with values that are as long as real ones."""
-    return {item.name: _value(str(item.type)) for item in arrow_schema(table)}
+    return row_of(arrow_schema(table))
+
+
+def row_of(schema: pa.Schema) -> Row:
+    """Return a row of these columns, with values that are as long as real ones."""
+    return {item.name: _value(str(item.type)) for item in schema}
 
 
 def _value(kind: str) -> object:

@@ -69,9 +69,9 @@ def _matched(report: DiffReport) -> Iterator[str]:
     )
     if found.by_id or found.by_task:
         steps = report.steps
-        unknown = f", of {steps.unknown} one side has none" if steps.unknown else ""
-        but = " but for ids and times" if found.by_task else ""
-        yield f"steps    {steps.same} matched episodes have the same{but}, {steps.other} others{unknown}"
+        unknown = f"; one side has none of {steps.unknown}" if steps.unknown else ""
+        but = ", but for ids and times" if found.by_task else ""
+        yield f"steps    {steps.same} matched episodes have the same{but}; {steps.other} have others{unknown}"
         results = (f"{count} {what}" for what, count in report.results.items())
         yield f"results  {', '.join(results)}"
 
@@ -185,9 +185,10 @@ def _named(one: PolicyYields) -> str:
 
 
 def _cells(one: Comparison) -> tuple[str, ...]:
-    tasks = len(one.shared) or len(one.only_first) + len(one.only_second)
+    apart = f"{len(one.only_first)}/{len(one.only_second)}"
+    tasks = str(len(one.shared)) if one.shared else apart
     rates = (percent_cells(side)[0] or "-" for side in (one.first, one.second))
-    return (str(tasks), *rates, *percent_cells(one.difference, signed=True))
+    return (tasks, *rates, *percent_cells(one.difference, signed=True))
 
 
 def _differs(one: Comparison) -> bool:

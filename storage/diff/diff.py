@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from schemas.base import JsonObject, Record
+from schemas.base import Record
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.diff.episode_facts import EpisodeFacts
 from storage.diff.matching import Matches, match
@@ -202,14 +202,11 @@ def _pairs(first: Side, second: Side) -> tuple[list[_Files], list[str]]:
     config = "attempts" if "attempts" in dataset.configs else "trajectories"
     pairs = []
     for name in KEYS:
-        if name == "episodes":
-            label, names = f"episodes/{config}", ("episodes", config)
-        else:
-            label, names = name, (name, name)
-        one, other = names if first.is_run else names[::-1]
+        renamed = config if name == "episodes" else name
+        one, other = (name, renamed) if first.is_run else (renamed, name)
+        label = name if name == renamed else f"{name}/{renamed}"
         files = _Files(name, label, first.configs.get(one, ()), second.configs.get(other, ()))
-        run_files = files.first if first.is_run else files.second
-        if run_files:
+        if files.first if first.is_run else files.second:
             pairs.append(files)
     compared = {config, *(one.config for one in pairs)}
     alone = [name for name in dataset.configs if name not in compared]

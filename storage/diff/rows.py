@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -156,10 +157,14 @@ class RowComparison:
                     self._kept[key] = digests
                 continue
             count += 1
-            while key in self._kept:  # only a damaged side has two rows of one name
-                key += "'"
-            self._kept[key] = digests
+            self._kept[self._free(key)] = digests
         return count
+
+    def _free(self, key: str) -> str:
+        """Return a name that no row has yet: only a damaged side has two rows of one."""
+        while key in self._kept:
+            key += "'"
+        return key
 
     def _compare(self, files: RowFiles, progress: Progress) -> int:
         """Compare the rows of the second side with those kept, which are dropped; return how many there are."""
@@ -240,9 +245,9 @@ def _keys(batch: pa.RecordBatch, names: Sequence[str], renamed: Mapping[str, str
     """Yield the name of each row; ids of the second side's episodes become those of their matches."""
     columns = []
     for name in names:
-        values = map(str, batch.column(name).to_pylist())
+        values = [str(value) for value in batch.column(name).to_pylist()]
         if name in _EPISODE_COLUMNS and renamed:
-            values = (renamed.get(value, value) for value in values)
+            values = [renamed.get(value, value) for value in values]
         columns.append(values)
     yield from map("/".join, zip(*columns, strict=True))
 
@@ -260,7 +265,7 @@ def _stated(batch: pa.RecordBatch) -> Iterator[bool]:
         yield from map(bool, batch.column("instruction").to_pylist())
 
 
-def _digests(column: "pa.Array[pa.Scalar]") -> list[int]:
+def _digests(column: "pa.Array[Any]") -> list[int]:
     """Return a hash of each value; the same value has the same one in this process."""
     if column.null_count == len(column):
         return [_NULL] * len(column)

@@ -12,11 +12,13 @@ from storage.publish.destinations.hub.repository import Repository, RepoState
 class HubPlace:
     """A dataset repository at a branch or tag; every read is of the commit that the first one found."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, endpoint: str | None = None) -> None:
         name, self._revision = parse_url(url)
         branch = "" if self._revision == MAIN else f"@{self._revision}"
         self._address = f"hf://datasets/{name}{branch}"
-        self._repository = Repository(name, self._revision, address=self._address, endpoint=None)
+        self._repository = Repository(
+            name, self._revision, address=self._address, endpoint=endpoint
+        )
         self._commit = ""
 
     @property

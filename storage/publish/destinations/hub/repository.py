@@ -124,7 +124,8 @@ class Repository:
         """Return the files of a revision, for reading parts of them."""
         hub = HfFileSystem(endpoint=self._api.endpoint, block_size=_READ_AHEAD)
         root = f"datasets/{self._name}@{revision}"
-        return fs.SubTreeFileSystem(root, fs.PyFileSystem(fs.FSSpecHandler(hub)))
+        handler = fs.FSSpecHandler(hub)  # type: ignore[abstract] # its stub forgets what it has
+        return fs.SubTreeFileSystem(root, fs.PyFileSystem(handler))
 
     async def create(self, *, private: bool) -> None:
         """Create the repository unless it exists."""
