@@ -194,7 +194,7 @@ def compare(first: Path, second: Path) -> dict[str, float]:
         sides = []
         for place in (first, second):
             found = await open_dataset(open_place(str(place), None, StorageSection()), None)
-            sides.append(await asyncio.to_thread(dataset_side, found))
+            sides.append(await asyncio.to_thread(dataset_side, found, address=str(place)))
         found = await asyncio.to_thread(diff, *sides)
         differing.append(sum(one.changed for one in found.rows))
 

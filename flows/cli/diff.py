@@ -63,16 +63,17 @@ async def _open(text: str, sources: Sources) -> Side:
     url, version = (match["url"], int(match["version"])) if match else (text, None)
     place = open_place(url, version, load(sources, os.environ).storage)
     if not isinstance(place, StorePlace):
-        return await asyncio.to_thread(dataset_side, await open_dataset(place, None))
-    if await place.text(KEY) is None:
-        return await asyncio.to_thread(dataset_side, await open_dataset(place, version))
+        version = None  # a tag has chosen it already
+    if not isinstance(place, StorePlace) or await place.text(KEY) is None:
+        dataset = await open_dataset(place, version)
+        return await asyncio.to_thread(dataset_side, dataset, address=text)
     stored = await open_stored_run(url, sources, os.environ)
     try:
         snapshot = await stored.lake.snapshot(version)
         if not snapshot.tables.get("episodes"):
             raise NotFound(f"{url}: version {snapshot.version} has no episodes to compare")
         return await open_run_side(
-            snapshot, stored.config.accept, address=place.address, run_id=stored.run.run_id
+            snapshot, stored.config.accept, address=text, run_id=stored.run.run_id
         )
     finally:
         await stored.lake.close()

@@ -1,7 +1,7 @@
 """Compares two sides: their rows by table or config, and their episodes by template and verdict."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import Field
@@ -9,7 +9,7 @@ from pydantic import Field
 from schemas.base import Record
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.diff.episode_facts import EpisodeFacts
-from storage.diff.matching import Matches, match
+from storage.diff.matching import Matches, Pair, match
 from storage.diff.row_files import RowFiles, reading
 from storage.diff.rows import KEYS, RowChanges, RowComparison, lacking_key
 from storage.diff.sides import Side, SideInfo
@@ -105,6 +105,10 @@ class DiffReport(Record):
     """The changed results, the most frequent first."""
     templates: tuple[TemplateChanges, ...]
     """By site and template."""
+    added: tuple[str, ...]
+    """The ids of the episodes that the second side alone has."""
+    removed: tuple[str, ...]
+    """The ids of the episodes that the first side alone has."""
     rows: tuple[RowChanges, ...]
     """By table or config."""
     notes: tuple[str, ...]
@@ -167,9 +171,11 @@ def diff(first: Side, second: Side, *, progress: Progress | None = None) -> Diff
             ambiguous=matches.ambiguous,
         ),
         steps=_steps(matches, touched),
-        results=dict(Counter(_result(*pair) for pair in matches.pairs).most_common()),
+        results=_results(matches.pairs),
         verdicts=_verdicts(matches),
         templates=_templates(matches),
+        added=tuple(sorted(one.episode_id for one in matches.only_second)),
+        removed=tuple(sorted(one.episode_id for one in matches.only_first)),
         rows=tuple(rows),
         notes=tuple(notes),
     )
@@ -230,8 +236,10 @@ def _shown(value: object) -> str:
     return "not stated" if value is None else str(value).replace("'", '"')
 
 
-def _result(first: EpisodeFacts, second: EpisodeFacts) -> str:
-    return f"{first.status.value} → {second.status.value}"
+def _results(pairs: Iterable[Pair]) -> dict[str, int]:
+    """Return the number of matches by result on both sides, the most frequent first."""
+    counts = Counter(f"{one.status.value} → {other.status.value}" for one, other in pairs)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _steps(matches: Matches, touched: set[str] | None) -> StepCounts:
@@ -283,12 +291,12 @@ def _verifier(episode: EpisodeFacts) -> str:
 def _templates(matches: Matches) -> tuple[TemplateChanges, ...]:
     first: defaultdict[tuple[str, str], list[EpisodeFacts]] = defaultdict(list)
     second: defaultdict[tuple[str, str], list[EpisodeFacts]] = defaultdict(list)
-    results: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    pairs: defaultdict[tuple[str, str], list[Pair]] = defaultdict(list)
     for one, other in matches.pairs:
         kind = other.site, other.template
         first[kind].append(one)
         second[kind].append(other)
-        results[kind][_result(one, other)] += 1
+        pairs[kind].append((one, other))
     added, removed = (
         Counter((one.site, one.template) for one in alone)
         for alone in (matches.only_second, matches.only_first)
@@ -306,7 +314,7 @@ def _templates(matches: Matches) -> tuple[TemplateChanges, ...]:
             accepted_second=_accepted(second, kind),
             added=added[kind],
             removed=removed[kind],
-            results=dict(results[kind].most_common()) if kind in results else {},
+            results=_results(pairs[kind]),
         )
         for kind in sorted(first.keys() | second.keys())
     )

@@ -1,7 +1,7 @@
 """The files that hold the rows of a table of a run, or of a config of a dataset, read without their pictures.
 
 Two files of one identity hold the same rows: a file of a dataset is known by the hash in its manifest, and a
-shard of a run by its place, as no shard is ever changed. So nobody has to read a file that both sides have.
+shard by its run and its name, as no shard is ever changed. So nobody has to read a file that both sides have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,12 +57,15 @@ RowFiles = Sequence[RowFile]
 """All files of a table or config."""
 
 
-def table_files(dataset: ds.Dataset | None, url: str) -> RowFiles:
-    """Return the files of a run's table, which lies at `url`; none without a table."""
+def table_files(dataset: ds.Dataset | None, table: str) -> RowFiles:
+    """Return the files of a run's table; none without one.
+
+    `table` is the run's id with the table's name: with the hash in a shard's name it says which rows there are.
+    """
     if dataset is None:
         return ()
     fragments = list(dataset.get_fragments())
-    return [RowFile(f"{url}/{one.path}", one, dataset.schema) for one in fragments]
+    return [RowFile(f"{table}/{one.path}", one, dataset.schema) for one in fragments]
 
 
 def published_files(

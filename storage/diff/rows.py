@@ -142,11 +142,16 @@ class RowComparison:
             added=self._added,
             removed=len(self._kept),
             changed=self._changed,
-            columns=dict(self._columns.most_common()),
+            columns=dict(self._most_common_columns()),
             only_first=tuple(name for name in known[0] if read and name not in known[1]),
             only_second=tuple(name for name in known[1] if read and name not in known[0]),
             unread=unread,
         )
+
+    def _most_common_columns(self) -> list[tuple[str, int]]:
+        """Return the columns with a difference, those of equal numbers in the order of the schema."""
+        counted = [(name, self._columns[name]) for name in self._names if name in self._columns]
+        return sorted(counted, key=lambda item: -item[1])
 
     def _keep(self, files: RowFiles, progress: Progress) -> int:
         """Keep the rows of the first side; return how many there are."""

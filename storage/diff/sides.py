@@ -17,7 +17,7 @@ class SideInfo(Record):
     """What a side is."""
 
     address: str
-    """Its URL or path."""
+    """Its URL or path as it was given, with its version."""
     kind: str
     """`run` or `dataset`."""
     version: int
@@ -52,13 +52,13 @@ class Side:
 async def open_run_side(
     snapshot: Snapshot, rule: AcceptSection, *, address: str, run_id: str
 ) -> Side:
-    """Return a version of a run as a side; its episodes are judged by `rule`.
+    """Return a version of a run as a side; its episodes are judged by `rule`. `address` is how the caller names it.
 
     Raises:
         Damaged: its tables cannot be read.
     """
     datasets = {name: await snapshot.dataset(name) for name in TABLES}
-    found = {name: table_files(one, f"{address}/{name}") for name, one in datasets.items()}
+    found = {name: table_files(one, f"{run_id}/{name}") for name, one in datasets.items()}
     with reading(address):
         episodes = facts_of_run(await open_tables(snapshot), rule)
     return _side(
@@ -72,8 +72,8 @@ async def open_run_side(
     )
 
 
-def dataset_side(dataset: OpenDataset) -> Side:
-    """Return a dataset as a side.
+def dataset_side(dataset: OpenDataset, *, address: str) -> Side:
+    """Return a dataset as a side; `address` is how the caller names it.
 
     Raises:
         Damaged: its files cannot be read.
@@ -84,7 +84,7 @@ def dataset_side(dataset: OpenDataset) -> Side:
     return _side(
         episodes,
         dataset.configs,
-        address=dataset.address,
+        address=address,
         kind="dataset",
         version=manifest.version,
         run=manifest.run,

@@ -54,6 +54,19 @@ RUNS: Inputs = {
             "export": ("--format", "atif", "--to", "data"),
         }.items()
     },
+    **{
+        f"a side {name}": usage(
+            told if told != "there is no run here" else "there is neither", "diff", url, "b"
+        )
+        for name, (url, told) in _RUNS.items()
+        if name != "that is empty"
+    },
+    "a side that is empty": usage("''", "diff", "", "b"),
+    "a side on the Hub of half a name": usage("write hf://", "diff", "hf://datasets/x", "b"),
+    "a side that is a file": BadInput(("diff", "a", "b"), "is a file", file("a", "mine")),
+    "a side that is a version of nothing": usage(
+        "nowhere: expected a run", "diff", "nowhere@3", "b"
+    ),
     "a run that is a file": BadInput((*GENERATE, "--run=a"), "is a file", file("a", "mine")),
     "a run below a file": BadInput((*GENERATE, "--run=a/b"), "a/b", file("a", "mine")),
     "a run in a folder of the system": BadInput((*GENERATE, "--run=/proc/1/run"), "/proc/1/run"),

@@ -20,6 +20,7 @@ USAGE: Inputs = {
     "a setting without its value": usage("expected one argument", "generate", "--set"),
     "a switch with a value": usage("--json", "doctor", "--json=yes"),
     "no run": usage("required: RUN", "audit"),
+    "one side": usage("required: B", "diff", "runs/a"),
     "no destination": usage("required: --to", "publish", "run"),
     "no episode": usage("required: EPISODE_ID", "replay", "run"),
     "no format": usage("required: --format", "export", "run", "--to", "x"),

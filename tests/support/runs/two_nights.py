@@ -45,6 +45,19 @@ async def make_night(
     return made
 
 
+async def make_two_nights(folder: Path, *templates: str) -> tuple[MadeRun, MadeRun]:
+    """Return two runs of the same tasks, `monday` and `tuesday` in a folder.
+
+    On Tuesday no replay of the first template was confirmed, one attempt was that had not been on Monday, and
+    there is a template more.
+    """
+    usual = templates or TEMPLATES
+    monday = await make_night(folder / "monday", templates=usual, lost={(usual[1], 0)})
+    lost = {(usual[0], place) for place in range(4)}
+    tuesday = await make_night(folder / "tuesday", templates=(*usual, "enter-time"), lost=lost)
+    return monday, tuesday
+
+
 async def grow(made: MadeRun, template: str) -> None:
     """Add a template to a run, and seal another version."""
     lake = made.lake()
@@ -63,8 +76,7 @@ async def judge_again(made: MadeRun, template: str) -> None:
         version="1",
         round_=1,
         verdicts=[
-            make_verdict(one, verifier="replay", round_=1, status=Status.FAILED)
-            for one in episodes
+            make_verdict(one, verifier="replay", round_=1, status=Status.FAILED) for one in episodes
         ],
     )
     await lake.seal()
