@@ -173,11 +173,11 @@ def _yield_lines(yields: Sequence[PolicyYields], *, whole: bool) -> Iterator[str
         ("", "tasks", "A", "B", "B - A", "95 %"),
         ((name, *_cells(one)) for name, one in [*rows, *shown]),
     )
-    rest = len(named) - len(shown)
-    if rest and not whole:
-        more = len(differing) - len(shown)
-        equal = f"{rest - more} templates have the same yield or are on one side alone"
-        yield f"and {more} more templates; {equal}: --all" if more else f"{equal}: --all"
+    more, equal = len(differing) - len(shown), len(named) - len(differing)
+    if more or equal:
+        counts = [f"{more} more that differ"] * (more > 0)
+        counts += [f"{equal} of equal yields, or on one side alone"] * (equal > 0)
+        yield f"and {', '.join(counts)}: --all"
 
 
 def _named(one: PolicyYields) -> str:

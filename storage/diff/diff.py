@@ -215,7 +215,7 @@ def _pairs(first: Side, second: Side) -> tuple[list[_Files], list[str]]:
         if files.first if first.is_run else files.second:
             pairs.append(files)
     compared = {config, *(one.config for one in pairs)}
-    alone = [name for name in dataset.configs if name not in compared]
+    alone = [name for name in KEYS if name in dataset.configs and name not in compared]
     letter = "B" if first.is_run else "A"
     note = f"{', '.join(alone)}: not compared: {letter} alone is a dataset and has them"
     return pairs, [note] if alone else []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from support.episodes.factories import (
     MadeRun,
+    Unit,
     commit_whole_unit,
     make_run,
     make_task,
@@ -13,15 +14,13 @@ from support.episodes.factories import (
 )
 
 from schemas.configuration.sections import AcceptSection
-from schemas.episodes.episode import Episode
 from schemas.verdicts.verdict import Status
-from storage.lake.lake import Lake
 
 TEMPLATES = ("choose-list", "click-button", "click-test", "enter-date", "enter-text")
-"""The templates of a night, a unit each."""
+"""The templates of a night, which are one unit."""
 
-SEEDS = 2
-"""Tasks of a template; there are two attempts at each."""
+SEEDS, ATTEMPTS = 2, 2
+"""Tasks of a template, and attempts at each."""
 
 
 async def make_night(
@@ -37,70 +36,68 @@ async def make_night(
     `salt` see other pictures.
     """
     made = await make_run(place)
-    lake = made.lake()
-    for template in templates:
-        await _commit(lake, made.run_id, template, lost=lost, salt=salt)
-    await lake.seal()
-    await lake.close()
+    await grow(made, *templates, lost=lost, salt=salt)
     return made
 
 
-async def make_two_nights(folder: Path, *templates: str) -> tuple[MadeRun, MadeRun]:
-    """Return two runs of the same tasks, `monday` and `tuesday` in a folder.
+async def make_two_nights(folder: Path) -> None:
+    """Make two runs of the same tasks, `monday` and `tuesday` in a folder.
 
     On Tuesday no replay of the first template was confirmed, one attempt was that had not been on Monday, and
     there is a template more.
     """
-    usual = templates or TEMPLATES
-    monday = await make_night(folder / "monday", templates=usual, lost={(usual[1], 0)})
-    lost = {(usual[0], place) for place in range(4)}
-    tuesday = await make_night(folder / "tuesday", templates=(*usual, "enter-time"), lost=lost)
-    return monday, tuesday
+    await make_night(folder / "monday", lost={(TEMPLATES[1], 0)})
+    lost = {(TEMPLATES[0], place) for place in range(SEEDS * ATTEMPTS)}
+    await make_night(folder / "tuesday", templates=(*TEMPLATES, "enter-time"), lost=lost)
 
 
-async def grow(made: MadeRun, template: str) -> None:
-    """Add a template to a run, and seal another version."""
-    lake = made.lake()
-    await _commit(lake, made.run_id, template, lost=(), salt=0)
+async def grow(
+    made: MadeRun,
+    *templates: str,
+    lost: Collection[tuple[str, int]] = (),
+    salt: int = 0,
+) -> None:
+    """Add a unit of some templates to a run, judged, and seal a version."""
+    unit, lake = _unit(made, templates, salt), made.lake()
+    await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+    for name in AcceptSection().passed:
+        statuses = [
+            Status.FAILED if name == "replay" and attempt in lost else Status.PASSED
+            for attempt in _attempts(templates)
+        ]
+        verdicts = [
+            make_verdict(one, verifier=name, status=status)
+            for one, status in zip(unit.episodes, statuses, strict=True)
+        ]
+        await lake.commit_verdicts(
+            unit.unit_id, verifier=name, version="1", round_=0, verdicts=verdicts
+        )
     await lake.seal()
     await lake.close()
 
 
 async def judge_again(made: MadeRun, template: str) -> None:
-    """Have a replay of all attempts at a template fail, and seal another version."""
-    lake = made.lake()
-    _, episodes = _rolled(made.run_id, template, salt=0)
+    """Have a second replay of all attempts at a template of a night fail, and seal a version."""
+    unit, lake = _unit(made, TEMPLATES, 0), made.lake()
+    found = zip(unit.episodes, _attempts(TEMPLATES), strict=True)
+    verdicts = [
+        make_verdict(one, verifier="replay", round_=1, status=Status.FAILED)
+        for one, (name, _) in found
+        if name == template
+    ]
     await lake.commit_verdicts(
-        episodes[0].unit_id,
-        verifier="replay",
-        version="1",
-        round_=1,
-        verdicts=[
-            make_verdict(one, verifier="replay", round_=1, status=Status.FAILED) for one in episodes
-        ],
+        unit.unit_id, verifier="replay", version="1", round_=1, verdicts=verdicts
     )
     await lake.seal()
     await lake.close()
 
 
-def _rolled(run_id: str, template: str, *, salt: int) -> tuple[str, list[Episode]]:
-    tasks = [make_task(seed, template=template) for seed in range(SEEDS)]
-    return make_unit(tasks, attempts=2, run_id=run_id, salt=salt)
+def _unit(made: MadeRun, templates: Sequence[str], salt: int) -> Unit:
+    tasks = [make_task(seed, template=name) for name in templates for seed in range(SEEDS)]
+    unit_id, episodes = make_unit(tasks, attempts=ATTEMPTS, run_id=made.run_id, salt=salt)
+    return Unit(unit_id, tasks, episodes)
 
 
-async def _commit(
-    lake: Lake, run_id: str, template: str, *, lost: Collection[tuple[str, int]], salt: int
-) -> None:
-    tasks = [make_task(seed, template=template) for seed in range(SEEDS)]
-    unit_id, episodes = _rolled(run_id, template, salt=salt)
-    await commit_whole_unit(lake, unit_id, tasks=tasks, episodes=episodes)
-    for name in AcceptSection().passed:
-        statuses = [
-            Status.FAILED if name == "replay" and (template, place) in lost else Status.PASSED
-            for place in range(len(episodes))
-        ]
-        verdicts = [
-            make_verdict(one, verifier=name, status=status)
-            for one, status in zip(episodes, statuses, strict=True)
-        ]
-        await lake.commit_verdicts(unit_id, verifier=name, version="1", round_=0, verdicts=verdicts)
+def _attempts(templates: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the template and place of each attempt of a unit."""
+    return [(name, place) for name in templates for place in range(SEEDS * ATTEMPTS)]
