@@ -1,4 +1,4 @@
-"""`stepmill diff` of datasets in a bucket and on the Hub: the same answer, read without pictures."""
+"""`stepmill diff` of what lies in a bucket or on the Hub: the same answer as of folders."""
 
 import asyncio
 
@@ -13,6 +13,7 @@ from support.runs.memory_run import (
     make_run_file,
     two_versions,
 )
+from support.runs.two_nights import make_night
 
 from schemas.configuration.sections import PublishSection
 from schemas.errors import NotFound
@@ -52,6 +53,19 @@ def test_datasets_in_a_bucket_are_compared(bucket_url: str) -> None:
     assert said.answer["results"] == {"accepted → rejected": 2, "accepted → accepted": 1}
     assert lost.code == 2
     assert "expected a run (run.json) or a published dataset" in lost.err
+
+
+def test_a_run_in_a_bucket_is_compared_with_its_dataset(bucket_url: str) -> None:
+    run, data = f"{bucket_url}/run", f"{bucket_url}/data"
+    asyncio.run(make_night(run, templates=["click-test"]))
+    made = called("publish", run, "--to", data, "--no-prefect")
+    assert made.code == 0, made.err
+
+    said = called("diff", f"{run}@1", data, "--json")
+
+    assert said.code == 0, said.err
+    assert said.answer["same"] is True
+    assert said.answer["steps"] == {"same": 4, "other": 0, "unknown": 0}
 
 
 def test_tags_of_a_repository_are_its_versions(hub: LocalHub) -> None:
