@@ -193,8 +193,8 @@ def compare(first: Path, second: Path) -> dict[str, float]:
     async def look() -> None:
         sides = []
         for place in (first, second):
-            found = await open_dataset(open_place(str(place), None, StorageSection()), None)
-            sides.append(await asyncio.to_thread(dataset_side, found, address=str(place)))
+            opened = await open_dataset(open_place(str(place), None, StorageSection()), None)
+            sides.append(await asyncio.to_thread(dataset_side, opened, address=str(place)))
         found = await asyncio.to_thread(diff, *sides)
         differing.append(sum(one.changed for one in found.rows))
 

@@ -119,15 +119,14 @@ def test_a_column_that_some_files_of_a_side_lack_is_compared_where_it_is(tmp_pat
 
 def test_pictures_are_not_read(tmp_path: Path) -> None:
     sides = _Sides(tmp_path)
-    picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    schema = pa.schema(
-        [
-            ("episode_id", pa.string()),
-            ("step", pa.int32()),
-            ("screenshot", picture),
-            ("images", pa.list_(picture)),
-        ]
-    )
+    picture: pa.DataType = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    columns: dict[str, pa.DataType] = {
+        "episode_id": pa.string(),
+        "step": pa.int32(),
+        "screenshot": picture,
+        "images": pa.list_(picture),
+    }
+    schema = pa.schema(columns)
     one, other = ({"bytes": data, "path": "x"} for data in (b"one", b"other"))
 
     [file] = sides.files([_step("a", screenshot=one, images=[one])], schema=schema)
