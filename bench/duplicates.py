@@ -33,7 +33,7 @@ from support.runs.memory_run import ONE_HEAP
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
 from bench.synthetic.sketches import Planted, plant, write_sketches
-from storage.publish.collection.repeats import COLUMNS, Repeat, repeats_of
+from storage.publish.plan.repeats import COLUMNS, Repeat, repeats_of
 
 MAX_SECONDS = 300.0
 MAX_MB = 400.0

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from schemas.base import content_hash
 from schemas.verdicts.novelty import Fingerprints
 from schemas.verdicts.sketch import COURSE, FORM, SKETCH_BYTES, sketch_of
-from storage.publish.collection.repeats import COLUMNS
+from storage.publish.plan.repeats import COLUMNS
 
 COURSE_EPISODES = 10
 """Episodes of a course, on average."""

@@ -7,7 +7,7 @@ import pyarrow.dataset as ds
 from support.runs.commands import SMALL, UNREPLAYED, called
 from support.runs.library import Kept, RunLibrary, generating
 
-from storage.publish.collection.repeats import COLUMNS, Repeat, repeats_of
+from storage.publish.plan.repeats import COLUMNS, Repeat, repeats_of
 
 AGAIN = (
     *SMALL,
