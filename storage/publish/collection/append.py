@@ -112,8 +112,7 @@ class _Append:
     async def run(self, progress: Progress | None) -> PublishReport:
         existing = await self._destination.owned_listing(COLLECTION)
         self._refuse(existing.manifest)
-        others = [one for one in _nights(existing) if one.run != self._run_id]
-        before = await read_before(self._destination, others)
+        before = await read_before(self._destination, _nights(existing), self._run_id)
         tables = await open_tables(self._source.snapshot)
         plan = await asyncio.to_thread(self._plan, tables, before, existing.manifest)
         await record_splits(self._source.snapshot, plan)

@@ -7,6 +7,7 @@ split may show. The indexes of all nights are read when a night is added, and no
 import asyncio
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -70,8 +71,10 @@ def index_file(run_id: str, data: bytes, *, rows: int, night: int) -> PublishedF
     )
 
 
-async def read_before(destination: Destination, nights: Sequence[Night]) -> PublishedBefore:
-    """Return what nights published, from their indexes.
+async def read_before(
+    destination: Destination, nights: Sequence[Night], run_id: str
+) -> PublishedBefore:
+    """Return what the nights of other runs published, from their indexes.
 
     Raises:
         Damaged: an index is missing, or is not the one that was written.
@@ -84,16 +87,32 @@ async def read_before(destination: Destination, nights: Sequence[Night]) -> Publ
         return await asyncio.to_thread(_parse, file, data, destination.address)
 
     async with asyncio.TaskGroup() as group:
-        reading = [group.create_task(read(night.index)) for night in nights]
-    tables = [one.result() for one in reading]
+        reading = {night.number: group.create_task(read(night.index)) for night in nights}
+    tables = {number: one.result() for number, one in reading.items()}
+    own = next((night for night in nights if night.run == run_id), None)
+    if own is None:
+        return _published(nights, tables)
+    mine = tables[own.number]
+    return replace(
+        _published([night for night in nights if night.number < own.number], tables),
+        splits=_splits(nights),
+        later=_published([night for night in nights if night.number > own.number], tables),
+        own_episodes={str(one) for one in mine["episode_id"].to_pylist()},
+        own_tasks={str(one) for one in mine["task_id"].to_pylist()},
+    )
+
+
+def _published(nights: Sequence[Night], tables: Mapping[int, pa.Table]) -> PublishedBefore:
+    own = [tables[night.number] for night in nights]
+    sketches = pa.concat_tables(own).select(["episode_id", "sketch"]) if own else None
+    return PublishedBefore(_splits(nights), _shown(own), sketches)
+
+
+def _splits(nights: Sequence[Night]) -> Mapping[str, str]:
     splits: dict[str, str] = {}
     for night in nights:
         splits |= night.splits
-    if not tables:
-        return PublishedBefore(splits)
-    whole = pa.concat_tables(tables)
-    shown = await asyncio.to_thread(_shown, tables)
-    return PublishedBefore(splits, shown, whole.select(["episode_id", "sketch"]))
+    return splits
 
 
 def _parse(file: PublishedFile, data: bytes, where: str) -> pa.Table:

@@ -32,7 +32,11 @@ def key_hash(key: Key) -> str:
 
 @dataclass(frozen=True)
 class PublishedBefore:
-    """What the other nights of a collection published."""
+    """What the other nights of a collection published.
+
+    Where a run renews its night, `later` is what the nights after it published: what it had published before them is
+    no copy of theirs, and is not held back for them.
+    """
 
     splits: Mapping[str, str] = field(default_factory=dict)
     """The split of each template."""
@@ -40,6 +44,12 @@ class PublishedBefore:
     """The split in which each key is shown, by its hash."""
     sketches: pa.Table | None = None
     """`episode_id` and `sketch` of each trajectory; None without any."""
+    later: "PublishedBefore | None" = None
+    """What the nights after the one that is renewed published; None: a new night."""
+    own_episodes: AbstractSet[str] = frozenset()
+    """The trajectories of the night that is renewed."""
+    own_tasks: AbstractSet[str] = frozenset()
+    """Their tasks."""
 
     @cached_property
     def episodes(self) -> AbstractSet[str]:
@@ -76,12 +86,16 @@ class PublishedBefore:
 
     def hold_back(self, splits: Splits) -> Splits:
         """Return the splits of a night without the tasks that show what another split of the collection shows."""
-        met = {
-            task
-            for task, keys in splits.shown.items()
-            if self._is_elsewhere(keys, splits.by_template[splits.owners[task]])
-        }
+        met = {task for task in splits.shown if self._is_met(task, splits)}
         return replace(splits, held_back=splits.held_back | met)
+
+    def _is_met(self, task: str, splits: Splits) -> bool:
+        split = splits.by_template[splits.owners[task]]
+        keys = {key_hash(key) for key in splits.shown[task]}
+        if any(self.shown.get(key, split) != split for key in keys):
+            return True
+        later = None if task in self.own_tasks else self.later
+        return later is not None and later._is_met(task, splits)  # noqa: SLF001 - of this class
 
     def judge(
         self, rule: AcceptSection, judgements: Mapping[str, RunJudgement]
@@ -90,10 +104,22 @@ class PublishedBefore:
 
         As in one run, a copy is rejected where the rule asks for `novelty`, and a near copy says of what.
         """
+        out = self._mark(rule, judgements, frozenset())
+        return out if self.later is None else self.later._mark(rule, out, self.own_episodes)  # noqa: SLF001
+
+    def _mark(
+        self,
+        rule: AcceptSection,
+        judgements: Mapping[str, RunJudgement],
+        but: AbstractSet[str],
+    ) -> Mapping[str, RunJudgement]:
+        """Return the judgements with what episodes, all but some, repeat of these trajectories."""
         accepted = [
             (episode, one.acceptance.sketch)
             for episode, one in judgements.items()
-            if one.status is AcceptanceStatus.ACCEPTED and one.acceptance.sketch is not None
+            if one.status is AcceptanceStatus.ACCEPTED
+            and one.acceptance.sketch is not None
+            and episode not in but
         ]
         if self.sketches is None or not accepted:
             return judgements
@@ -108,9 +134,6 @@ class PublishedBefore:
             ):  # what it repeats of its own run the rule has judged
                 out[episode] = _repeating(rule, out[episode], repeat)
         return out
-
-    def _is_elsewhere(self, keys: AbstractSet[Key], split: str) -> bool:
-        return any(self.shown.get(key_hash(key), split) != split for key in keys)
 
 
 def _repeating(rule: AcceptSection, judgement: RunJudgement, repeat: Repeat) -> RunJudgement:

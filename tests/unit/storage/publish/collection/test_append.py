@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from effort import THOROUGH
@@ -230,6 +231,31 @@ def test_a_near_copy_of_another_night_says_so_and_stays(store: ObjectStore) -> N
     assert rows[changed]["near_duplicate_of"] == original
     assert rows[original]["near_duplicate_of"] is None
     assert manifest_of(store).nights[1].near_copies == 1
+
+
+def test_a_renewed_night_is_no_copy_of_those_after_it(store: ObjectStore) -> None:
+    run = MemoryRun()
+    first = commit_unit(run, 1, TRAIN, tasks=1, attempts=1)
+    judge_novelty(run, first)
+    add(run.seal(), store, 1, rule=NOVEL)
+    near, _ = _novel(3, 2)
+    add(near, store, 2, rule=NOVEL)
+    commit_unit(run, 3, TRAIN, tasks=1, attempts=1)
+
+    add(run.seal(), store, 1, rule=NOVEL)
+
+    rows = {row["episode_id"]: row for row in rows_of(store, "trajectories")}
+    assert rows[first[0].episode_id]["near_duplicate_of"] is None
+
+
+def test_what_a_night_published_is_not_held_back_for_one_after_it(store: ObjectStore) -> None:
+    mine = with_goal(1, "mine", "Buy the red kettle")
+    add(mine, store, 1)
+    add(with_goal(2, TEST, "Buy the red kettle"), store, 2)
+
+    report = add(replace(mine, version=2), store, 1)
+
+    assert (report.night, report.held_back) == (1, 0)
 
 
 def test_what_another_split_shows_is_held_back(store: ObjectStore) -> None:
