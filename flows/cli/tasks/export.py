@@ -1,6 +1,6 @@
-"""`stepmill tasks export`: tasks of a run as directories of Harbor, each with an oracle that an episode of the run is.
+"""`stepmill tasks export`: tasks of a run as directories of Harbor, whose oracles are episodes of the run.
 
-A task is written if the run has an accepted episode that did it; the oracle acts as the shortest one. Everything is made
+A task is written if the run would publish an accepted episode that did it; the oracle acts as the shortest one. Everything is made
 before anything is written. A folder that has the same files already is left as it is; one with anything else is refused.
 """
 
@@ -56,7 +56,13 @@ def run(args: argparse.Namespace) -> int:
         print_lines(
             [
                 f"tasks    {to}  ({len(oracles)} directories of Harbor; {state})",
-                *([f"left out {undone} tasks that no accepted episode did"] if undone else []),
+                *(
+                    [
+                        f"left out {undone} tasks: no accepted episode did them, or publication holds them back"
+                    ]
+                    if undone
+                    else []
+                ),
             ]
         )
     return ExitCode.DONE
@@ -114,7 +120,7 @@ def _files_left(to: Path, files: Mapping[str, bytes]) -> list[str]:
         Unwritable: it has a file that is none of these, or another file in the place of one, or cannot be read.
     """
     try:
-        there = sorted(path for path in to.rglob("*") if not path.is_dir())
+        there = sorted(path for path in to.rglob("*") if path.is_symlink() or not path.is_dir())
         for path in there:
             name = path.relative_to(to).as_posix()
             if name not in files or path.is_symlink() or path.read_bytes() != files[name]:

@@ -65,7 +65,7 @@ def test_what_a_killed_call_left_is_gone_on_from(
     assert contents(tmp_path / "to") == whole
 
 
-@pytest.mark.parametrize("change", ["other", "altered", "link"])
+@pytest.mark.parametrize("change", ["other", "altered", "link", "folder"])
 def test_a_folder_with_anything_else_is_refused_and_stays_as_it_is(
     run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str
 ) -> None:
@@ -78,6 +78,10 @@ def test_a_folder_with_anything_else_is_refused_and_stays_as_it_is(
             wrong.write_text("mine")
         case "altered":
             wrong.write_text("Do something else.")
+        case "folder":
+            wrong = wrong.parent
+            wrong.rename(tmp_path / "elsewhere")
+            wrong.symlink_to(tmp_path / "elsewhere")
         case _:
             (tmp_path / "elsewhere").write_bytes(wrong.read_bytes())
             wrong.unlink()
