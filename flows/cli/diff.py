@@ -99,14 +99,14 @@ def compare_yields(first: Side, second: Side) -> tuple[PolicyYields, ...]:
     return tuple(
         PolicyYields(
             policy=policy,
-            accepted=_compared(first, second, policy, success=False),
-            success=_compared(first, second, policy, success=True),
+            accepted=_compare(first, second, policy, success=False),
+            success=_compare(first, second, policy, success=True),
         )
         for policy in wanted
     )
 
 
-def _compared(
+def _compare(
     first: Side, second: Side, policy: str | None, *, success: bool
 ) -> tuple[Comparison, ...]:
     sides = (

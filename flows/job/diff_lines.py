@@ -37,9 +37,11 @@ class PolicyYields(Record):
 def diff_lines(report: DiffReport, yields: Sequence[PolicyYields], *, whole: bool) -> Iterator[str]:
     """Yield the difference: as much as fits a screen, or with `whole` all of it."""
     yield from (f"A        {_side(report.first)}", f"B        {_side(report.second)}")
-    yield from _matched(report)
+    yield from _match_lines(report)
     yield from (f"note     {note}" for note in report.notes)
-    yield from (f"note     {note}" for one in report.rows for note in _lacking(one, whole=whole))
+    yield from (
+        f"note     {note}" for one in report.rows for note in _column_notes(one, whole=whole)
+    )
     if report.same:
         yield "same     nothing differs"
         return
@@ -60,7 +62,7 @@ def _side(info: SideInfo) -> str:
     return f"{info.address}  ({info.kind}, version {info.version}: {judged})"
 
 
-def _matched(report: DiffReport) -> Iterator[str]:
+def _match_lines(report: DiffReport) -> Iterator[str]:
     found = report.matched
     ambiguous = f" ({found.ambiguous} of them not the only ones)" if found.ambiguous else ""
     yield (
@@ -76,14 +78,14 @@ def _matched(report: DiffReport) -> Iterator[str]:
         yield f"results  {', '.join(results)}"
 
 
-def _lacking(one: RowChanges, *, whole: bool) -> Iterator[str]:
+def _column_notes(one: RowChanges, *, whole: bool) -> Iterator[str]:
     """Yield the columns of a config that one side alone has."""
     for letter, names in (("A", one.only_first), ("B", one.only_second)):
         if names:
-            yield f"{one.config}: not compared, {letter} alone has it: {_listed(names, whole=whole)}"
+            yield f"{one.config}: not compared, {letter} alone has it: {_names_text(names, whole=whole)}"
 
 
-def _listed(names: Sequence[str], *, whole: bool) -> str:
+def _names_text(names: Sequence[str], *, whole: bool) -> str:
     shown = names if whole else names[:_COLUMNS]
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "")
@@ -108,7 +110,7 @@ def _columns(one: RowChanges, *, whole: bool) -> str:
     names = [
         name if count == one.changed else f"{name} ({count})" for name, count in one.columns.items()
     ]
-    return _listed(names, whole=whole)
+    return _names_text(names, whole=whole)
 
 
 def _verdict_lines(changes: Sequence[VerdictChange], *, whole: bool) -> Iterator[str]:
@@ -161,8 +163,8 @@ def _shorten(text: str) -> str:
 def _yield_lines(yields: Sequence[PolicyYields], *, whole: bool) -> Iterator[str]:
     """Yield the yields over all and by policy, then by template, those of the clearest difference first."""
     yield "yield over the tasks that both attempted (without any, over each side's own)"
-    rows = [(f"success {_named(one)}", one.success[0]) for one in yields]
-    rows = [(f"accepted {_named(one)}", one.accepted[0]) for one in yields] + rows
+    rows = [(f"success {_policy_name(one)}", one.success[0]) for one in yields]
+    rows = [(f"accepted {_policy_name(one)}", one.accepted[0]) for one in yields] + rows
     kinds = list(kind_cells(yields[0].accepted))[1:]
     named = sorted(
         zip(kinds[1:], yields[0].accepted[1:], strict=True), key=lambda pair: _clearness(pair[1])
@@ -180,7 +182,7 @@ def _yield_lines(yields: Sequence[PolicyYields], *, whole: bool) -> Iterator[str
         yield f"and {', '.join(counts)}: --all"
 
 
-def _named(one: PolicyYields) -> str:
+def _policy_name(one: PolicyYields) -> str:
     return "all" if one.policy is None else one.policy
 
 

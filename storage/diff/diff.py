@@ -10,8 +10,8 @@ from schemas.base import Record
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.diff.episode_facts import EpisodeFacts
 from storage.diff.matching import Matches, Pair, match
-from storage.diff.row_files import RowFiles, reading
-from storage.diff.rows import KEYS, RowChanges, RowComparison, lacking_key
+from storage.diff.row_files import RowFiles, read_errors
+from storage.diff.rows import KEYS, RowChanges, RowComparison, missing_key
 from storage.diff.sides import Side, SideInfo
 
 Progress = Callable[[int, int], None]
@@ -149,9 +149,9 @@ def diff(first: Side, second: Side, *, progress: Progress | None = None) -> Diff
     tell = _Progress(sum(len(one.first) + len(one.second) for one in pairs), progress)
     rows = list[RowChanges]()
     touched: set[str] | None = None
-    with reading(f"{first.info.address} or {second.info.address}"):
+    with read_errors(f"{first.info.address} or {second.info.address}"):
         for one in pairs:
-            lacks = lacking_key(one.config, [*one.first, *one.second])
+            lacks = missing_key(one.config, [*one.first, *one.second])
             if lacks is not None:
                 notes.append(f"{one.label}: not compared: one side has no column {lacks}")
                 continue
@@ -226,13 +226,13 @@ def _notes(first: Side, second: Side) -> Iterator[str]:
     for key in sorted(rules[0].keys() | rules[1].keys()):
         one, other = (rule.get(key) for rule in rules)
         if one != other:
-            yield f"the rules differ: accept.{key} is {_shown(one)} in A and {_shown(other)} in B"
+            yield f"the rules differ: accept.{key} is {_value_text(one)} in A and {_value_text(other)} in B"
     for letter, side in (("A", first), ("B", second)):
         if not side.is_run and "attempts" not in side.configs:
             yield f"{letter} has no attempts: nothing is known of those that it did not publish"
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     return "not stated" if value is None else str(value).replace("'", '"')
 
 
@@ -310,8 +310,8 @@ def _templates(matches: Matches) -> tuple[TemplateChanges, ...]:
             template=kind[1],
             first=len(first.get(kind, ())),
             second=len(second.get(kind, ())),
-            accepted_first=_accepted(first, kind),
-            accepted_second=_accepted(second, kind),
+            accepted_first=_count_accepted(first, kind),
+            accepted_second=_count_accepted(second, kind),
             added=added[kind],
             removed=removed[kind],
             results=_results(pairs[kind]),
@@ -320,5 +320,7 @@ def _templates(matches: Matches) -> tuple[TemplateChanges, ...]:
     )
 
 
-def _accepted(side: Mapping[tuple[str, str], list[EpisodeFacts]], kind: tuple[str, str]) -> int:
+def _count_accepted(
+    side: Mapping[tuple[str, str], list[EpisodeFacts]], kind: tuple[str, str]
+) -> int:
     return sum(one.status is AcceptanceStatus.ACCEPTED for one in side.get(kind, ()))

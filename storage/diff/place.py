@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from schemas.configuration.sections import StorageSection
 from schemas.errors import Damaged, NotFound
-from storage.diff.row_files import RowFiles, published_files
+from storage.diff.row_files import RowFiles, files_by_config
 from storage.lake.file_access import access_to
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store
@@ -112,7 +112,7 @@ async def open_dataset(place: Place, version: int | None) -> OpenDataset:
                 f"{place.address}: {file.path}, of {file.bytes:,} bytes by its manifest, {state}; "
                 "a publication is under way or was killed: publish again and compare then"
             )
-    configs = await asyncio.to_thread(published_files, manifest.files, place.filesystem(sizes))
+    configs = await asyncio.to_thread(files_by_config, manifest.files, place.filesystem(sizes))
     return OpenDataset(place.address, manifest, configs)
 
 

@@ -68,7 +68,7 @@ def table_files(dataset: ds.Dataset | None, table: str) -> RowFiles:
     return [RowFile(f"{table}/{one.path}", one, dataset.schema) for one in fragments]
 
 
-def published_files(
+def files_by_config(
     files: Sequence[PublishedFile], filesystem: fs.FileSystem
 ) -> Mapping[str, RowFiles]:
     """Return the files of each config of a dataset."""
@@ -82,7 +82,7 @@ def published_files(
 
 
 @contextmanager
-def reading(address: str) -> Iterator[None]:
+def read_errors(address: str) -> Iterator[None]:
     """Translate errors of reading the files at `address`.
 
     Raises:

@@ -193,13 +193,13 @@ class RowComparison:
         if before is None:
             self._added += 1
             self._touch(key)
-        elif before != digests and (names := self._differing(key, before, digests)):
+        elif before != digests and (names := self._differences(key, before, digests)):
             self._changed += 1
             self._columns.update(names)
             if not _JUDGED.issuperset(names):
                 self._touch(key)
 
-    def _differing(self, key: str, before: bytes, after: bytes) -> list[str]:
+    def _differences(self, key: str, before: bytes, after: bytes) -> list[str]:
         ignored = _OF_AN_ATTEMPT if _owner(key) in self._rematched else frozenset[str]()
         return [
             name
@@ -221,7 +221,7 @@ class RowComparison:
             own = [name for name in self._names if name in set(file.columns)]
             for batch in file.read(own):
                 keys = _keys(batch, self.key, renamed)
-                stated = _stated(batch)
+                stated = _states_goal(batch)
                 hashed = [
                     _digests(batch.column(name)) if name in own else [_ABSENT] * batch.num_rows
                     for name in self._names
@@ -236,7 +236,7 @@ def _columns_of(files: RowFiles) -> list[str]:
     return list(dict.fromkeys(name for file in files for name in file.columns))
 
 
-def lacking_key(config: str, files: Sequence[RowFile]) -> str | None:
+def missing_key(config: str, files: Sequence[RowFile]) -> str | None:
     """Return a column that names rows of `config` and that one of the files lacks; None if there is none."""
     for file in files:
         columns = set(file.columns)
@@ -262,7 +262,7 @@ def _owner(key: str) -> str:
     return key.partition("/")[0]
 
 
-def _stated(batch: pa.RecordBatch) -> Iterator[bool]:
+def _states_goal(batch: pa.RecordBatch) -> Iterator[bool]:
     """Yield whether each row states its goal: a unit whose episodes saw no page does not know its tasks'."""
     if "instruction" not in batch.schema.names:
         yield from [False] * batch.num_rows

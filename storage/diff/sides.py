@@ -8,7 +8,7 @@ from schemas.configuration.sections import AcceptSection
 from schemas.tables.tables import TABLES
 from storage.diff.episode_facts import EpisodeFacts, facts_of_dataset, facts_of_run
 from storage.diff.place import OpenDataset
-from storage.diff.row_files import RowFiles, reading, table_files
+from storage.diff.row_files import RowFiles, read_errors, table_files
 from storage.lake.lake_reader import Snapshot
 from storage.publish.plan.rows import open_tables
 
@@ -59,7 +59,7 @@ async def open_run_side(
     """
     datasets = {name: await snapshot.dataset(name) for name in TABLES}
     found = {name: table_files(one, f"{run_id}/{name}") for name, one in datasets.items()}
-    with reading(address):
+    with read_errors(address):
         episodes = facts_of_run(await open_tables(snapshot), rule)
     return _side(
         episodes,
@@ -78,7 +78,7 @@ def dataset_side(dataset: OpenDataset, *, address: str) -> Side:
     Raises:
         Damaged: its files cannot be read.
     """
-    with reading(dataset.address):
+    with read_errors(dataset.address):
         episodes = facts_of_dataset(dataset.configs, dataset.address)
     manifest = dataset.manifest
     return _side(

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from hub.publishing import TO, published_to
 from hub.server import LocalHub
+from support.episodes.two_nights import make_night
 from support.runs.commands import called
 from support.runs.memory_run import (
     RULE,
@@ -13,7 +14,6 @@ from support.runs.memory_run import (
     make_run_file,
     two_versions,
 )
-from support.runs.two_nights import make_night
 
 from schemas.configuration.sections import PublishSection
 from schemas.errors import NotFound

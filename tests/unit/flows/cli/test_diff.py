@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from source_tree import ROOT
+from support.episodes.two_nights import grow, judge_again, make_night, make_two_nights
 from support.runs.commands import Said, called
 from support.runs.memory_run import contents, published, two_versions
-from support.runs.two_nights import grow, judge_again, make_night, make_two_nights
 
 from schemas.base import sha256_hex
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest

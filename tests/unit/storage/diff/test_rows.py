@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from schemas.base import sha256_hex
 from schemas.tables.tables import Row
 from storage.diff.row_files import RowFile, RowFiles
-from storage.diff.rows import KEYS, RowChanges, RowComparison, lacking_key
+from storage.diff.rows import KEYS, RowChanges, RowComparison, missing_key
 
 
 class _Sides:
@@ -205,5 +205,5 @@ def test_a_row_that_is_there_twice_is_no_match_for_one(tmp_path: Path) -> None:
 def test_a_config_whose_rows_have_no_name_is_told(tmp_path: Path) -> None:
     [file] = _Sides(tmp_path).files([{"episode_id": "a"}])
 
-    assert lacking_key("steps", [file]) == "step"
-    assert lacking_key("attempts", [file]) is None
+    assert missing_key("steps", [file]) == "step"
+    assert missing_key("attempts", [file]) is None
