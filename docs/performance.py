@@ -173,6 +173,11 @@ def _duplicates() -> Iterator[str]:
         ("one_other_of_many", "no near copies: one of 31 to 100 pictures is another one"),
     ):
         yield line(name, show(result[f"{key}_share"], "%"))
+    usual = show(round(result["join_usual_peak_mb"]), "MB")
+    yield from (
+        "",
+        f"With the allocator that Arrow usually takes, joining a million needed {usual}.",
+    )
 
 
 def _reading() -> Iterator[str]:

@@ -29,7 +29,8 @@ NEAR_BITS = 16
 KINDS = ("copy", "near", "far_near", "one_other")
 """What is planted."""
 
-_BATCH_ROWS = 50_000
+_BATCH_ROWS = 10_000
+"""Rows of a group: a large night's, whose index is a file of its own in a collection."""
 
 
 class Planted(NamedTuple):
