@@ -104,8 +104,9 @@ class Seen:
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with everything that was not in sight, `passed`, or `unsupported`."""
-        # Texts are compared for some time: in this thread, every session would wait for it.
-        return await asyncio.to_thread(_finding, task, episode)
+        return await asyncio.to_thread(
+            _finding, task, episode
+        )  # in this thread, sessions would wait for it
 
 
 def _finding(task: Task, episode: Episode) -> Finding:
@@ -337,15 +338,8 @@ def _need_of_target(step: Step, shown: Shown) -> Need:
         return Need(step.step, f"{quote(target.text)} on the target", basis)
     basis = Basis(picture.step, target.bbox) if picture.shows(target.bbox) else None
     if basis is None and target.tag in _FIELDS:
-        basis = _caption(picture, target.bbox)
+        basis = picture.words_before(target.bbox, BESIDE)
     return Need(step.step, "something drawn where it points", basis)
-
-
-def _caption(picture: Picture, field: Box) -> Basis | None:
-    """Return the basis in the words just before a field that has no frame."""
-    left, top, _, height = field
-    before = picture.within((left - BESIDE, top, BESIDE, height))
-    return Basis(picture.step, before[-1].bbox) if before else None
 
 
 def _need_of_option(step: Step, option: str, shown: Shown) -> Need:

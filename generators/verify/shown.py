@@ -180,6 +180,12 @@ class Picture:
             return None
         return [float(level) for level in ImageStat.Stat(self._image.crop(area)).median]
 
+    def words_before(self, field: Box, reach: float) -> Basis | None:
+        """Return the basis in the words just before a field that has no frame, at most `reach` CSS px to its left."""
+        left, top, _, height = field
+        before = self.within((left - reach, top, reach, height))
+        return Basis(self.step, before[-1].bbox) if before else None
+
     def within(self, box: Box) -> list[Sight]:
         """Return the texts whose middle is in a box and its rim."""
         left, top, width, height = box

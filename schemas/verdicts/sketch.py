@@ -87,7 +87,7 @@ def sketch_of(prints: Fingerprints) -> bytes:
         for place in sample.places:
             bits = bits << 1 | (value >> place & 1)
     head = bytes([FORM]) + count.to_bytes(2)
-    keys = _beginning(prints.trajectory) + _beginning(prints.course)
+    keys = _key_of(prints.trajectory) + _key_of(prints.course)
     return head + keys + bits.to_bytes(_BITS // 8)
 
 
@@ -127,7 +127,7 @@ def _hash_of(picture: str) -> int | None:
     return value if 4 * len(picture) == _HASH_BITS and value >= 0 else None
 
 
-def _beginning(content_hash: str) -> bytes:
+def _key_of(content_hash: str) -> bytes:
     """Return the first eight bytes of a hash; of what is no hash, those of its SHA-256."""
     try:
         whole = bytes.fromhex(content_hash)
@@ -163,10 +163,10 @@ def _layout(pictures: int) -> _Layout:
 def _places(picture: int) -> tuple[int, ...]:
     """Return the places of a hash in the order in which a sketch takes them; drawn for each picture."""
 
-    def drawn(place: int) -> bytes:
+    def lot(place: int) -> bytes:
         return hashlib.sha256(f"{picture} {place}".encode()).digest()
 
-    return tuple(sorted(range(_HASH_BITS), key=drawn))
+    return tuple(sorted(range(_HASH_BITS), key=lot))
 
 
 @cache

@@ -272,12 +272,12 @@ def _texts(facts: CardFacts, pictures: Mapping[str, bytes]) -> Mapping[str, byte
         LENGTH_PLOT: length_plot(facts.plan.selection),
         CARD: make_card(facts).encode(),
     }
-    listed = [*facts.files, *described(texts)]
+    listed = [*facts.files, *describe_texts(texts)]
     manifest = make_manifest(facts.plan, facts.rule, listed, facts.withdrawn)
     return texts | {MANIFEST: manifest.to_bytes()}
 
 
-def described(texts: Mapping[str, bytes]) -> list[PublishedFile]:
+def describe_texts(texts: Mapping[str, bytes]) -> list[PublishedFile]:
     """Return how a manifest lists texts and pictures."""
     return [
         PublishedFile(

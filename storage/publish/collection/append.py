@@ -186,7 +186,7 @@ class _Append:
             policies=_tallies(made, lambda one: one.policy),
             sites={k: n for k, n in sorted(selection.origins["site"].items()) if k},
             splits=dict(sorted(selection.splits.by_template.items())),
-            index=index_file(self._run_id, index, rows=_published(plan), night=number),
+            index=index_file(self._run_id, index, rows=_count_published(plan), night=number),
             withdrawn=known.withdrawn if known else 0,
             hours=round(selection.seconds / 3_600, 6),
         )
@@ -308,7 +308,7 @@ def _nights(existing: OwnedListing) -> tuple[Night, ...]:
     return existing.manifest.nights if existing.manifest else ()
 
 
-def _published(plan: PublishPlan) -> int:
+def _count_published(plan: PublishPlan) -> int:
     return sum(1 for _ in plan.selection.published)
 
 

@@ -91,21 +91,21 @@ async def read_before(
     tables = {number: one.result() for number, one in reading.items()}
     own = next((night for night in nights if night.run == run_id), None)
     if own is None:
-        return _published(nights, tables)
+        return _before_of(nights, tables)
     mine = tables[own.number]
     return replace(
-        _published([night for night in nights if night.number < own.number], tables),
+        _before_of([night for night in nights if night.number < own.number], tables),
         splits=_splits(nights),
-        later=_published([night for night in nights if night.number > own.number], tables),
+        later=_before_of([night for night in nights if night.number > own.number], tables),
         own_episodes={str(one) for one in mine["episode_id"].to_pylist()},
         own_tasks={str(one) for one in mine["task_id"].to_pylist()},
     )
 
 
-def _published(nights: Sequence[Night], tables: Mapping[int, pa.Table]) -> PublishedBefore:
+def _before_of(nights: Sequence[Night], tables: Mapping[int, pa.Table]) -> PublishedBefore:
     own = [tables[night.number] for night in nights]
     sketches = pa.concat_tables(own).select(["episode_id", "sketch"]) if own else None
-    return PublishedBefore(_splits(nights), _shown(own), sketches)
+    return PublishedBefore(_splits(nights), _keys_by_split(own), sketches)
 
 
 def _splits(nights: Sequence[Night]) -> Mapping[str, str]:
@@ -122,7 +122,7 @@ def _parse(file: PublishedFile, data: bytes, where: str) -> pa.Table:
     return table.cast(SCHEMA) if table.schema.names == SCHEMA.names else table.select(SCHEMA.names)
 
 
-def _shown(tables: Iterable[pa.Table]) -> Mapping[str, str]:
+def _keys_by_split(tables: Iterable[pa.Table]) -> Mapping[str, str]:
     """Return the split in which each key is shown."""
     shown: dict[str, str] = {}
     for table in tables:

@@ -30,7 +30,7 @@ from storage.publish.plan.manifest import (
     total,
 )
 from storage.publish.plan.plan import PublishPlan, TrainingTerms
-from storage.publish.publish import described
+from storage.publish.publish import describe_texts
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def collection_texts(
     if not place.has_tags:
         texts[version_path(state.version)] = version_bytes(state.version, state.files)
     older = [f for f in (there.files if there else ()) if is_version(f.path)]
-    files = [*state.files, *described(texts), *(night.index for night in state.nights), *older]
+    files = [*state.files, *describe_texts(texts), *(night.index for night in state.nights), *older]
     texts[MANIFEST] = _manifest(state, there, files).to_bytes()
     return texts
 
@@ -165,7 +165,7 @@ def texts_of_run(
     manifest = there.model_copy(
         update={
             "files": tuple(
-                sorted([*files, *listed, *described(texts)], key=lambda file: file.path)
+                sorted([*files, *listed, *describe_texts(texts)], key=lambda file: file.path)
             ),
             "counts": counts,
             "withdrawn": tuple(withdrawn),

@@ -132,11 +132,11 @@ class PublishedBefore:
             if (
                 repeat.original in self.episodes
             ):  # what it repeats of its own run the rule has judged
-                out[episode] = _repeating(rule, out[episode], repeat)
+                out[episode] = _judge_repeat(rule, out[episode], repeat)
         return out
 
 
-def _repeating(rule: AcceptSection, judgement: RunJudgement, repeat: Repeat) -> RunJudgement:
+def _judge_repeat(rule: AcceptSection, judgement: RunJudgement, repeat: Repeat) -> RunJudgement:
     """Return the judgement on an episode that repeats a published one."""
     columns = judgement.acceptance
     if repeat.is_near:

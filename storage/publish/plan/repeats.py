@@ -72,7 +72,7 @@ def repeats_of(published: pa.Table, new: pa.Table) -> dict[str, Repeat]:
         Damaged: a sketch has not the length that a sketch has.
             pyarrow.ArrowException, KeyError: a table has not these columns.
     """
-    every = _joined(published, new)
+    every = _join(published, new)
     courses, trajectories = (_keys(every.table, part) for part in (COURSE, TRAJECTORY))
     later = pc.greater_equal(every.table["row"], pa.scalar(every.first_new))
     is_new = cast("pa.ChunkedArray[Any]", later)
@@ -92,7 +92,7 @@ def repeats_of(published: pa.Table, new: pa.Table) -> dict[str, Repeat]:
     return out
 
 
-def _joined(published: pa.Table, new: pa.Table) -> _Sketches:
+def _join(published: pa.Table, new: pa.Table) -> _Sketches:
     """Return all rows as one table, without copying a sketch."""
     parts = [part.select(COLUMNS.names).cast(COLUMNS) for part in (published, new)]
     table = pa.concat_tables(parts)

@@ -180,16 +180,7 @@ def select(
         Damaged: an episode's task has no row.
         BadTasks: two versions of the registry of splits disagree on the split of a template.
     """
-    episodes = tables.datasets.get("episodes")
-    table = None if episodes is None else _narrow(episodes)
-    if table is None or table.num_rows == 0:
-        raise NotFound(
-            f"version {tables.version} of the run holds no episode: nothing to publish. "
-            "Run `stepmill generate` first."
-        )
-    if gone := tables.withdrawn | {*withdrawn}:
-        listed = pa.array(sorted(gone), pa.string())
-        table = table.filter(pc.invert(pc.is_in(table["episode_id"], value_set=listed)))
+    table = _episodes_of(tables, withdrawn)
     before = before or PublishedBefore()
     before.check(tables)
     templates = _templates_of(tables, table)
@@ -230,6 +221,26 @@ def select(
         judges=judges,
         seconds=_span(table),
     )
+
+
+def _episodes_of(tables: Tables, withdrawn: Collection[str]) -> pa.Table:
+    """Return the columns to read of the episodes that were not withdrawn.
+
+    Raises:
+        NotFound: there is none.
+    """
+    episodes = tables.datasets.get("episodes")
+    table = None if episodes is None else _narrow(episodes)
+    gone = tables.withdrawn | {*withdrawn}
+    if table is not None and gone:
+        listed = pa.array(sorted(gone), pa.string())
+        table = table.filter(pc.invert(pc.is_in(table["episode_id"], value_set=listed)))
+    if table is None or table.num_rows == 0:
+        raise NotFound(
+            f"version {tables.version} of the run holds no episode: nothing to publish. "
+            "Run `stepmill generate` first."
+        )
+    return table
 
 
 def _span(episodes: pa.Table) -> float:

@@ -50,6 +50,11 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "tasks.include=['click-*']",
         "accept.passed=['outcome']",
     ),
+    "withdraw": (
+        ("withdraw", "PLACE", "ID", "--reason=why"),
+        "tasks.attempts=3",
+        "storage.region=eu",
+    ),
     "diff": (("diff", "RUN", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (

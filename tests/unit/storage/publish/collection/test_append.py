@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from effort import THOROUGH
-from support.runs.collections import (
+from support.stores.nights import (
     NOVEL,
     add,
     judge_novelty,

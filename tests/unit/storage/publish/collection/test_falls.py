@@ -1,7 +1,7 @@
 """A night that does worse than those before it is told, and no other."""
 
 import pytest
-from support.runs.collections import add, night
+from support.stores.nights import add, night
 from support.stores.memory_store import MemoryStore
 
 from storage.publish.collection.falls import falls

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.runs.collections import (
+from support.stores.nights import (
     add,
     manifest_of,
     night,
