@@ -61,7 +61,7 @@ class DatasetName:
 def loading_lines(files: Sequence[PublishedFile], name: DatasetName) -> list[str]:
     """Return the three lines of Python that load the dataset."""
     rows = rows_by_config(files)
-    config = _default(rows)
+    config = default_config(rows)
     split = next(split for split in SPLITS if split in rows[config])
     if name.by_file:
         paths = python_string(f"{name.name}/data/{config}/{split}-*.parquet")
@@ -73,7 +73,7 @@ def loading_lines(files: Sequence[PublishedFile], name: DatasetName) -> list[str
     return ["from datasets import load_dataset", f"data = load_dataset({arguments})", f"data{row}"]
 
 
-def _default(rows: Collection[str]) -> str:
+def default_config(rows: Collection[str]) -> str:
     """Return the config that readers get without naming one: the one with pictures, if it has rows."""
     return "steps" if "steps" in rows else next(iter(rows))
 
@@ -87,7 +87,7 @@ def front_matter(
 ) -> Iterator[str]:
     """Yield the lines of the front matter, without the fences around it; empty `languages` are unknown."""
     rows = rows_by_config(files)
-    shown = _default(rows)
+    shown = default_config(rows)
     largest = max((sum(splits.values()) for splits in rows.values()), default=0)
     yield f"pretty_name: {yaml_string(title)}"
     if license_name is not None:

@@ -24,13 +24,17 @@ from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.collection.falls import falls
 from storage.publish.collection.index import index_file, make_index, read_before
 from storage.publish.collection.restate import Contents, Shown, collection_texts, empty_recipes
-from storage.publish.collection.versions import loading_of
+from storage.publish.collection.versions import (
+    check_unchanged,
+    claim_version,
+    loading_of,
+    unlisted_versions,
+)
 from storage.publish.destinations.ownership import MARK, OwnedListing
-from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.protocol import Destination, is_version
 from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.manifest import (
     COLLECTION,
-    MANIFEST,
     Manifest,
     Night,
     PublishedFile,
@@ -214,34 +218,29 @@ class _Append:
         facts = await asyncio.to_thread(read_for_card, tables, plan)
         publication = Publication(plan, tables, lambda _: {}, night=label_of(self._run_id))
         async with destination.hold(wait=True):
-            await self._check_unchanged(existing)
+            await check_unchanged(destination, existing, COLLECTION)
             try:
                 if existing.manifest is None and MARK not in existing.sizes:
                     await destination.put(MARK, COLLECTION.encode())
                 own = await publication.put_data(destination, existing, progress)
                 own = [file.model_copy(update={"night": night.number}) for file in own]
+                files = _files(existing, night, own)
+                version = await claim_version(destination, existing, files)
+                night = night.model_copy(update={"added": version})
                 texts = self._texts(existing, plan, night, own, facts)
                 for path, text in texts.items():
-                    if existing.texts.get(path) != text:
+                    if existing.texts.get(path) != text and not is_version(path):
                         await destination.put(path, text)
+                gone = unlisted_versions(existing, version)
                 if MARK in existing.sizes or existing.manifest is None:
-                    await destination.delete([MARK])
+                    gone.append(MARK)
+                await destination.delete(gone)
                 await destination.finish(night.added)
             except Unwritable as error:
                 raise Unfinished(str(error)) from error
         put = sum(not has_file(existing, file) for file in own)
         put += sum(existing.texts.get(path) != text for path, text in texts.items())
         return self._report(plan, existing, night, put=put, deleted=0, own=own)
-
-    async def _check_unchanged(self, existing: OwnedListing) -> None:
-        """Check that no other night ended since the plan was made.
-
-        Raises:
-            Conflict: one did.
-        """
-        now = await self._destination.owned_listing(COLLECTION)
-        if now.texts.get(MANIFEST) != existing.texts.get(MANIFEST):
-            raise Conflict(f"{self._destination.address}: another night ended here meanwhile")
 
     def _texts(
         self,
@@ -294,7 +293,7 @@ class _Append:
             bytes=sum(file.bytes for file in files),
             put=put,
             deleted=deleted,
-            loading=tuple(loading_of(files, self._destination, version)),
+            loading=tuple(loading_of(files, self._destination.local_name, version)),
             collection=version,
             night=night.number,
             added=_sums(own),

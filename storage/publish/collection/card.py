@@ -20,8 +20,9 @@ from storage.publish.card.columns import column_lines
 from storage.publish.card.contact_sheet import sheet_lines
 from storage.publish.card.escape import markdown
 from storage.publish.card.filmstrip import Film, film_lines
-from storage.publish.card.loading import DatasetName, front_matter, loading_lines
+from storage.publish.card.loading import DatasetName, front_matter
 from storage.publish.card.yields import Yield, template_lines, worst_first
+from storage.publish.collection.versions import loading_of
 from storage.publish.plan.manifest import (
     CONTACT_SHEET,
     FILMSTRIP,
@@ -90,7 +91,7 @@ def _text(facts: CollectionFacts) -> Iterator[str]:
     if CONTACT_SHEET in facts.pictures:
         yield from sheet_lines(facts.pages, CONTACT_SHEET)
     sections = {
-        "Load it": ["```python", *loading_lines(facts.files, facts.name), "```"],
+        "Load it": ["```python", *loading_of(facts.files, facts.name, facts.version), "```"],
         "What it holds": _contents(facts),
         "What this version changed": _changes(facts),
         "Night by night": _night_lines(facts),

@@ -31,8 +31,9 @@ from storage.publish.collection.restate import (
     texts_of_run,
 )
 from storage.publish.collection.tidy import HUB_KEEPS
+from storage.publish.collection.versions import check_unchanged, claim_version, unlisted_versions
 from storage.publish.destinations.ownership import OwnedListing
-from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.protocol import Destination, is_version
 from storage.publish.plan.build import GROUP_BYTES, Outcome, result_of
 from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.manifest import (
@@ -145,9 +146,7 @@ class _Withdrawing:
         if not new:
             return self._report(there, [], there.version)
         async with destination.hold(wait=True):
-            now = await destination.owned_listing(owner)
-            if now.texts.get(MANIFEST) != existing.texts.get(MANIFEST):
-                raise Conflict(f"{destination.address}: a publication ended here meanwhile")
+            await check_unchanged(destination, existing, owner)
             try:
                 return await self._write(existing, there, new, found)
             except Unwritable as error:
@@ -173,7 +172,7 @@ class _Withdrawing:
     async def _write(
         self, existing: OwnedListing, there: Manifest, new: Sequence[str], found: _Found
     ) -> WithdrawReport:
-        destination, version = self._destination, there.version + bool(there.nights)
+        destination, version = self._destination, there.version
         files = list[PublishedFile]()
         for file in there.files:
             if file.config is None:
@@ -182,6 +181,8 @@ class _Withdrawing:
                 files += await self._rewrite(file, new, found.stay[file.night, file.split])
             else:
                 files.append(file)
+        if there.nights:
+            version = await claim_version(destination, existing, files)
         nights = [await self._renew(night, found, new, version) for night in there.nights]
         day = f"{datetime.now(UTC):%Y-%m-%d}"
         withdrawn = (
@@ -195,7 +196,8 @@ class _Withdrawing:
             tally = Tally(**Counter(row["status"] for row in found.gone))
             texts = texts_of_run(existing.texts[CARD], there, files, withdrawn, tally)
         for path, text in texts.items():
-            await destination.put(path, text)
+            if not is_version(path):
+                await destination.put(path, text)
         kept = {*texts} | {file.path for file in files}
         await destination.delete(
             [
@@ -204,6 +206,7 @@ class _Withdrawing:
                 if file.path in (FILMSTRIP, CONTACT_SHEET)  # they may show what was withdrawn
                 or (file.config and not there.nights and file.path not in kept)
             ]
+            + (unlisted_versions(existing, version) if there.nights else [])
         )
         await destination.finish(version)
         return self._report(there, new, version)

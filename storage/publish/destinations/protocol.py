@@ -134,6 +134,16 @@ class Destination(Protocol):
         """
         ...
 
+    async def claim(self, path: str, data: bytes) -> bool:
+        """Write a small file where there is none, and return whether it is there with these bytes.
+
+        Where `hold` keeps every other publication out, one that is there is of a killed one and is replaced.
+
+        Raises:
+            Unwritable: it cannot be written.
+        """
+        ...
+
     async def delete(self, paths: Sequence[str]) -> None:
         """Remove files; a path without a file is not an error.
 

@@ -114,6 +114,10 @@ class StoreDestination(Destination):
             await self._store.put(path, data)
 
     @override
+    async def claim(self, path: str, data: bytes) -> bool:
+        return await self._store.put_new(path, data) or await self._text(path) == data
+
+    @override
     async def delete(self, paths: Sequence[str]) -> None:
         await self._store.delete(paths)
 
@@ -193,6 +197,11 @@ class FolderDestination(StoreDestination):
                 (self._folder.root / item.key).unlink(missing_ok=True)
             await self._folder.probe()
             yield
+
+    @override
+    async def claim(self, path: str, data: bytes) -> bool:
+        await self.put(path, data)
+        return True
 
 
 @asynccontextmanager

@@ -1,5 +1,7 @@
 """Nights become one dataset: each comes once, and nothing that is published is written again."""
 
+import ast
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +17,7 @@ from support.stores.nights import (
     objects,
     rows_of,
     run_id,
+    take_out,
     with_goal,
 )
 from support.runs.memory_run import TEST, TRAIN, MemoryRun, MemorySnapshot, commit_unit, published
@@ -26,7 +29,9 @@ from schemas.errors import BadConfig, BadTasks, OtherRun
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source
+from storage.publish.destinations.store import StoreDestination
 from storage.publish.plan.manifest import MANIFEST
+from storage.publish.verify import verify_published
 
 STRIDE = 1 if THOROUGH else 7
 """From one request at which an append is cut to the next."""
@@ -135,19 +140,18 @@ def test_a_collection_with_a_column_of_a_newer_version_is_refused() -> None:
 
 
 class _Meanwhile(MemoryStore):
-    """A store in which something happens once, just before its manifest is replaced."""
+    """A store in which something happens once, just before an object of some name is put."""
 
-    act: Callable[[], object] | None = None
+    def __init__(self, name: str, act: Callable[[ObjectStore], object]) -> None:
+        super().__init__()
+        self._name, self._act = name, act
+        self.waits = False
 
     async def put(self, key: str, data: Source) -> None:
-        if key == "README.md":
-            self._happen()
+        if self.waits and self._name in key:
+            self.waits = False
+            await asyncio.to_thread(self._act, self)
         await super().put(key, data)
-
-    def _happen(self) -> None:
-        act, self.act = self.act, None
-        if act is not None:
-            act()
 
 
 def _write(store: MemoryStore, key: str, data: bytes) -> None:
@@ -155,24 +159,52 @@ def _write(store: MemoryStore, key: str, data: bytes) -> None:
     store._objects[key] = (data, at)
 
 
-def test_of_two_nights_at_once_both_get_in() -> None:
-    alone, place = MemoryStore(), _Meanwhile()
-    add(night(1), alone, 1)
-    add(night(2), alone, 2)
-    later = objects(alone)
+@pytest.mark.parametrize("moment", ["data/steps", "README.md"])
+def test_of_two_nights_at_once_both_get_in(moment: str) -> None:
+    place = _Meanwhile(moment, lambda store: add(night(2), store, 2))
     add(night(1), place, 1)
+    place.waits = True
 
-    def other() -> None:
-        for key, data in later.items():
-            place._objects[key] = (data, next(iter(place._objects.values()))[1])
-
-    place.act = other
     report = add(night(3), place, 3)
 
-    assert (report.night, report.collection) == (3, 3)
-    assert [one.run for one in manifest_of(place).nights] == [run_id(n) for n in (1, 2, 3)]
+    claimed = moment == "README.md"  # by the third night, when the second one came
+    versions = [1, 3, 4] if claimed else [1, 2, 3]
+    assert (report.night, report.collection) == (3, versions[-1])
+    there = manifest_of(place)
+    assert [(one.run, one.added) for one in there.nights] == [
+        (run_id(number), version) for number, version in zip((1, 2, 3), versions, strict=True)
+    ]
     ids = [row["episode_id"] for row in rows_of(place, "attempts")]
     assert len(ids) == len(set(ids)) == 3 * 8
+    audit = asyncio.run(verify_published(StoreDestination(place), deep=True))
+    assert (audit.findings, audit.leftovers) == ((), ())
+    lists = [path for path in objects(place) if path.startswith("versions/")]
+    assert sorted(lists) == [f"versions/{version:06d}.json" for version in versions]
+
+
+def test_the_list_of_a_version_that_never_came_to_be_is_passed_over_and_removed() -> None:
+    place = MemoryStore()
+    add(night(1), place, 1)
+    asyncio.run(place.put("versions/000002.json", b"of a night that was killed"))
+
+    report = add(night(2), place, 2)
+
+    assert report.collection == 3
+    assert "versions/000002.json" not in objects(place)
+    assert asyncio.run(verify_published(StoreDestination(place), deep=True)).findings == ()
+
+
+def test_the_card_of_a_bucket_loads_no_file_of_an_earlier_version() -> None:
+    place = MemoryStore()
+    add(night(1), place, 1)
+    take_out(place, rows_of(place, "trajectories", "train")[0]["episode_id"])
+
+    card = objects(place)["README.md"].decode()
+    code = card.partition("```python\n")[2].partition("```")[0]
+
+    ast.parse(code, feature_version=(3, 11))
+    assert "versions/000002.json" in code
+    assert "*" not in code
 
 
 @pytest.mark.parametrize("start", [0, 1], ids=["first", "next"])
