@@ -207,7 +207,10 @@ def _replay(parser: argparse.ArgumentParser) -> None:
 
 def _publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="the run, or several that make a collection"
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="the run: a folder, file://… or s3://…; several make a collection",
     )
     parser.add_argument(
         "--to",

@@ -51,7 +51,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "accept.passed=['outcome']",
     ),
     "withdraw": (
-        ("withdraw", "PLACE", "ID", "--reason=why"),
+        ("withdraw", "RUN", "ID", "--reason=why"),
         "tasks.attempts=3",
         "storage.region=eu",
     ),
@@ -78,8 +78,8 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
 """A way to call each command, a setting that it has no use for, and one that it has."""
 
 
-LACKING = ("verify", "tasks show", "tasks check", "sites check", "engine serve", "doctor")
-"""Commands that lack a browser or a vLLM here."""
+LACKING = ("verify", "tasks show", "tasks check", "sites check", "engine serve", "doctor", "withdraw")
+"""Commands that lack a browser, a vLLM or an episode of that id here."""
 
 
 @pytest.fixture
