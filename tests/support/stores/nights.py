@@ -1,15 +1,20 @@
-"""Nights for tests of collections: small runs in memory, added to a store."""
+"""Nights for tests of collections: small runs in memory, added to a place, by several processes at once too."""
 
 import asyncio
 import io
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from huggingface_hub import constants
 from support.episodes.factories import make_task, make_unit, make_verdict
+from support.runs.forks import FORKS
 from support.runs.memory_run import (
     RULE,
+    STORAGE,
     TEST,
     TRAIN,
     MemoryRun,
@@ -26,12 +31,17 @@ from schemas.verdicts.sketch import sketch_of
 from storage.objects.protocol import ObjectStore
 from storage.publish.collection.append import NightSource, append
 from storage.publish.collection.withdraw import WithdrawReport, withdraw
+from storage.publish.destinations.hub.destination import HubDestination
+from storage.publish.destinations.protocol import Destination
 from storage.publish.destinations.store import StoreDestination
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
-from storage.publish.publish import PublishReport
+from storage.publish.publish import PublishReport, open_destination
 
 NOVEL = RULE.model_copy(update={"passed": (*RULE.passed, "novelty")})
 """The rule of these tests where copies are to be left out."""
+
+_SECONDS = 240.0
+"""How long nights that are added at once may take on a busy machine."""
 
 
 def run_id(number: int) -> str:
@@ -39,13 +49,22 @@ def run_id(number: int) -> str:
     return f"{number:08x}" + "0" * 24
 
 
-def night(number: int, *, units: int = 1, rejects: Sequence[int] = (1,)) -> MemorySnapshot:
-    """Return a run of its own tasks, a unit in train and one in test for each of `units`."""
+ATTEMPTS, TRAJECTORIES = 8, 7
+"""Rows of a `night` of one unit."""
+
+
+def night(
+    number: int, *, units: int = 1, rejects: Sequence[int] = (1,), alike: bool = False
+) -> MemorySnapshot:
+    """Return a run of its own tasks, a unit in train and one in test for each of `units`.
+
+    A card of nights that are `alike` is drawn faster, as all episodes of a template begin with the same picture.
+    """
     run = MemoryRun()
     for unit in range(units):
         first = 20 * number + 2 * unit
-        commit_unit(run, first, TRAIN, rejects=rejects, alike=False)
-        commit_unit(run, first + 1, TEST, alike=False)
+        commit_unit(run, first, TRAIN, rejects=rejects, alike=alike)
+        commit_unit(run, first + 1, TEST, alike=alike)
     return run.seal()
 
 
@@ -90,6 +109,21 @@ def add(
     **terms: Any,
 ) -> PublishReport:
     """Add a run to the collection in a store."""
+    return add_to(
+        lambda: StoreDestination(store), snapshot, number, rule=rule, renderer=renderer, **terms
+    )
+
+
+def add_to(
+    open_place: Callable[[], Destination],
+    snapshot: MemorySnapshot,
+    number: int,
+    *,
+    rule: AcceptSection = RULE,
+    renderer: Renderer | None = None,
+    **terms: Any,
+) -> PublishReport:
+    """Add a run to the collection at a place."""
     source = NightSource(
         snapshot,
         make_run_file(run_id(number), name=f"night {number}"),
@@ -98,12 +132,49 @@ def add(
         shard_mb=64,
         renderer=renderer,
     )
-    return asyncio.run(append(source, lambda: StoreDestination(store)))
+    return asyncio.run(append(source, open_place))
+
+
+def add_at_once(to: str, numbers: Sequence[int], environ: Mapping[str, str]) -> list[int | None]:
+    """Add nights to the collection at a URL, each in a process of its own; return their exit codes."""
+    begin = FORKS.Barrier(len(numbers))
+    processes = [
+        FORKS.Process(target=_add_together, args=(to, number, dict(environ), begin))
+        for number in numbers
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(_SECONDS)
+    return [process.exitcode for process in processes]
+
+
+def _add_together(to: str, number: int, environ: dict[str, str], begin: Barrier) -> None:
+    os.environ.update(environ)
+    constants.HF_HUB_DISABLE_XET = (
+        True  # the local Hub's folder of chunks takes one process at a time
+    )
+    endpoint = environ.get("HF_ENDPOINT")
+    terms = PublishSection(append=True)
+
+    def place() -> Destination:
+        if to.startswith("hf:"):
+            return HubDestination(to, terms, endpoint=endpoint)
+        return open_destination(to, terms, STORAGE)
+
+    snapshot = night(number, alike=True)
+    begin.wait(_SECONDS)
+    add_to(place, snapshot, number)
 
 
 def take_out(store: ObjectStore, *ids: str) -> WithdrawReport:
     """Withdraw episodes from the dataset in a store."""
-    return asyncio.run(withdraw(lambda: StoreDestination(store), ids, "it shows a name"))
+    return take_out_of(lambda: StoreDestination(store), *ids)
+
+
+def take_out_of(open_place: Callable[[], Destination], *ids: str) -> WithdrawReport:
+    """Withdraw episodes from the dataset at a place."""
+    return asyncio.run(withdraw(open_place, ids, "it shows a name"))
 
 
 def objects(store: ObjectStore) -> dict[str, bytes]:
