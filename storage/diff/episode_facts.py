@@ -20,7 +20,7 @@ from schemas.verdicts.acceptance import (
     accept_all,
     deciding_reason,
 )
-from storage.diff.row_files import RowFiles, table_files
+from storage.diff.row_files import RowFiles, stretches, table_files
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.verdict_reader import Judged, judged_episodes
 
@@ -169,8 +169,8 @@ def _is_outside(row: Mapping[str, Any]) -> bool:
 
 def _rows(files: RowFiles, columns: tuple[str, ...]) -> Iterator[Row]:
     """Yield the rows of some files with these columns, None where a file lacks one."""
-    for file in files:
-        known = [name for name in columns if name in file.columns]
+    for stretch in stretches(files):
+        known = [name for name in columns if name in stretch.columns]
         nothing: Row = dict.fromkeys(columns)
-        for batch in file.read(known):
+        for batch in stretch.read(known):
             yield from (nothing | row for row in batch.to_pylist())

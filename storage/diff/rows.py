@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.base import Record
-from storage.diff.row_files import RowFile, RowFiles
+from storage.diff.row_files import RowFile, RowFiles, stretches
 
 _STEP = ("episode_id", "step")
 
@@ -217,9 +217,9 @@ class RowComparison:
         self, files: RowFiles, renamed: Mapping[str, str], progress: Progress
     ) -> Iterator[tuple[str, bytes, bool]]:
         """Yield the name of each row, the hashes of its columns, and whether its goal is stated."""
-        for file in files:
-            own = [name for name in self._names if name in set(file.columns)]
-            for batch in file.read(own):
+        for stretch in stretches(files):
+            own = set(stretch.columns)
+            for batch in stretch.read(sorted(own)):
                 keys = _keys(batch, self.key, renamed)
                 stated = _states_goal(batch)
                 hashed = [
@@ -228,7 +228,8 @@ class RowComparison:
                 ]
                 for key, told, row in zip(keys, stated, zip(*hashed, strict=True), strict=True):
                     yield key, array("q", row).tobytes(), told
-            progress()
+            for _ in stretch.files:
+                progress()
 
 
 def _columns_of(files: RowFiles) -> list[str]:
