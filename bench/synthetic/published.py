@@ -28,11 +28,18 @@ def noise(random: Random) -> bytes:
 
 
 def make(
-    *, episodes: int = EPISODES, replaced: frozenset[int] = frozenset(), paint: Painter = noise
+    *,
+    episodes: int = EPISODES,
+    replaced: frozenset[int] = frozenset(),
+    paint: Painter = noise,
+    first: int = 0,
 ) -> tuple[MemoryRun, list[Episode]]:
-    """Return a run and its episodes; those in `replaced` have other pictures under the same ids."""
+    """Return a run and its episodes; those in `replaced` have other pictures under the same ids.
+
+    Runs with other `first` units have other episodes.
+    """
     run, every = MemoryRun(), list[Episode]()
-    for unit in range(episodes // UNIT):
+    for unit in range(first, first + episodes // UNIT):
         template = TEMPLATES[unit % len(TEMPLATES)]
         tasks = [make_task(unit * 100 + place, template=template) for place in range(UNIT)]
         _, rolled = make_unit(tasks, n_steps=STEPS)
