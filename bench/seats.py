@@ -16,7 +16,7 @@ Every figure is a ratio or a difference of two measurements of one run, in turns
   in browsers, those included. Line: at most 1.05.
 
 `python -m bench.seats NAME…` measures some of them; `NAME=SIZE` at a size that is not the standard one. `--keep` keeps what
-was measured so.
+was measured so, beside what is known of the others; `NAME_measured` says of which commit and at which load each is.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ from bench.loading.seat_room import (
     run_many_here,
 )
 from bench.loading.serving import scripted_engine
-from bench.measuring.result import report
+from bench.measuring.result import RESULTS, origin, report
 from flows.serving.opening import open_seats
 from generators.seats.actions import read_message
 from schemas.configuration.config import RunConfig
@@ -221,12 +221,20 @@ MEASURES: dict[str, Callable[..., Awaitable[Figures]]] = {
 }
 
 
+def _kept() -> Figures:
+    """Return the figures of the last result, each with where it was measured."""
+    stored: Figures = json.loads((RESULTS / "seats.json").read_text(encoding="utf-8"))
+    return {key: value for key, value in stored.items() if key not in origin()}
+
+
 async def main(asked: Sequence[str]) -> int:
     """Measure, print and keep the figures; return 1 if a line is missed."""
-    figures: Figures = {"bench": "seats"}
     names = [one for one in asked if one != KEEP]
+    figures: Figures = {"bench": "seats", **(_kept() if names and KEEP in asked else {})}
     for name, _, size in (one.partition("=") for one in names or MEASURES):
         figures |= await MEASURES[name](*map(int, filter(None, size.split(","))))
+        now = origin()
+        figures[f"{name}_measured"] = f"{now['commit']}, {now['date']}, load {now['load_average']}"
         print(json.dumps(figures), file=sys.stderr)
     figures["held"] = all(value for key, value in figures.items() if key.endswith("_held"))
     report(figures, keep="seats" if KEEP in asked else None)
