@@ -117,30 +117,38 @@ def test_a_reader_of_a_folder_has_one_whole_version_all_the_time(tmp_path: Path)
 
 
 @pytest.mark.full
+@pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationWarning")  # of the Hub's client
 def test_a_reader_of_a_repository_has_one_whole_version_all_the_time(
-    hub: LocalHub, tmp_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def added(number: int) -> None:
-        terms = PublishSection(append=True)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    # The local Hub's folder of chunks takes one process at a time.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    ends, terms = tmp_path / "ends", PublishSection(append=True)
+
+    def added(hub: LocalHub, number: int) -> None:
         snapshot = night(number, alike=True)
         add_to(lambda: HubDestination(TO, terms, endpoint=hub.url), snapshot, number)
 
-    added(1)
-    own = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": f"{tmp_path}/home"}
-    reader = subprocess.Popen(
-        [sys.executable, "-c", _READ, str(tmp_path / "ends")],
-        env=environment(own),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    for number in range(2, NIGHTS + 1):
-        added(number)
-    (tmp_path / "ends").touch()
-    said, _ = reader.communicate(timeout=SECONDS)
+    with LocalHub(tmp_path / "hub", xet=False) as hub:
+        added(hub, 1)
+        own = {"HF_ENDPOINT": hub.url, "HF_HOME": f"{tmp_path}/home", "HF_HUB_DISABLE_XET": "1"}
+        with subprocess.Popen(
+            [sys.executable, "-c", _READ, str(ends)],
+            env=environment(own),
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as reader:
+            try:
+                for number in range(2, NIGHTS + 1):
+                    added(hub, number)
+            finally:
+                ends.touch()
+            said, _ = reader.communicate(timeout=SECONDS)
+        assert list(hub.repo(DATASET).tags) == [f"v{n}" for n in range(1, NIGHTS + 1)]
 
     counts: list[int] = json.loads(said.splitlines()[-1])
     assert reader.returncode == 0
     assert counts == sorted(counts)
     assert {count % TRAJECTORIES for count in counts} == {0}
     assert counts[-1] == NIGHTS * TRAJECTORIES
-    assert list(hub.repo(DATASET).tags) == [f"v{n}" for n in range(1, NIGHTS + 1)]

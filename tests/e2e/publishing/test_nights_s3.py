@@ -1,14 +1,10 @@
 """Nights in a bucket: a list for each version, whoever comes at the same time, and credentials that end midway."""
 
 import asyncio
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 
 import pytest
 from effort import THOROUGH
-from source_tree import ROOT
 from support.runs.collections import (
     ATTEMPTS,
     TRAJECTORIES,
@@ -21,10 +17,10 @@ from support.runs.collections import (
     run_id,
     take_out,
 )
-from support.runs.commands import SECONDS, environment
 from support.runs.memory_run import STORAGE
 from support.servers.s3_fault_proxy import Asked, Denial, Flaky
 from support.servers.seaweedfs import Weed, credentials
+from support.stores.collection_readers import Ids, read_versions
 
 from schemas.errors import BadConfig, Unfinished
 from storage.objects.protocol import ObjectStore
@@ -33,28 +29,6 @@ from storage.publish.collection.tidy import tidy
 from storage.publish.destinations.protocol import is_version
 from storage.publish.destinations.store import StoreDestination
 from storage.publish.verify import verify_published
-
-_READ = """
-import json, os, sys
-import duckdb, fsspec
-import polars as pl
-from support.stores import dataset_readers
-
-dataset_readers.open_buckets()
-place, *numbers = sys.argv[1:]
-connection = duckdb.connect()
-connection.register_filesystem(dataset_readers.ArrowBucket())
-found = {}
-for number in numbers:
-    with fsspec.open(f"{place}/versions/{int(number):06d}.json") as file:
-        listed = json.load(file)["configs"]["trajectories"]
-    paths = [f"{place}/{path}" for files in listed.values() for path in files]
-    rows = connection.read_parquet(paths).project("episode_id").fetchall()
-    found[f"duckdb {number}"] = [row[0] for row in rows]
-    found[f"polars {number}"] = pl.scan_parquet(paths).collect()["episode_id"].to_list()
-print(json.dumps(found), flush=True)
-os._exit(0)
-"""
 
 
 @pytest.fixture
@@ -79,23 +53,15 @@ def _assert_whole(store: ObjectStore, nights: int) -> None:
     assert audit.findings == ()
 
 
-def _read(place: str, *versions: int) -> dict[str, list[str]]:
-    """Return the ids of trajectories that each reader finds in versions, by its name and theirs."""
-    env = environment({"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"})
-    done = subprocess.run(
-        [sys.executable, "-c", _READ, place, *map(str, versions)],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def _read(store: ObjectStore, weed: Weed, *versions: int) -> dict[str, list[Ids]]:
+    """Return the trajectories that each reader finds in versions."""
+    return {
+        reader: read_versions(reader, store.url, "trajectories", versions, weed.environment)
+        for reader in ("duckdb", "polars")
+    }
 
 
-def test_every_version_of_a_collection_is_read_by_its_list(store: ObjectStore) -> None:
+def test_every_version_of_a_collection_is_read_by_its_list(store: ObjectStore, weed: Weed) -> None:
     _added(store, 1)
     _added(store, 2)
     gone = rows_of(store, "trajectories", "train")[0]["episode_id"]
@@ -103,28 +69,28 @@ def test_every_version_of_a_collection_is_read_by_its_list(store: ObjectStore) -
     again = add(night(2, alike=True), store, 2)
     _added(store, 3)
 
-    found = _read(store.url, 1, 2, 3, 4)
+    found = _read(store, weed, 1, 2, 3, 4)
     published = objects(store)
     tidied = asyncio.run(tidy(lambda: StoreDestination(store)))
-    after = _read(store.url, 4)
+    after = _read(store, weed, 4)
 
     assert (withdrawal.version, again.put) == (3, 0)
     assert tidied.versions == (1, 2)
     assert tidied.removed == len(published.keys() - objects(store).keys()) > 2
-    for reader in ("duckdb", "polars"):
-        first, second, third, fourth = (found[f"{reader} {number}"] for number in (1, 2, 3, 4))
-        assert len(first) == TRAJECTORIES
-        assert sorted(third) == sorted({*second} - {gone})
-        assert {*first} < {*second} > {*third} < {*fourth}
-        assert len(fourth) == len({*fourth}) == 3 * TRAJECTORIES - 1
-        assert after[f"{reader} 4"] == fourth
+    for reader, (first, second, third, fourth) in found.items():
+        for split, ids in second.items():
+            assert ids[: len(first[split])] == first[split]
+            assert third[split] == [id_ for id_ in ids if id_ != gone]
+            assert fourth[split][: len(third[split])] == third[split]
+        assert sum(map(len, fourth.values())) == 3 * TRAJECTORIES - 1
+        assert after[reader] == [fourth]
     lists = sorted(filter(is_version, objects(store)))
     assert lists == ["versions/000003.json", "versions/000004.json"]
     audit = asyncio.run(verify_published(StoreDestination(store), deep=True))
     assert (audit.findings, audit.leftovers) == ((), ())
 
 
-@pytest.mark.parametrize("there", [0, 1], ids=["the first ones", "later ones"])
+@pytest.mark.parametrize("there", [0, pytest.param(1, marks=pytest.mark.full)])
 def test_nights_that_come_at_once_all_get_in(store: ObjectStore, weed: Weed, there: int) -> None:
     for number in range(1, there + 1):
         _added(store, number)
