@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
+PACKAGES = ("flows", "generators", "registries", "schemas", "stepmill", "storage")
 
 PLUGINS = ("plugins/applications/stepmill_applications",)
 """The packages of this repository's own plug-ins."""

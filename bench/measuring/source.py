@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
+PACKAGES = ("flows", "generators", "registries", "schemas", "stepmill", "storage")
 """The core: the packages of the wheel."""
 
 PLUGINS = "plugins"

@@ -59,7 +59,10 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
 
 def configuration_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--set`."""
-    config_flag(parser, "a TOML file; paths in it are relative to here")
+    config_flag(
+        parser,
+        "a TOML file, or the name of one that ships, as demo; paths in it are relative to here",
+    )
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",

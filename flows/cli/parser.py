@@ -144,6 +144,18 @@ def _generate(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        default="demo",
+        help="the configuration, as `smoke` or `worlds`; demo by default",
+    )
+    parser.add_argument("--to", metavar="FILE", help="the file; NAME.toml here by default")
+    json_flag(parser)
+
+
 def _serve(parser: argparse.ArgumentParser) -> None:
     configuration_flags(parser)
     parser.add_argument("--run", metavar="URL", help="the URL of the run; over run.url")
@@ -302,6 +314,11 @@ def _diff(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS: dict[str, tuple[Adder, str, str]] = {
+    "init": (
+        _init,
+        "write a configuration that ships into a file, to begin with",
+        "stepmill init demo",
+    ),
     "generate": (
         _generate,
         "make a run and publish it, or go on where it was left",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from flows.job.shipped_configs import find_config
 from registries.entry_points import Group
 from registries.registry import check_known
 from schemas.base import Record
@@ -30,7 +31,7 @@ class Sources(Record):
     """The sources of a command's configuration; small and plain, so they can be Prefect parameters."""
 
     config: str | None = None
-    """A TOML file; None: the defaults."""
+    """A TOML file, or the name of one that ships; None: the defaults."""
     settings: tuple[str, ...] = ()
     """`KEY=VALUE` each, over the file and the environment."""
     run: str | None = None
@@ -59,7 +60,7 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
 def _plain_layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
     """Yield the layers, in which applications are still the names of their files."""
     if sources.config is not None:
-        yield sources.config, read_file(sources.config)
+        yield sources.config, read_file(find_config(sources.config))
     for name in sorted(environ):
         key = name.removeprefix(PREFIX)
         if key != name and _DOT in key:

@@ -330,7 +330,7 @@ def ours():
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib") or "site-packages" in name:
             return None  # somebody else's doing
-        if name.startswith(tuple(f"{sys.argv[1]}/{p}/" for p in ("flows", "generators", "plugins", "registries", "schemas", "storage"))):
+        if name.startswith(tuple(f"{sys.argv[1]}/{p}/" for p in ("flows", "generators", "plugins", "registries", "schemas", "stepmill", "storage"))):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return None

@@ -1,4 +1,4 @@
-"""The five packages are ours, the wheel holds them and nothing else, and runs without the tree."""
+"""The packages are ours, the wheel holds them and nothing else, and runs without the tree."""
 
 import json
 import os
@@ -252,7 +252,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
-def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
 
@@ -263,6 +263,28 @@ def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel: Path) -> None
 
 def test_the_wheel_holds_every_file_that_the_tree_has(wheel: Path) -> None:
     assert _kept(ROOT, *PACKAGES) - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+
+def test_the_wheel_holds_the_configurations_that_stand_alone(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if "/configs/" in name}
+    shipped = {f"flows/configs/{path.name}" for path in (ROOT / "configs").glob("*.toml")}
+
+    assert names == shipped - {"flows/configs/apps.toml"}
+
+
+def test_each_configuration_is_found_by_its_name_from_the_wheel(
+    installed: Path, tmp_path: Path
+) -> None:
+    code = (
+        "from flows.job.config_loader import Sources, load\n"
+        "from flows.job.shipped_configs import shipped_configs\n"
+        "for name in shipped_configs(): load(Sources(config=name), {}); print(name)\n"
+    )
+
+    done = _run(installed / "python", "-c", code, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert {"demo", "smoke", "worlds"} < {*done.stdout.split()}
 
 
 def _kept(home: Path, *folders: str) -> set[str]:

@@ -155,6 +155,31 @@ def test_a_file_that_is_no_text_is_named(file: Path) -> None:
         load(Sources(config=str(file)), {})
 
 
+def test_a_configuration_that_ships_is_found_by_its_name_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = load(Sources(config="configs/smoke.toml"), {})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "smoke").mkdir()
+
+    assert load(Sources(config="smoke"), {}) == there
+
+
+def test_a_file_of_ones_own_goes_before_one_that_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("smoke").write_text("[run]\nseed = 7\n", encoding="utf-8")
+
+    assert load(Sources(config="smoke"), {}).run.seed == 7
+
+
+@pytest.mark.parametrize("name", ["smke", "x" * 5_000, "a\0b", ""])
+def test_a_name_that_is_no_file_and_does_not_ship_is_refused(name: str) -> None:
+    with pytest.raises(BadConfig, match=r"there is no such file, and no .* there are .*smoke"):
+        load(Sources(config=name), {})
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in Path("configs").glob("*.toml")))
 def test_every_configuration_that_ships_is_sound(name: str) -> None:
     load(Sources(config=str(Path("configs") / name)), {})
