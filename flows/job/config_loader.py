@@ -38,16 +38,25 @@ class Sources(Record):
     """The run's URL, over everything; None: as configured."""
 
 
-def load(sources: Sources, environ: Mapping[str, str], *below: tuple[str, Layer]) -> RunConfig:
+def load(
+    sources: Sources,
+    environ: Mapping[str, str],
+    *below: tuple[str, Layer],
+    over: Mapping[str, JsonValue] | None = None,
+) -> RunConfig:
     """Return the configuration that `sources` and the environment give, over layers `below` them.
+
+    `over` are the values of keys as `browser.sessions`, over everything; None: none.
 
     Raises:
         BadConfig: naming the source, the key, the value and the rule.
     """
-    return resolve([*below, *layers(sources, environ)])
+    return resolve([*below, *layers(sources, environ, over)])
 
 
-def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+def layers(
+    sources: Sources, environ: Mapping[str, str], over: Mapping[str, JsonValue] | None = None
+) -> Iterator[tuple[str, Layer]]:
     """Yield every layer over the defaults with its name, the strongest last.
 
     Raises:
@@ -55,6 +64,9 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
     """
     for name, layer in _plain_layers(sources, environ):
         yield from _read_sites(name, layer)
+    for key, value in (over or {}).items():
+        where = f"the setting '{redact(key)}'"
+        yield from _read_sites(where, _nest(key.split("."), value, where=where))
 
 
 def _plain_layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
@@ -143,12 +155,17 @@ def _tables(text: str) -> dict[str, JsonValue]:
 
 
 def _layer_of(parts: Sequence[str], text: str, *, where: str) -> Layer:
-    if not all(parts):
-        raise BadConfig(f"{where}: expected a key as section.key, got '{'.'.join(parts)}'")
     try:
-        layer: dict[str, JsonValue] = {parts[-1]: parse_value(text)}
+        return _nest(parts, parse_value(text), where=where)
     except ValueError as error:
         raise BadConfig(f"{where}: cannot be read: {error}") from None
+
+
+def _nest(parts: Sequence[str], value: JsonValue, *, where: str) -> Layer:
+    """Return the layer with a value at a key of these parts."""
+    if not all(parts):
+        raise BadConfig(f"{where}: expected a key as section.key, got '{'.'.join(parts)}'")
+    layer: dict[str, JsonValue] = {parts[-1]: value}
     for part in reversed(parts[:-1]):
         layer = {part: layer}
     return layer

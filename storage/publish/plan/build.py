@@ -73,7 +73,7 @@ def build(
     if planned.config in TRAINING_CONFIGS:
         rows = _training_rows(tables, planned, renderer)
     else:
-        rows = _rows(tables, planned, config_schema(planned.config))
+        rows = table_rows(tables, planned, config_schema(planned.config))
     with table_errors(f"version {tables.version} of the run's `{planned.config}`"):
         yield from shards(
             config_schema(planned.config),
@@ -111,14 +111,20 @@ def null_columns(tables: Tables, planned: PlannedFile) -> tuple[str, ...]:
     nulls.names = tuple(name for name in nulls.names if name not in pictures)
     plain = pa.schema([field for field in schema if field.name not in pictures])
     with table_errors(f"version {tables.version} of the run's `{planned.config}`"):
-        for _ in nulls.watch(_rows(tables, planned, plain)):
+        for _ in nulls.watch(table_rows(tables, planned, plain)):
             if not nulls.names:
                 break
     return nulls.names
 
 
-def _rows(tables: Tables, planned: PlannedFile, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield the file's rows in order, with every step checked, and every picture that `schema` has."""
+def table_rows(tables: Tables, planned: PlannedFile, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of a file of one of `TABLE_CONFIGS` in order.
+
+    Every step is checked, and every picture that `schema` has.
+
+    Raises:
+        Damaged: the tables lack a row, or hold one that differs from the record.
+    """
     config, episodes = planned.config, planned.episodes
     if config == "results":
         yield from _results(planned)

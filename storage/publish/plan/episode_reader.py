@@ -68,7 +68,7 @@ class EpisodeReader:
         missing = used - self._prompts.keys()
         self._prompts |= read_prompts(self._tables.datasets.get("prompts"), missing)
         episode = build_episode(row, rows, self._prompts)
-        _check(episode, whole=candidate.whole)
+        check_episode(episode, whole=candidate.whole)
         return episode
 
 
@@ -87,8 +87,12 @@ def _pieces(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
         yield piece
 
 
-def _check(episode: Episode, *, whole: bool) -> None:
-    """Check that an episode has all its steps, with the pictures that were recorded."""
+def check_episode(episode: Episode, *, whole: bool) -> None:
+    """Check that an episode has all its steps, with the pictures that were recorded.
+
+    Raises:
+        Damaged: it does not.
+    """
     for number, step in enumerate(episode.steps):
         if step.step != number:
             raise Damaged(
