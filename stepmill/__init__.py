@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stepmill.dataset import open_dataset as open_dataset
     from stepmill.making import make_run as make_run
     from stepmill.pictures import picture as picture
+    from stepmill.rows import Rows as Rows
     from stepmill.run import Run as Run
     from stepmill.run import open_run as open_run
 
@@ -27,6 +28,7 @@ _HOMES = {
     "Dataset": "stepmill.dataset",
     "FullEpisode": "schemas.verdicts.full_episode",
     "Report": "flows.job.report",
+    "Rows": "stepmill.rows",
     "Run": "stepmill.run",
     "make_run": "stepmill.making",
     "open_dataset": "stepmill.dataset",

@@ -20,7 +20,7 @@ from stepmill.published_episodes import read_episodes
 from stepmill.rows import Rows, refuse_unknown
 from stepmill.waiting import wait_for
 from storage.publish.destinations.protocol import Destination, version_path
-from storage.publish.plan.config_columns import DATASET_CONFIGS
+from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.manifest import MANIFEST, Manifest, PublishedFile, read_manifest
 from storage.publish.publish import open_destination
 
@@ -54,15 +54,16 @@ class Dataset(Rows):
         self, config: str, *, split: str | None = None, columns: Sequence[str] | None = None
     ) -> pa.Table:
         refuse_unknown("table", config, self.configs)
-        tables = []
+        known, tables = dict[str, None](), list[pa.Table]()
         for file in self._open(config, self._splits(split)):
-            named = file.schema_arrow.names
-            tables.append(file.read([name for name in columns or named if name in named]))
+            known |= dict.fromkeys(file.schema_arrow.names)
+            wanted = known if columns is None else columns
+            tables.append(file.read([name for name in wanted if name in file.schema_arrow.names]))
         if not tables:
-            raise NotFound(f"{self.address}: `{config}` has no rows in the split '{split}'")
-        whole = pa.concat_tables(tables, promote_options="default")
+            tables.append(config_schema(config).empty_table())
         for name in columns or ():
-            refuse_unknown("column", name, whole.column_names)
+            refuse_unknown("column", name, known or tables[0].column_names)
+        whole = pa.concat_tables(tables, promote_options="default")
         return whole if columns is None else whole.select([*columns])
 
     @override

@@ -23,9 +23,8 @@ def wait_for(work: Coroutine[object, object, T]) -> T:
         return await work
 
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="stepmill") as thread:
-        done = thread.submit(asyncio.run, begin())
         try:
-            return done.result()
+            return thread.submit(asyncio.run, begin()).result()
         except KeyboardInterrupt:
             begun.result()()
             raise

@@ -1,10 +1,8 @@
 """The packages are ours, the wheel holds them and nothing else, and runs without the tree."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 import tomllib
@@ -22,13 +20,12 @@ from effort import THOROUGH
 from packaging.requirements import Requirement
 from source_tree import PACKAGES, PLUGINS, ROOT, dotted, modules
 from support.inputs.example_plugin import DISTRIBUTION, build_plugin, install_plugin
+from support.inputs.installed_wheel import BIN, REQUIREMENTS, build_wheel, install_wheel, must, run
 
 from generators.sites.installable.registry import PACKAGE_OF
 from registries.entry_points import Group
 from storage.export.verifiers import LIBRARY
 
-BIN = Path(sys.executable).parent
-REQUIREMENTS = ROOT / "requirements"
 WARM_SECONDS = 60.0
 """The core's installation from a warm cache takes less."""
 
@@ -41,8 +38,8 @@ TRAINERS = [f"trainers/{path.stem}" for path in sorted((REQUIREMENTS / "trainers
 HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium"}
 """What neither the core nor the checks may pull in."""
 
-GYM = {"gymnasium", "numpy"}
-"""What the extra `gym` has, for the modules of `flows/serving/gym` alone."""
+EXTRAS = {"gym": {"gymnasium", "numpy"}, "stepmill": {"pandas", "polars"}}
+"""What the extras `gym` and `frames` have, for the modules of a folder alone."""
 
 
 def _project() -> dict[str, list[str]]:
@@ -162,13 +159,17 @@ def test_no_module_imports_what_the_core_lacks() -> None:
     packages = (*PACKAGES, *PLUGINS)
     paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
     paths = [path for path in paths if "environments" not in path.parts]  # of applications' own
-    gym = {f"{path.name}: {name}" for path in paths if "gym" in path.parts for name in GYM}
+    own = {f"{path.name}: {name}" for path in paths for name in EXTRAS.get(path.parent.name, ())}
 
-    assert {one for path in paths for one in _outside_the_core(path)} - gym == set()
+    assert {one for path in paths for one in _outside_the_core(path)} - own == set()
 
 
 def test_the_core_has_nothing_of_an_extra() -> None:
-    assert "gymnasium" not in {_normal(pin.name) for pin in _locked("core")}
+    assert {_normal(pin.name) for pin in _locked("core")} & {
+        "gymnasium",
+        "pandas",
+        "polars",
+    } == set()
 
 
 def test_an_import_of_what_the_checks_alone_have_is_found(tmp_path: Path) -> None:
@@ -211,45 +212,20 @@ def test_traces_are_read_by_the_library_whose_schema_they_follow() -> None:
     assert [pin.version for pin in _locked("verifiers") if pin.name == "verifiers"] == [LIBRARY]
 
 
-def _run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command as a user would: outside the checkout, with nothing of it on any path."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env=kept,
-    )
-
-
-def _must(*command: str | Path, cwd: Path) -> None:
-    done = _run(*command, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from the source distribution, so that both are known to be whole."""
-    out = tmp_path_factory.mktemp("dist")
-    _must(BIN / "uv", "build", "--no-build-isolation", "--out-dir", out, cwd=ROOT)
-    return next(out.glob("*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `bin` of a clean environment that holds the wheel and the locked core."""
-    home = tmp_path_factory.mktemp("clean")
-    python = home / "venv/bin/python"
-    sync = ("pip", "sync", "--python", python, "--require-hashes", REQUIREMENTS / "core.txt")
-    _must(BIN / "uv", "venv", "--python", sys.executable, home / "venv", cwd=home)
     start = time.monotonic()
-    _must(BIN / "uv", *sync, cwd=home)
+    found = install_wheel(wheel, tmp_path_factory.mktemp("clean"))
     seconds = time.monotonic() - start
     assert not THOROUGH or seconds < WARM_SECONDS, f"the core took {seconds:.0f} s to install"
-    _must(BIN / "uv", "pip", "install", "--python", python, "--no-deps", wheel, cwd=home)
-    return python.parent
+    return found
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
@@ -281,7 +257,7 @@ def test_each_configuration_is_found_by_its_name_from_the_wheel(
         "for name in shipped_configs(): load(Sources(config=name), {}); print(name)\n"
     )
 
-    done = _run(installed / "python", "-c", code, cwd=tmp_path)
+    done = run(installed / "python", "-c", code, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert {"demo", "smoke", "worlds"} < {*done.stdout.split()}
@@ -289,7 +265,7 @@ def test_each_configuration_is_found_by_its_name_from_the_wheel(
 
 def _kept(home: Path, *folders: str) -> set[str]:
     """Return the files of folders that git keeps, by their paths below `home`."""
-    kept = _run("git", "ls-files", "-co", "--exclude-standard", *folders, cwd=home)
+    kept = run("git", "ls-files", "-co", "--exclude-standard", *folders, cwd=home)
     return {name for name in kept.stdout.split() if (home / name).is_file()}
 
 
@@ -298,15 +274,15 @@ def test_the_core_alone_loads_every_module(installed: Path, tmp_path: Path) -> N
     names = [dotted(path) for path, _ in modules(*PACKAGES)]
     code = "import importlib, sys; [importlib.import_module(name) for name in sys.argv[1:]]"
 
-    done = _run(installed / "python", "-c", code, *names, cwd=tmp_path)
+    done = run(installed / "python", "-c", code, *names, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
 
 
 def test_the_command_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_path: Path) -> None:
-    shown = _run(installed / "stepmill", "--help", cwd=tmp_path)
-    where = _run(installed / "python", "-c", "import flows; print(flows.__file__)", cwd=tmp_path)
-    version = _run(installed / "stepmill", "--version", cwd=tmp_path)
+    shown = run(installed / "stepmill", "--help", cwd=tmp_path)
+    where = run(installed / "python", "-c", "import flows; print(flows.__file__)", cwd=tmp_path)
+    version = run(installed / "stepmill", "--version", cwd=tmp_path)
 
     assert re.fullmatch(r"stepmill \d+\.\d+\.\d+\n", version.stdout), version
     assert (shown.returncode, "generate" in shown.stdout) == (0, True), shown.stderr
@@ -321,7 +297,7 @@ def test_the_doctor_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_pa
 
 def _diagnoses(installed: Path, cwd: Path) -> dict[str, str]:
     """Return what the doctor finds, with what is to be done."""
-    done = _run(installed / "stepmill", "doctor", "--json", cwd=cwd)
+    done = run(installed / "stepmill", "doctor", "--json", cwd=cwd)
     assert done.returncode in (0, 1), done.stderr
     return {line["found"]: line["remedy"] for line in json.loads(done.stdout)["lines"]}
 
@@ -334,7 +310,7 @@ def test_a_plugin_is_used_beside_the_wheel(installed: Path, tmp_path: Path) -> N
     judged = ("verify", "run", "--no-prefect", "--verifiers", "structure,short")
     exported = ("export", "run", "--include-rejected", "--to")
 
-    shown = _run(stepmill, "doctor", "--json", cwd=tmp_path)
+    shown = run(stepmill, "doctor", "--json", cwd=tmp_path)
     assert shown.stdout.count(DISTRIBUTION) == len(Group), shown
     for words in (
         ("generate", "--dry-run", "--set=policy.name=centre"),
@@ -342,15 +318,13 @@ def test_a_plugin_is_used_beside_the_wheel(installed: Path, tmp_path: Path) -> N
         (*exported, "chat", "--format=chat", "--dialect=shouting"),
         (*exported, "goals", "--format=goals"),
     ):
-        _must(stepmill, *words, cwd=tmp_path)
+        must(stepmill, *words, cwd=tmp_path)
 
 
 @pytest.fixture(scope="module")
 def applications(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of fossil and MediaWiki, built from its source distribution."""
-    out = tmp_path_factory.mktemp("applications")
-    _must(BIN / "uv", "build", "--no-build-isolation", "--out-dir", out, APPLICATIONS, cwd=ROOT)
-    return next(out.glob("*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("applications"), APPLICATIONS)
 
 
 def test_the_plugins_wheel_holds_its_package_and_nothing_else(applications: Path) -> None:
@@ -366,9 +340,9 @@ def test_the_plugins_wheel_holds_its_package_and_nothing_else(applications: Path
 def with_applications(installed: Path, applications: Path) -> Iterator[None]:
     """Have the plug-in installed beside the core, as whoever adds it to an environment has."""
     where = ("--python", installed / "python")
-    _must(BIN / "uv", "pip", "install", "--offline", "--no-deps", *where, applications, cwd=ROOT)
+    must(BIN / "uv", "pip", "install", "--offline", "--no-deps", *where, applications, cwd=ROOT)
     yield
-    _must(BIN / "uv", "pip", "uninstall", *where, "stepmill-applications", cwd=ROOT)
+    must(BIN / "uv", "pip", "uninstall", *where, "stepmill-applications", cwd=ROOT)
 
 
 HOW = "pip install ./plugins/applications, in Stepmill's repository"
@@ -380,9 +354,9 @@ def test_the_core_alone_has_no_application_and_says_what_to_install(
 ) -> None:
     stepmill = installed / "stepmill"
 
-    refused = _run(stepmill, "sites", "install", "fossil", cwd=tmp_path)
+    refused = run(stepmill, "sites", "install", "fossil", cwd=tmp_path)
     assert (refused.returncode, refused.stderr) == (2, f"stepmill: fossil {FROM}\n")
-    assert "fossil" not in _run(stepmill, "sites", "install", "--help", cwd=tmp_path).stdout
+    assert "fossil" not in run(stepmill, "sites", "install", "--help", cwd=tmp_path).stdout
 
 
 @pytest.mark.full
@@ -392,23 +366,23 @@ def test_a_run_over_applications_is_refused_by_the_core_alone(
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
     words = ("generate", "--dry-run", "--config=configs/apps.toml")
 
-    run = _run(installed / "stepmill", *words, cwd=tmp_path)
+    done = run(installed / "stepmill", *words, cwd=tmp_path)
 
-    assert run.returncode == 2
-    assert run.stderr.startswith("stepmill: tasks: none of ")
+    assert done.returncode == 2
+    assert done.stderr.startswith("stepmill: tasks: none of ")
     for name in PACKAGE_OF:
-        assert f" tasks can be attempted: {name} {FROM}" in run.stderr
+        assert f" tasks can be attempted: {name} {FROM}" in done.stderr
 
 
 @pytest.mark.usefixtures("with_applications")
 def test_beside_the_plugin_the_core_has_its_applications(installed: Path, tmp_path: Path) -> None:
     python, serve = installed / "python", ("-m", "generators.sites.installable", "serve")
-    shown = _run(installed / "stepmill", "sites", "install", "--help", cwd=tmp_path)
+    shown = run(installed / "stepmill", "sites", "install", "--help", cwd=tmp_path)
     assert all(name in shown.stdout for name in PACKAGE_OF)
-    served = _run(python, *serve, "gitea", cwd=tmp_path)
+    served = run(python, *serve, "gitea", cwd=tmp_path)
     assert served.returncode == 2
     assert "there is no application 'gitea'; there are datasette, " in served.stderr
-    _must(python, "-m", "stepmill_applications", "fossil", "--seeds=4", cwd=tmp_path)
+    must(python, "-m", "stepmill_applications", "fossil", "--seeds=4", cwd=tmp_path)
     shipped = ROOT / "configs/apps/fossil.jsonl"
     assert (tmp_path / "tasks.jsonl").read_bytes() == shipped.read_bytes()
 

@@ -39,6 +39,8 @@ SMALL = {
     ("datasets-streamed", PLACES[2]),
     ("polars", PLACES[1]),
     ("duckdb", PLACES[2]),
+    ("stepmill", PLACES[1]),
+    ("stepmill", PLACES[2]),
 }
 """Each reader in one place, and each place with a reader."""
 
@@ -149,6 +151,8 @@ def published(
     """Publish a finished run of models and the clumsy one to all three in one command."""
     base: Path = tmp_path_factory.mktemp("everywhere")
     kept = run_library.copy(Kept.MODEL, base)
+    (base / "runs").mkdir()
+    (base / "runs" / "demo").symlink_to(kept.run)
     with _bucket(weed), LocalHub(base / "hub") as hub:
         hub.state.accounts[TOKEN] = Account(USER, orgs=("ORG",))
         clients = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(base / "home")}
