@@ -47,11 +47,13 @@ class Rows(ABC):
         accepted: bool | None = None,
         ids: Collection[str] | None = None,
     ) -> Iterator[FullEpisode]:
-        """Yield episodes with their pictures, in the order of the dataset, one or a few in memory.
+        """Yield episodes with their pictures, in the order of publication, a dataset's split by split.
+
+        One or a few are in memory at a time.
 
         Args:
             split: `train`, `validation` or `test`; None: all of them.
-            accepted: only those that the run's rule accepts, or only those that it does not; None: both.
+            accepted: True: only those that the run's rule accepts; False: only the others; None: both.
             ids: only those of these ids; None: all.
 
         Raises:

@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from flows.job.config_loader import Sources
 from flows.job.stored_run import StoredRun, open_stored_run
+from flows.resources.authorities import trust_authorities
 from schemas.configuration.config import RunConfig
 from schemas.tasks.task import SPLITS
 from schemas.verdicts.full_episode import FullEpisode
@@ -131,6 +132,7 @@ def open_run(url: str | Path, *, version: int | None = None) -> Run:
 
 
 async def _open(url: str, version: int | None) -> Run:
+    trust_authorities(environ)
     stored = await open_stored_run(url, Sources(), environ)
     try:
         if version is None:

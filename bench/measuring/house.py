@@ -75,7 +75,7 @@ class Figure(NamedTuple):
 
 
 def figures(house: House) -> list[Figure]:
-    """Return the numbers of the five packages' modules, functions and imports."""
+    """Return the numbers of the packages' modules, functions and imports."""
     return [*_module_figures(house), *_import_figures(house), *_function_figures(house)]
 
 
@@ -151,7 +151,7 @@ def _kind_figure(root: Path, kind: str, ending: str) -> Figure:
     product = sum(
         count for path, count in lines.items() if path.relative_to(root).parts[0] in PACKAGES
     )
-    note = f"{product:,} of them in the five packages" if lines else ""
+    note = f"{product:,} of them in the packages" if lines else ""
     return Figure(f"{kind} lines", sum(lines.values()), note=note)
 
 

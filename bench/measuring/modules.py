@@ -1,6 +1,6 @@
-"""The modules of the five packages as their source says them: who imports whom, and who calls whom.
+"""The modules of the packages as their source says them: who imports whom, and who calls whom.
 
-* A module's importers are the modules of the five packages that name it in an import; one that only
+* A module's importers are the modules of the packages that name it in an import; one that only
   `__init__` re-exports counts as imported by that.
 * A private function's callers are the places of its module that name it outside its own body.
 """
@@ -43,11 +43,11 @@ class Module:
 
 @dataclass(frozen=True)
 class House:
-    """All modules of the five packages and their imports."""
+    """All modules of the packages and their imports."""
 
     modules: Mapping[str, Module]
     imports: Mapping[str, AbstractSet[str]] = field(default_factory=dict)
-    """The modules of the five packages that each module names."""
+    """The modules of the packages that each module names."""
 
 
 def read_house(root: Path = ROOT) -> House:

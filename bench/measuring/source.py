@@ -36,7 +36,7 @@ TESTS = "tests"
 
 
 def core_files(root: Path) -> list[Path]:
-    """Return the Python files of the five packages."""
+    """Return the Python files of the packages."""
     return _python(root / package for package in PACKAGES)
 
 

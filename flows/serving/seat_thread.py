@@ -24,7 +24,7 @@ from schemas.configuration.config import RunConfig
 T = TypeVar("T")
 
 ConfigLike = RunConfig | str | Path
-"""A configuration, or the path of its TOML file."""
+"""A configuration, the path of its TOML file, or the name of one that ships."""
 
 
 def config_of(given: ConfigLike) -> RunConfig:

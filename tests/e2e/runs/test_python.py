@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from effort import THOROUGH
+from support.episodes.factories import make_whole_run
 from support.runs.library import Kept, RunLibrary
 
 from schemas.errors import BadConfig, BadTasks, OtherRun
@@ -56,6 +57,12 @@ def test_a_run_of_models_is_the_same_as_its_dataset(run_library: RunLibrary) -> 
         assert run.table(config).equals(dataset.table(config)), config
     rejected = list(dataset.episodes(accepted=False))
     assert len(rejected) == sum(not one.acceptance.accepted for one in stored.values())
+
+
+async def test_a_run_in_a_bucket_is_opened_as_one_in_a_folder(bucket_url: str) -> None:
+    run = await make_whole_run(f"{bucket_url}/run")
+
+    assert len([*open_run(run.url).episodes()]) == 8
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_lines_of_other_kinds_leave_out_what_is_generated(tmp_path: Path) -> Non
     found = by_name(size_figures(tmp_path))
 
     assert found["HTML lines"].value == 19 + 23
-    assert found["HTML lines"].note == "19 of them in the five packages"
+    assert found["HTML lines"].note == "19 of them in the packages"
     assert found["TOML lines"].value == 29 + 2
     assert found["JSON lines"].value == 17
     assert found["JavaScript lines"].value == found["CSS lines"].value == 0

@@ -192,6 +192,17 @@ def test_a_collection_has_the_episodes_of_all_nights(collection: Dataset, run: M
     assert collection.table("trajectories").num_rows == 12
 
 
+def test_of_a_collection_what_was_withdrawn_is_gone_from_the_newest_version_alone(
+    collection: Dataset,
+) -> None:
+    gone, *_ = _by_id(collection)
+    assert called("withdraw", collection.address, gone, "--reason=shows a name").code == 0
+
+    after = open_dataset(collection.address)
+    assert (after.version, _by_id(after).keys()) == (3, _by_id(collection).keys() - {gone})
+    assert gone in _by_id(open_dataset(collection.address, version=2))
+
+
 def test_an_earlier_version_of_a_collection_has_what_it_had(
     collection: Dataset, run: MadeRun
 ) -> None:
