@@ -6,7 +6,8 @@ import pytest
 from hub.faults import Fault
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
-from support.runs.collections import (
+from support.stores.collection_readers import Ids, read_versions
+from support.stores.nights import (
     ATTEMPTS,
     TRAJECTORIES,
     add_at_once,
@@ -15,7 +16,6 @@ from support.runs.collections import (
     run_id,
     take_out_of,
 )
-from support.stores.collection_readers import Ids, read_versions
 
 from schemas.backoff import Backoff
 from schemas.configuration.sections import PublishSection

@@ -18,8 +18,8 @@ import yaml
 from effort import THOROUGH
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
-from support.runs.collections import ATTEMPTS, TRAJECTORIES, add_to, night
 from support.runs.commands import SECONDS, environment
+from support.stores.nights import ATTEMPTS, TRAJECTORIES, add_to, night
 
 from schemas.configuration.sections import PublishSection
 from storage.publish.destinations.hub.destination import HubDestination

@@ -5,7 +5,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 from effort import THOROUGH
-from support.runs.collections import (
+from support.runs.memory_run import STORAGE
+from support.servers.s3_fault_proxy import Asked, Denial, Flaky
+from support.servers.seaweedfs import Weed, credentials
+from support.stores.collection_readers import Ids, read_versions
+from support.stores.nights import (
     ATTEMPTS,
     TRAJECTORIES,
     add,
@@ -17,10 +21,6 @@ from support.runs.collections import (
     run_id,
     take_out,
 )
-from support.runs.memory_run import STORAGE
-from support.servers.s3_fault_proxy import Asked, Denial, Flaky
-from support.servers.seaweedfs import Weed, credentials
-from support.stores.collection_readers import Ids, read_versions
 
 from schemas.errors import BadConfig, Unfinished
 from storage.objects.protocol import ObjectStore

@@ -78,7 +78,15 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
 """A way to call each command, a setting that it has no use for, and one that it has."""
 
 
-LACKING = ("verify", "tasks show", "tasks check", "sites check", "engine serve", "doctor", "withdraw")
+LACKING = (
+    "verify",
+    "tasks show",
+    "tasks check",
+    "sites check",
+    "engine serve",
+    "doctor",
+    "withdraw",
+)
 """Commands that lack a browser, a vLLM or an episode of that id here."""
 
 

@@ -68,6 +68,9 @@ class _Interrupted:
         await self._folder.put(path, data)
         self._count(before=False)
 
+    async def claim(self, path: str, data: bytes) -> bool:
+        return await self._folder.claim(path, data)
+
     async def delete(self, paths: Sequence[str]) -> None:
         for path in paths:
             self._count(before=True)

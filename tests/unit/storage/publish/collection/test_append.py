@@ -8,6 +8,10 @@ from dataclasses import replace
 
 import pytest
 from effort import THOROUGH
+from support.runs.memory_run import TEST, TRAIN, MemoryRun, MemorySnapshot, commit_unit, published
+from support.stores.faulty_lake import Cut
+from support.stores.faulty_store import Fuse, FusedStore
+from support.stores.memory_store import MemoryStore
 from support.stores.nights import (
     NOVEL,
     add,
@@ -20,10 +24,6 @@ from support.stores.nights import (
     take_out,
     with_goal,
 )
-from support.runs.memory_run import TEST, TRAIN, MemoryRun, MemorySnapshot, commit_unit, published
-from support.stores.faulty_lake import Cut
-from support.stores.faulty_store import Fuse, FusedStore
-from support.stores.memory_store import MemoryStore
 
 from schemas.errors import BadConfig, BadTasks, OtherRun
 from storage.objects.local import LocalStore

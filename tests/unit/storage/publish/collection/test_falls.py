@@ -1,8 +1,8 @@
 """A night that does worse than those before it is told, and no other."""
 
 import pytest
-from support.stores.nights import add, night
 from support.stores.memory_store import MemoryStore
+from support.stores.nights import add, night
 
 from storage.publish.collection.falls import falls
 from storage.publish.plan.manifest import Night, PublishedFile, Tally

@@ -6,15 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.stores.nights import (
-    add,
-    manifest_of,
-    night,
-    objects,
-    rows_of,
-    table_of,
-    take_out,
-)
 from support.runs.memory_run import (
     RULE,
     TRAIN,
@@ -27,6 +18,15 @@ from support.runs.memory_run import (
 from support.stores.faulty_lake import Cut
 from support.stores.faulty_store import Fuse, FusedStore
 from support.stores.memory_store import MemoryStore
+from support.stores.nights import (
+    add,
+    manifest_of,
+    night,
+    objects,
+    rows_of,
+    table_of,
+    take_out,
+)
 
 from schemas.errors import Damaged, NotFound
 from storage.lake.withdrawals import Withdrawal, add_withdrawals, read_withdrawals
