@@ -44,4 +44,6 @@ def _value(kind: str) -> object:
         return []
     if kind.startswith("struct"):
         return {"bytes": b"", "path": ""}
+    if "binary" in kind:
+        return b"\x5a" * 64
     return kind == "bool" or 1

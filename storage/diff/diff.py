@@ -144,6 +144,9 @@ def diff(first: Side, second: Side, *, progress: Progress | None = None) -> Diff
     """
     notes = list(_notes(first, second))
     matches = match(first.episodes, second.episodes)
+    gone = sum(one.episode_id in second.withdrawn for one in matches.only_first)
+    if gone:
+        notes.append(f"{gone} of the episodes in A alone were withdrawn from B")
     pairs, alone = _pairs(first, second)
     notes += alone
     tell = _Progress(sum(len(one.first) + len(one.second) for one in pairs), progress)

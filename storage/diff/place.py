@@ -1,17 +1,19 @@
 """A published dataset, opened for reading: in a folder, a bucket or a repository on the Hub, at a version.
 
-A dataset of one run holds one version of it. A collection keeps the manifest of each of its versions, in
-`versions/` or, on the Hub, under a tag. Nothing is written, and no lock is taken: data files are named by their
+A dataset of one run holds one version of it. A collection keeps the list of each version's files, in `versions/`
+or, on the Hub, under a tag. Nothing is written, and no lock is taken: data files are named by their
 content, so a publication that ends meanwhile takes nothing away but files that the newest version has not.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyarrow import fs
+from pydantic import ValidationError
 
+from schemas.base import Record
 from schemas.configuration.sections import StorageSection
 from schemas.errors import Damaged, NotFound
 from storage.diff.row_files import RowFiles, files_by_config
@@ -19,6 +21,7 @@ from storage.lake.file_access import access_to
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store
 from storage.publish.destinations.ownership import MARK
+from storage.publish.destinations.protocol import version_path
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
 
 
@@ -68,6 +71,21 @@ class StorePlace(Place):
     def filesystem(self, sizes: Mapping[str, int]) -> fs.FileSystem:
         """Return the folder, or the objects below the bucket's prefix."""
         return access_to(self._store).filesystem(self._store.url, sizes)
+
+
+class VersionList(Record):
+    """The file of a version of a collection."""
+
+    version: int
+    """Its number."""
+    configs: dict[str, dict[str, tuple[str, ...]]]
+    """The paths of its files by config and split."""
+
+    def paths(self) -> Iterator[str]:
+        """Yield the paths of all its files."""
+        for splits in self.configs.values():
+            for paths in splits.values():
+                yield from paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +149,37 @@ async def _manifest(place: Place, version: int | None) -> Manifest:
     manifest = read_manifest(data, f"{place.address}/{MANIFEST}")
     if version is None or manifest.version == version:
         return manifest
-    path = f"versions/{version:06d}.json"
-    data = await place.text(path)
+    path, listed = version_path(version), {file.path for file in manifest.files}
+    data = await place.text(path) if path in listed else None  # an unlisted one never came to be
     if data is None:
         raise NotFound(
-            f"{place.address}: has no version {version}: it holds version {manifest.version} "
-            "alone; the run itself has all of its own, as RUN@N"
+            f"{place.address}: has no version {version}: it holds version {manifest.version}"
+            + ("" if manifest.nights else " alone; the run itself has all of its own, as RUN@N")
         )
-    return read_manifest(data, f"{place.address}/{path}")
+    return _earlier(manifest, read_version_list(data, f"{place.address}/{path}"), place.address)
+
+
+def _earlier(manifest: Manifest, listed: VersionList, address: str) -> Manifest:
+    """Return the manifest of an earlier version of a collection, with the files that its list names."""
+    known = {file.path: file for file in (*manifest.files, *manifest.former)}
+    files = []
+    for path in listed.paths():
+        if path not in known:
+            raise NotFound(
+                f"{address}: version {listed.version} is not whole any more: {path} is gone, as after a "
+                "withdrawal or a compaction; compare a later version"
+            )
+        files.append(known[path])
+    return manifest.model_copy(update={"version": listed.version, "files": tuple(files)})
+
+
+def read_version_list(data: bytes, where: str) -> VersionList:
+    """Return the list of a version in `data`, which was read from `where`.
+
+    Raises:
+        Damaged: it is no such list.
+    """
+    try:
+        return VersionList.model_validate_json(data)
+    except ValidationError:
+        raise Damaged(f"{where}: is not the list of the files of a version") from None

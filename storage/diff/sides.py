@@ -1,7 +1,7 @@
 """One of the two sides of a comparison: a version of a run, or a published dataset at a version."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import AcceptSection
@@ -19,13 +19,13 @@ class SideInfo(Record):
     address: str
     """Its URL or path as it was given, with its version."""
     kind: str
-    """`run` or `dataset`."""
+    """`run`, `dataset` or `collection`."""
     version: int
-    """The version of the run, or of the dataset."""
+    """The version: of the run, or of the collection."""
     run: str
-    """The id of the run; of a collection, whatever its manifest names."""
+    """The id of the run; `collection` for a collection."""
     rule: JsonObject
-    """The rule of acceptance that its episodes were judged by."""
+    """The rule of acceptance that its episodes were judged by; in a collection that of the night that came last."""
     episodes: int
     """Its episodes; of a dataset, its attempts."""
     accepted: int
@@ -42,6 +42,8 @@ class Side:
     """Its files, by table of a run or config of a dataset; those without a file are left out."""
     episodes: list[EpisodeFacts]
     """Its episodes."""
+    withdrawn: frozenset[str] = frozenset()
+    """The ids of episodes that were withdrawn from it."""
 
     @property
     def is_run(self) -> bool:
@@ -81,15 +83,16 @@ def dataset_side(dataset: OpenDataset, *, address: str) -> Side:
     with read_errors(dataset.address):
         episodes = facts_of_dataset(dataset.configs, dataset.address)
     manifest = dataset.manifest
-    return _side(
+    side = _side(
         episodes,
         dataset.configs,
         address=address,
-        kind="dataset",
+        kind="collection" if manifest.nights else "dataset",
         version=manifest.version,
         run=manifest.run,
         rule=manifest.rule,
     )
+    return replace(side, withdrawn=frozenset(one.episode for one in manifest.withdrawn))
 
 
 def _side(

@@ -188,18 +188,42 @@ def test_a_dataset_is_the_same_as_its_copy(copies: tuple[Path, Path], tmp_path: 
     assert said.out.endswith("same     nothing differs\n")
 
 
-def test_a_collection_has_its_versions(copies: tuple[Path, Path]) -> None:
-    one, other = copies
-    for path, data in contents(one).items():
-        target = other / ("versions/000001.json" if path == MANIFEST else path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+def test_a_collection_has_its_versions(nights: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    for name in ("monday", "tuesday"):
+        run = shutil.copytree(nights / "runs" / name, tmp_path / name)
+        made = called("publish", str(run), "--to", str(data), "--append", "--no-prefect")
+        assert made.code == 0, made.err
 
-    answer = _answer(f"{other}@1", other)
+    answer = _answer(f"{data}@1", data)
+    missing = _diff(f"{data}@9", data)
 
-    assert (answer["first"]["version"], answer["second"]["version"]) == (1, 2)
-    assert answer["first"]["address"] == f"{other}@1"
-    assert len(answer["added"]) == 2
+    assert [answer[side]["version"] for side in ("first", "second")] == [1, 2]
+    assert [answer[side]["kind"] for side in ("first", "second")] == ["collection"] * 2
+    assert answer["matched"]["by_id"] == answer["first"]["episodes"] > 0
+    assert len(answer["added"]) == answer["second"]["episodes"] - answer["first"]["episodes"] > 0
+    assert answer["removed"] == []
+    assert missing.err.endswith("has no version 9: it holds version 2\n")
+
+
+def test_a_version_of_a_collection_that_lost_a_file_is_refused(
+    nights: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    for name in ("monday", "tuesday"):
+        run = shutil.copytree(nights / "runs" / name, tmp_path / name)
+        made = called("publish", str(run), "--to", str(data), "--append", "--no-prefect")
+        assert made.code == 0, made.err
+    listed = data / "versions" / "000001.json"
+    listed.write_text(listed.read_text().replace("/train-", "/train-0", 1))
+
+    gone = _diff(f"{data}@1", data)
+    listed.write_text("{}")
+    damaged = _diff(f"{data}@1", data)
+
+    assert "version 1 is not whole any more: data/" in gone.err
+    assert "is not the list of the files of a version" in damaged.err
+    assert (gone.code, damaged.code) == (2, 2)
 
 
 def test_nothing_is_written(copies: tuple[Path, Path]) -> None:
