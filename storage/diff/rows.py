@@ -166,10 +166,17 @@ class RowComparison:
         return count
 
     def _free(self, key: str) -> str:
-        """Return a name that no row has yet: only a damaged side has two rows of one."""
+        """Return a name that no row has yet: two nights of a collection have `results` of one name."""
         while key in self._kept:
             key += "'"
         return key
+
+    def _next(self, key: str) -> str:
+        """Return the name under which the next row of this name was kept."""
+        found = key
+        while found not in self._kept and f"{found}'" in self._kept:
+            found += "'"
+        return found
 
     def _compare(self, files: RowFiles, progress: Progress) -> int:
         """Compare the rows of the second side with those kept, which are dropped; return how many there are."""
@@ -189,7 +196,7 @@ class RowComparison:
 
     def _meet(self, key: str, digests: bytes) -> None:
         """Compare a row of the second side with the first side's of the same name."""
-        before = self._kept.pop(key, None)
+        before = self._kept.pop(self._next(key), None)
         if before is None:
             self._added += 1
             self._touch(key)

@@ -197,12 +197,17 @@ def test_a_collection_has_its_versions(nights: Path, tmp_path: Path) -> None:
 
     answer = _answer(f"{data}@1", data)
     missing = _diff(f"{data}@9", data)
+    withdrawn = called("withdraw", str(data), answer["added"][0], "--reason", "shows a name")
+    assert withdrawn.code == 0, withdrawn.err
+    after = _answer(f"{data}@2", data)
 
     assert [answer[side]["version"] for side in ("first", "second")] == [1, 2]
     assert [answer[side]["kind"] for side in ("first", "second")] == ["collection"] * 2
     assert answer["matched"]["by_id"] == answer["first"]["episodes"] > 0
     assert len(answer["added"]) == answer["second"]["episodes"] - answer["first"]["episodes"] > 0
     assert answer["removed"] == []
+    assert after["removed"] == answer["added"][:1]
+    assert "1 of the episodes in A alone were withdrawn from B" in after["notes"]
     assert missing.err.endswith("has no version 9: it holds version 2\n")
 
 

@@ -202,6 +202,17 @@ def test_a_row_that_is_there_twice_is_no_match_for_one(tmp_path: Path) -> None:
     assert (twice.removed, other.added) == (1, 1)
 
 
+def test_rows_of_one_name_are_compared_in_their_order(tmp_path: Path) -> None:
+    sides = _Sides(tmp_path)
+    first = sides.files([_step("a"), _step("a", title="later")])
+
+    same, _ = _compare("steps", first, sides.files([_step("a")], [_step("a", title="later")]))
+    other, _ = _compare("steps", first, sides.files([_step("a"), _step("a", title="new")]))
+
+    assert (same.added, same.removed, same.changed) == (0, 0, 0)
+    assert (other.added, other.removed, other.changed) == (0, 0, 1)
+
+
 def test_a_config_whose_rows_have_no_name_is_told(tmp_path: Path) -> None:
     [file] = _Sides(tmp_path).files([{"episode_id": "a"}])
 
