@@ -290,9 +290,8 @@ def null_columns_by_config(files: Sequence[PublishedFile]) -> Mapping[str, tuple
 
 def rows_by_config(files: Sequence[PublishedFile]) -> Mapping[str, Mapping[str, int]]:
     """Return the rows of each config and split, in the order of `DATASET_CONFIGS`."""
-    out: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for config in DATASET_CONFIGS:
-        for file in files:
-            if file.config == config and file.split is not None:
-                out[config][file.split] += file.rows
-    return out
+    out: dict[str, dict[str, int]] = {config: defaultdict(int) for config in DATASET_CONFIGS}
+    for file in files:
+        if file.config is not None and file.split is not None:
+            out[file.config][file.split] += file.rows
+    return {config: splits for config, splits in out.items() if splits}
