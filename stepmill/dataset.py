@@ -124,7 +124,7 @@ async def _open(to: str, version: int | None) -> Dataset:
     terms = config.publish.model_copy(update={"private": False, "gated": None})
     place = open_destination(to, terms, config.storage)
     if version is not None and place.has_tags:
-        place = open_destination(_tagged(to, version), terms, config.storage)
+        place = open_destination(_url_of_tag(to, version), terms, config.storage)
     there = (await place.listing()).texts.get(MANIFEST)
     if there is None:
         raise NotFound(f"{place.address}: holds no published dataset: it has no {MANIFEST}")
@@ -134,7 +134,7 @@ async def _open(to: str, version: int | None) -> Dataset:
     return Dataset(place, manifest, await _files_at(place, manifest, version), version)
 
 
-def _tagged(to: str, version: int) -> str:
+def _url_of_tag(to: str, version: int) -> str:
     """Return the URL of the tag that a version has on the Hub."""
     name, _, branch = to.partition("@")
     return f"{name}@{f'{branch}-' if branch else ''}v{version}"

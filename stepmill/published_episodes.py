@@ -36,7 +36,7 @@ def read_episodes(
     Raises:
         Damaged: rows of one are missing, or differ from the record.
     """
-    heads = _wanted(_whole(read("trajectories")), accepted=accepted, ids=ids)
+    heads = _choose(_whole(read("trajectories")), accepted=accepted, ids=ids)
     if heads is None:
         return
     chosen = heads["episode_id"].combine_chunks()
@@ -59,7 +59,7 @@ def _full(
     return FullEpisode(episode, task, from_row(Acceptance, head), labels if judged else None)
 
 
-def _wanted(
+def _choose(
     heads: pa.Table | None, *, accepted: bool | None, ids: Collection[str] | None
 ) -> pa.Table | None:
     """Return the rows of the episodes that are wanted; None if there is none."""
