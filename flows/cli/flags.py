@@ -57,6 +57,13 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def prefect_flag(parser: argparse.ArgumentParser) -> None:
+    """Add `--no-prefect`."""
+    parser.add_argument(
+        "--no-prefect", action="store_true", help="do not show the run to any Prefect server"
+    )
+
+
 def configuration_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--set`."""
     config_flag(

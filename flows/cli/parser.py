@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from flows.cli.dataset_flags import diff_flags, publish_flags, withdraw_flags
 from flows.cli.flags import (
     Adder,
     add_commands,
@@ -16,6 +17,7 @@ from flows.cli.flags import (
     engine_flags,
     export_flags,
     json_flag,
+    prefect_flag,
     sites_flags,
     whole_number,
 )
@@ -124,12 +126,6 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
 
 
-def _prefect(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--no-prefect", action="store_true", help="do not show the run to any Prefect server"
-    )
-
-
 def _generate(parser: argparse.ArgumentParser) -> None:
     configuration_flags(parser)
     parser.add_argument("--run", metavar="URL", help="the URL of the run; over run.url")
@@ -140,7 +136,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
         const="flows.cli.dry_run",
         help="print the resolved configuration and the plan",
     )
-    _prefect(parser)
+    prefect_flag(parser)
     json_flag(parser)
 
 
@@ -203,7 +199,7 @@ def _verify(parser: argparse.ArgumentParser) -> None:
         "--verifiers", metavar="A,B", help="the verifiers, in this order; over verify.verifiers"
     )
     configuration_flags(parser)
-    _prefect(parser)
+    prefect_flag(parser)
     json_flag(parser)
 
 
@@ -214,46 +210,6 @@ def _replay(parser: argparse.ArgumentParser) -> None:
         metavar="EPISODE_ID",
         help="the episode: `episode_id` in the rows of the run or dataset",
     )
-    json_flag(parser)
-
-
-def _publish(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "runs",
-        metavar="RUN",
-        nargs="+",
-        help="the run: a folder, file://… or s3://…; several make a collection",
-    )
-    parser.add_argument(
-        "--to",
-        metavar="DEST",
-        required=True,
-        help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
-    )
-    parser.add_argument(
-        "--append",
-        action="store_true",
-        help="add the run to the collection there, a dataset over many runs (publish.append)",
-    )
-    parser.add_argument(
-        "--version", type=int, metavar="N", help="the run's version; the last one by default"
-    )
-    configuration_flags(parser)
-    _prefect(parser)
-    json_flag(parser)
-
-
-def _withdraw(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "place",
-        metavar="PLACE",
-        help="a published dataset or a collection: a folder, s3://… or hf://datasets/…; or a run",
-    )
-    parser.add_argument("episodes", metavar="EPISODE", nargs="+", help="the ids of the episodes")
-    parser.add_argument(
-        "--reason", required=True, metavar="TEXT", help="why; it stays beside the ids"
-    )
-    configuration_flags(parser)
     json_flag(parser)
 
 
@@ -300,19 +256,6 @@ def _show(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
-def _diff(parser: argparse.ArgumentParser) -> None:
-    where = (
-        "a run or a dataset: a folder, s3://… or hf://datasets/ORG/NAME; @N at its end: version N"
-    )
-    parser.add_argument("first", metavar="A", help=where)
-    parser.add_argument("second", metavar="B", help="what it is compared with, given alike")
-    parser.add_argument(
-        "--all", action="store_true", help="every template, every changed result and column"
-    )
-    configuration_flags(parser)
-    json_flag(parser)
-
-
 COMMANDS: dict[str, tuple[Adder, str, str]] = {
     "init": (
         _init,
@@ -345,12 +288,12 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill replay runs/demo 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7",
     ),
     "publish": (
-        _publish,
+        publish_flags,
         "write a version of a run as a dataset",
         "stepmill publish runs/demo --to demo-dataset",
     ),
     "withdraw": (
-        _withdraw,
+        withdraw_flags,
         "take episodes out of a published dataset, a collection or a run",
         "stepmill withdraw demo-dataset 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7 --reason 'shows a name'",
     ),
@@ -375,7 +318,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill show runs/demo",
     ),
     "diff": (
-        _diff,
+        diff_flags,
         "compare two runs, datasets or versions of one: rows, episodes, verdicts and yields",
         "stepmill diff runs/demo@1 runs/demo@2",
     ),

@@ -1,0 +1,64 @@
+"""The flags of the commands that write published datasets, or compare them.
+
+Help needs them, so nothing heavy is loaded here.
+"""
+
+import argparse
+
+from flows.cli.flags import configuration_flags, json_flag, prefect_flag
+
+
+def publish_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `publish`."""
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="the run: a folder, file://… or s3://…; several make a collection",
+    )
+    parser.add_argument(
+        "--to",
+        metavar="DEST",
+        required=True,
+        help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
+    )
+    parser.add_argument(
+        "--append",
+        action="store_true",
+        help="add the run to the collection there, a dataset over many runs (publish.append)",
+    )
+    parser.add_argument(
+        "--version", type=int, metavar="N", help="the run's version; the last one by default"
+    )
+    configuration_flags(parser)
+    prefect_flag(parser)
+    json_flag(parser)
+
+
+def withdraw_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `withdraw`."""
+    parser.add_argument(
+        "place",
+        metavar="PLACE",
+        help="a published dataset or a collection: a folder, s3://… or hf://datasets/…; or a run",
+    )
+    parser.add_argument("episodes", metavar="EPISODE", nargs="+", help="the ids of the episodes")
+    parser.add_argument(
+        "--reason", required=True, metavar="TEXT", help="why; it stays beside the ids"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def diff_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `diff`."""
+    where = (
+        "a run or a dataset: a folder, s3://… or hf://datasets/ORG/NAME; @N at its end: version N"
+    )
+    parser.add_argument("first", metavar="A", help=where)
+    parser.add_argument("second", metavar="B", help="what it is compared with, given alike")
+    parser.add_argument(
+        "--all", action="store_true", help="every template, every changed result and column"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
