@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 
 from schemas.episodes.episode import StopReason
 from schemas.errors import Damaged
@@ -22,8 +22,8 @@ from schemas.verdicts.verdict import Acceptance
 from storage.lake.readers import build_episode
 from storage.publish.plan.episode_reader import check_episode
 
-ReadConfig = Callable[[str], Iterator[pq.ParquetFile]]
-"""Opens the files of a config, one after another, in the order of their rows."""
+ReadConfig = Callable[[str], Iterator[ds.ParquetFileFragment]]
+"""Returns the files of a config, in the order of their rows."""
 
 _OWNED = ("steps", "observations", "calls")
 
@@ -71,9 +71,9 @@ def _choose(
     return heads if heads is not None and heads.num_rows else None
 
 
-def _whole(files: Iterator[pq.ParquetFile]) -> pa.Table | None:
+def _whole(files: Iterator[ds.ParquetFileFragment]) -> pa.Table | None:
     """Return all rows of files; None without any."""
-    tables = [file.read() for file in files]
+    tables = [file.to_table() for file in files]
     return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
@@ -82,14 +82,13 @@ def _dicts(table: pa.Table | None) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
-def _rows_of(files: Iterator[pq.ParquetFile], ids: "pa.Array[Any]") -> Iterator[Row]:
+def _rows_of(files: Iterator[ds.ParquetFileFragment], ids: "pa.Array[Any]") -> Iterator[Row]:
     """Yield the rows of episodes, a row group of them in memory; groups without any are not read."""
     for file in files:
-        for number in range(file.num_row_groups):
-            owners = file.read_row_group(number, columns=["episode_id"])["episode_id"]
-            mask = pc.is_in(owners, value_set=ids)
+        for group in file.split_by_row_group():
+            mask = pc.is_in(group.to_table(columns=["episode_id"])["episode_id"], value_set=ids)
             if pc.any(mask).as_py():
-                yield from _dicts(file.read_row_group(number).filter(mask))
+                yield from _dicts(group.to_table().filter(mask))
 
 
 class _Owned:

@@ -6,7 +6,7 @@ content, so a publication that ends meanwhile takes nothing away but files that 
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,7 +22,15 @@ from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store
 from storage.publish.destinations.ownership import MARK
 from storage.publish.destinations.protocol import version_path
-from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
+from storage.publish.plan.manifest import (
+    MANIFEST,
+    Counts,
+    Manifest,
+    PublishedFile,
+    read_manifest,
+    rows_by_config,
+    total,
+)
 
 
 class Place(Protocol):
@@ -109,8 +117,14 @@ def open_place(url: str, version: int | None, storage: StorageSection) -> Place:
     if url.partition("://")[0].lower() == "hf":
         from storage.publish.destinations.hub.reading import HubPlace  # noqa: PLC0415 - heavy
 
-        return HubPlace(url if version is None else f"{url}@v{version}")
+        return HubPlace(url if version is None else _url_of_tag(url, version))
     return StorePlace(open_store(url, storage))
+
+
+def _url_of_tag(url: str, version: int) -> str:
+    """Return the URL of the tag that a version has on the Hub."""
+    name, _, branch = url.partition("@")
+    return f"{name}@{branch}-v{version}" if branch else f"{name}@v{version}"
 
 
 async def open_dataset(place: Place, version: int | None) -> OpenDataset:
@@ -170,7 +184,7 @@ def _earlier(manifest: Manifest, listed: VersionList, address: str) -> Manifest:
                 "withdrawal or a compaction; compare a later version"
             )
         files.append(known[path])
-    return manifest.model_copy(update={"version": listed.version, "files": tuple(files)})
+    return _at_version(manifest, listed.version, files)
 
 
 def read_version_list(data: bytes, where: str) -> VersionList:
@@ -183,3 +197,14 @@ def read_version_list(data: bytes, where: str) -> VersionList:
         return VersionList.model_validate_json(data)
     except ValidationError:
         raise Damaged(f"{where}: is not the list of the files of a version") from None
+
+
+def _at_version(manifest: Manifest, version: int, files: Sequence[PublishedFile]) -> Manifest:
+    """Return the manifest of an earlier version of a collection, with its nights as they are told now."""
+    nights = [night for night in manifest.nights if night.added <= version]
+    tally = total(night.tally for night in nights)
+    rows = {config: sum(of.values()) for config, of in rows_by_config(files).items()}
+    counts = {**tally.model_dump(), "episodes": tally.total}
+    counts |= {name: rows.get(name, 0) for name in Counts.model_fields if name not in counts}
+    changed = {"version": version, "files": tuple(files), "nights": tuple(nights), "former": ()}
+    return manifest.model_copy(update={**changed, "counts": Counts(**counts)})

@@ -1,8 +1,12 @@
 """Runs, datasets and collections, opened from Python: the same episodes and tables of each."""
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import CopyRun
 from support.episodes.factories import MadeRun, commit_whole_unit, make_whole_run
@@ -131,16 +135,43 @@ def test_what_was_withdrawn_is_not_there(run: MadeRun, dataset: Path) -> None:
     assert open_dataset(dataset).manifest.withdrawn[0].reason == "shows a name"
 
 
-def test_a_file_that_was_altered_is_named(dataset: Path) -> None:
+def test_a_file_that_was_altered_or_cut_or_is_gone_is_named(dataset: Path) -> None:
     file = next((dataset / "data/steps").iterdir())
-    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    whole = file.read_bytes()
 
+    file.write_bytes(whole[:-1] + b"!")
     assert open_dataset(dataset).table("tasks").num_rows == 4
-    with pytest.raises(Damaged, match=rf"{file.name} is not the file that was published"):
+    with pytest.raises(Damaged, match=rf"{dataset}: a file cannot be read.*{file.name}"):
         next(open_dataset(dataset).episodes())
+    file.write_bytes(whole[:-1])
+    with pytest.raises(Damaged, match=rf"{file.name}, of .* bytes by its manifest"):
+        open_dataset(dataset)
     file.unlink()
-    with pytest.raises(Damaged, match=rf"{file.name} is missing"):
-        open_dataset(dataset).table("steps")
+    with pytest.raises(Damaged, match=rf"{file.name}, .* is not there"):
+        open_dataset(dataset)
+
+
+def test_a_picture_that_is_not_the_recorded_one_is_named(dataset: Path) -> None:
+    file = next((dataset / "data/steps").iterdir())
+    rows = pq.read_table(file)
+    pictures: list[Any] = rows["screenshot"].to_pylist()
+    pictures[1] = {**pictures[1], "bytes": pictures[0]["bytes"] + b"x"}
+    at = rows.schema.get_field_index("screenshot")
+    column = pa.array(pictures, rows.schema.field(at).type)
+    pq.write_table(rows.set_column(at, rows.schema.field(at), column), file)
+    _restate_size(dataset, file)
+
+    with pytest.raises(Damaged, match="step 1: the picture is not the recorded one"):
+        [*open_dataset(dataset).episodes()]
+
+
+def _restate_size(dataset: Path, file: Path) -> None:
+    """Let the manifest say the size that a file has now, as whoever altered it would."""
+    manifest = dataset / "manifest.json"
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    (listed,) = (one for one in told["files"] if one["path"].endswith(file.name))
+    listed["bytes"] = file.stat().st_size
+    manifest.write_text(json.dumps(told), encoding="utf-8")
 
 
 def test_what_is_not_there_is_refused(run: MadeRun, dataset: Path, tmp_path: Path) -> None:
@@ -211,8 +242,20 @@ def test_an_earlier_version_of_a_collection_has_what_it_had(
 
     assert (first.version, len(_by_id(first))) == (1, 8)
     assert first.table("steps").equals(open_run(run.url).table("steps"))
-    with pytest.raises(NotFound, match="has no version 3; the last one is 2"):
+    assert first.manifest.counts.trajectories == 8
+    assert (first.manifest.counts.episodes, len(first.manifest.nights)) == (8, 1)
+    with pytest.raises(NotFound, match="no version 3: the last one of the collection is 2"):
         open_dataset(collection.address, version=3)
+
+
+def test_an_earlier_version_is_gone_once_its_files_were_compacted(collection: Dataset) -> None:
+    gone, *_ = _by_id(collection)
+    assert called("withdraw", collection.address, gone, "--reason=shows a name").code == 0
+    assert called("compact", collection.address).code == 0
+
+    with pytest.raises(NotFound, match="version 2"):
+        open_dataset(collection.address, version=2)
+    assert len(_by_id(open_dataset(collection.address))) == 11
 
 
 async def test_it_works_where_an_event_loop_runs(run: MadeRun) -> None:
