@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +17,39 @@ from support.runs.commands import called
 import stepmill
 from schemas.errors import BadConfig, Damaged, NotFound
 from stepmill import Dataset, FullEpisode, Rows, open_dataset, open_run, picture
+from storage.objects.local import LocalStore
 
-JUDGED = "['outcome']"
+SETTINGS = {"STEPMILL_ACCEPT__PASSED": "['outcome']", "STEPMILL_PUBLISH__TRAINING_ROWS": "[]"}
+"""Accept what `outcome` passed: nobody else judged the small runs."""
 
 
 @pytest.fixture(autouse=True)
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accept what `outcome` passed: nobody else judged the small runs."""
-    monkeypatch.setenv("STEPMILL_ACCEPT__PASSED", JUDGED)
-    monkeypatch.setenv("STEPMILL_PUBLISH__TRAINING_ROWS", "[]")
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
 
 
-@pytest.fixture
-def run(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
-    return copy_run(tmp_path / "run")
-
-
-@pytest.fixture
-def dataset(run: MadeRun, tmp_path: Path) -> Path:
-    to = tmp_path / "dataset"
-    done = called("publish", run.url, "--no-prefect", "--to", str(to))
+@pytest.fixture(scope="module")
+def made(copy_run: CopyRun, tmp_path_factory: pytest.TempPathFactory) -> MadeRun:
+    """A run, with its dataset beside it, which are copied."""
+    run = copy_run(tmp_path_factory.mktemp("made") / "run")
+    to = str(run.folder.with_name("dataset"))
+    done = called("publish", run.url, "--no-prefect", "--to", to, env=SETTINGS)
     assert done.code == 0, done.err
+    return run
+
+
+@pytest.fixture
+def run(made: MadeRun, tmp_path: Path) -> MadeRun:
+    place = tmp_path / "run"
+    shutil.copytree(made.folder, place)
+    return replace(made, place=place, store=LocalStore(place))
+
+
+@pytest.fixture
+def dataset(made: MadeRun, tmp_path: Path) -> Path:
+    to = tmp_path / "dataset"
+    shutil.copytree(made.folder.with_name("dataset"), to)
     return to
 
 
