@@ -92,13 +92,17 @@ async def append(
         OtherRun: the place holds the dataset of one run.
         Unwritable: the place holds something else, or cannot be written.
         Unfinished: the publication had begun, and the place cannot be written any longer.
-        Conflict: other nights ended there again and again.
+        Conflict: other nights ended there again and again, or somebody changed a file that was published.
         Damaged: the run's tables, or the collection's, are not complete.
     """
     refuse_unknown_licence(source.terms.license)
     for left in reversed(range(MAX_TRIES)):
+        place = open_place()
+        existing = await place.owned_listing(
+            COLLECTION
+        )  # what somebody changed stays so, however often one looks
         try:
-            return await _Append(source, open_place()).run(progress)
+            return await _Append(source, place).run(existing, progress)
         except Conflict as error:
             if not left:
                 raise
@@ -113,8 +117,7 @@ class _Append:
         self._source, self._destination = source, destination
         self._run_id = source.run.run_id
 
-    async def run(self, progress: Progress | None) -> PublishReport:
-        existing = await self._destination.owned_listing(COLLECTION)
+    async def run(self, existing: OwnedListing, progress: Progress | None) -> PublishReport:
         self._refuse(existing.manifest)
         before = await read_before(self._destination, _nights(existing), self._run_id)
         tables = await open_tables(self._source.snapshot)

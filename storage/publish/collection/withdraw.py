@@ -105,11 +105,13 @@ async def withdraw(
         Unwritable: the place cannot be written.
         Unfinished: it had begun, and the place cannot be written any longer; run again, it goes on.
         Damaged: a file of the dataset cannot be read.
-        Conflict: publications ended there again and again.
+        Conflict: publications ended there again and again, or somebody changed a file that was published.
     """
     for left in reversed(range(MAX_TRIES)):
+        withdrawing = _Withdrawing(open_place(), ids, reason)
+        existing = await withdrawing.existing()
         try:
-            return await _Withdrawing(open_place(), ids, reason).run()
+            return await withdrawing.run(existing)
         except Conflict:
             if not left:
                 raise
@@ -124,14 +126,17 @@ class _Withdrawing:
         self._ids = tuple(dict.fromkeys(ids))
         self._put = Counter[str]()
 
-    async def run(self) -> WithdrawReport:
+    async def existing(self) -> OwnedListing:
+        """Return the files of the dataset."""
         destination = self._destination
         content = await destination.listing()
         if MANIFEST not in content.texts:
             raise NotFound(f"{destination.address}: holds no published dataset (no {MANIFEST})")
         owner = read_manifest(content.texts[MANIFEST], destination.address).run
-        existing = await destination.owned_listing(owner)
-        there = existing.manifest
+        return await destination.owned_listing(owner)
+
+    async def run(self, existing: OwnedListing) -> WithdrawReport:
+        destination, there = self._destination, existing.manifest
         if there is None:
             raise NotFound(f"{destination.address}: holds no published dataset")
         known = {one.episode for one in there.withdrawn}
@@ -146,7 +151,7 @@ class _Withdrawing:
         if not new:
             return self._report(there, [], there.version)
         async with destination.hold(wait=True):
-            await check_unchanged(destination, existing, owner)
+            await check_unchanged(destination, existing, there.run)
             try:
                 return await self._write(existing, there, new, found)
             except Unwritable as error:

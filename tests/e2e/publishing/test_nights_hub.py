@@ -19,7 +19,7 @@ from support.stores.nights import (
 
 from schemas.backoff import Backoff
 from schemas.configuration.sections import PublishSection
-from schemas.errors import BadConfig, Unfinished
+from schemas.errors import BadConfig, Conflict, Unfinished
 from storage.publish.collection.tidy import tidy
 from storage.publish.destinations.hub import errors
 from storage.publish.destinations.hub.destination import HubDestination
@@ -96,6 +96,20 @@ def test_every_version_of_a_collection_has_a_tag_and_is_read_by_it(
     assert not any(path.startswith("versions/") for path in hub.files(DATASET))
     audit = asyncio.run(verify_published(_place(hub), deep=True))
     assert (audit.findings, audit.leftovers) == ((), ())
+
+
+def test_what_somebody_changed_by_hand_is_told_at_once(hub: LocalHub) -> None:
+    _added(hub, 1)
+    hub.edit(DATASET, "README.md", b"theirs")
+    hub.requests.clear()
+
+    with pytest.raises(Conflict, match=r"README\.md was changed since it was published"):
+        _added(hub, 2)
+    with pytest.raises(Conflict, match=r"README\.md was changed since it was published"):
+        take_out_of(lambda: _place(hub), "f" * 32)
+
+    assert hub.requests.total() < 25
+    assert hub.text(DATASET, "README.md") == b"theirs"
 
 
 @pytest.mark.parametrize("there", [pytest.param(0, marks=pytest.mark.full), 1])
