@@ -98,9 +98,8 @@ async def append(
     refuse_unknown_licence(source.terms.license)
     for left in reversed(range(MAX_TRIES)):
         place = open_place()
-        existing = await place.owned_listing(
-            COLLECTION
-        )  # what somebody changed stays so, however often one looks
+        # Outside of the tries: what somebody changed stays so, however often one looks.
+        existing = await place.owned_listing(COLLECTION)
         try:
             return await _Append(source, place).run(existing, progress)
         except Conflict as error:

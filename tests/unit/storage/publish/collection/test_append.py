@@ -13,6 +13,7 @@ from support.stores.faulty_lake import Cut
 from support.stores.faulty_store import Fuse, FusedStore
 from support.stores.memory_store import MemoryStore
 from support.stores.nights import (
+    ATTEMPTS,
     NOVEL,
     add,
     judge_novelty,
@@ -175,11 +176,45 @@ def test_of_two_nights_at_once_both_get_in(moment: str) -> None:
         (run_id(number), version) for number, version in zip((1, 2, 3), versions, strict=True)
     ]
     ids = [row["episode_id"] for row in rows_of(place, "attempts")]
-    assert len(ids) == len(set(ids)) == 3 * 8
+    assert len(ids) == len(set(ids)) == 3 * ATTEMPTS
     audit = asyncio.run(verify_published(StoreDestination(place), deep=True))
     assert (audit.findings, audit.leftovers) == ((), ())
     lists = [path for path in objects(place) if path.startswith("versions/")]
     assert sorted(lists) == [f"versions/{version:06d}.json" for version in versions]
+
+
+@pytest.mark.parametrize("moment", ["data/steps", "README.md"])
+def test_a_withdrawal_while_a_night_is_added_holds_and_the_night_gets_in(moment: str) -> None:
+    gone = list[str]()
+    place = _Meanwhile(moment, lambda store: take_out(store, *gone))
+    add(night(1), place, 1)
+    gone.append(rows_of(place, "trajectories", "train")[0]["episode_id"])
+    place.waits = True
+
+    report = add(night(2), place, 2)
+
+    assert report.night == 2
+    _assert_withdrawn(place, *gone)
+
+
+def test_a_night_that_is_added_while_episodes_are_withdrawn_gets_in() -> None:
+    place = _Meanwhile("README.md", lambda store: add(night(2), store, 2))
+    add(night(1), place, 1)
+    gone = rows_of(place, "trajectories", "train")[0]["episode_id"]
+    place.waits = True
+
+    take_out(place, gone)
+
+    _assert_withdrawn(place, gone)
+
+
+def _assert_withdrawn(store: ObjectStore, *gone: str) -> None:
+    """Check that a collection of two nights has all their attempts but some."""
+    ids = [row["episode_id"] for row in rows_of(store, "attempts")]
+    assert len(ids) == len(set(ids)) == 2 * ATTEMPTS - len(gone)
+    assert not {*gone} & {*ids}
+    assert [one.episode for one in manifest_of(store).withdrawn] == [*gone]
+    assert asyncio.run(verify_published(StoreDestination(store), deep=True)).findings == ()
 
 
 def test_the_list_of_a_version_that_never_came_to_be_is_passed_over_and_removed() -> None:
