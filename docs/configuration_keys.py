@@ -115,7 +115,13 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
         *_all("publish", "training_rows best_of"),
     ),
-    "flows/job/publish_job.py": _all("publish", "append training_rows dialect"),
+    "flows/job/publish_job.py": (
+        *_all("publish", "append training_rows dialect"),
+        "select.where",
+    ),
+    "storage/publish/plan/choice.py": _all(
+        "select", "where max_per_task max_per_template max_per_family shares"
+    ),
     "storage/objects/s3/bucket_client.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""
@@ -127,15 +133,17 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "": (
         *_all("policy", "share temperature top_p localizer.temperature"),
         *("run.seed", "tasks.seeds", "tasks.faults", "accept.min_reward", "accept.min_scores"),
-        "browser.margin",
-        "browser.user",
+        *("browser.margin", "browser.user", "select.shares"),
         "seats.port",
     ),
     "actions": _all("limits", "steps stuck_steps"),
     "attempts": ("tasks.attempts", "publish.best_of"),
     "characters": (f"{OPTIONS}.text_limit",),
     "CSS pixels": ("browser.viewport", "browser.viewports"),
-    "episodes": ("tasks.unit_size", "limits.live_episodes", "limits.accepted"),
+    "episodes": (
+        *("tasks.unit_size", "limits.live_episodes", "limits.accepted"),
+        *_all("select", "max_per_task max_per_template max_per_family"),
+    ),
     "MiB": ("storage.shard_mb",),
     "percentage points": ("publish.fall_points",),
     "pixels": (f"{OPTIONS}.max_pixels", "browser.picture_side"),

@@ -5,7 +5,7 @@ Help needs them, so nothing heavy is loaded here.
 
 import argparse
 
-from flows.cli.flags import configuration_flags, json_flag, prefect_flag
+from flows.cli.flags import configuration_flags, json_flag, prefect_flag, where_flag
 
 
 def publish_flags(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +30,7 @@ def publish_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )
+    where_flag(parser)
     configuration_flags(parser)
     prefect_flag(parser)
     json_flag(parser)

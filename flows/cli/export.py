@@ -6,10 +6,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from flows.cli.flags import where_settings
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.job.min_reward_warnings import warn_of_stored_thresholds
-from flows.job.report_lines import unjudged_lines
+from flows.job.report_lines import left_out_lines, unjudged_lines
 from flows.job.stored_run import StoredRun, open_stored_run
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from generators.policy.dialects.registry import DEFAULT
@@ -62,6 +63,7 @@ def run(args: Arguments) -> int:
         run_id=stored.run.run_id,
         rule=stored.config.accept,
         include_rejected=_include_rejected(args),
+        section=stored.config.select,
         thoughts=None if args.thoughts is None else Thoughts(Path(args.thoughts)),
     )
     if args.json:
@@ -83,7 +85,7 @@ def _include_rejected(args: Arguments) -> bool:
 
 async def _open_tables(args: Arguments) -> tuple[StoredRun, Tables]:
     """Return the run and the tables of the version that is exported."""
-    sources = Sources(config=args.config, settings=tuple(args.settings))
+    sources = Sources(config=args.config, settings=(*args.settings, *where_settings(args.where)))
     stored = await open_stored_run(args.run, sources, os.environ)
     try:
         snapshot = await stored.lake.snapshot(args.version)
@@ -99,6 +101,7 @@ def _lines(report: ExportReport) -> list[str]:
     lines = [
         f"export   {report.to}  ({report.format} of version {report.version}; {state})",
         f"episodes {report.episodes}: {counts or 'nothing'}",
+        *left_out_lines(report.left_out),
         f"files    {report.lines} lines, {report.files} other files; {report.bytes / 1e6:.1f} MB",
     ]
     if report.counts.get("without_tokens"):

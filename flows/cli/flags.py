@@ -5,6 +5,7 @@ format; without a name, all are listed.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -78,6 +79,20 @@ def configuration_flags(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="set a key, as browser.sessions=4; VALUE is read as TOML, else taken as text",
     )
+
+
+def where_flag(parser: argparse.ArgumentParser) -> None:
+    """Add `--where`."""
+    parser.add_argument(
+        "--where",
+        metavar="SQL",
+        help='only the episodes that meet an expression, as "n_steps <= 10"; over select.where',
+    )
+
+
+def where_settings(words: str | None) -> list[str]:
+    """Return the setting that `--where` stands for; none without the flag."""
+    return [] if words is None else [f"select.where={json.dumps(words, ensure_ascii=False)}"]
 
 
 def doctor_flags(parser: argparse.ArgumentParser) -> None:
@@ -192,6 +207,7 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--thoughts", metavar="FILE", help="thoughts of `stepmill tasks rephrase RUN` to put in"
     )
+    where_flag(parser)
     configuration_flags(parser)
     json_flag(parser)
 

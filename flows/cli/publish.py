@@ -1,6 +1,7 @@
 """`stepmill publish`: write a version of a run as a dataset, or several runs as a collection."""
 
 from flows import signals
+from flows.cli.flags import where_settings
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
@@ -21,7 +22,11 @@ def run(args: Arguments) -> int:
     runs = tuple(args.runs)
     if len(runs) > 1 and args.version is not None:
         raise BadConfig("--version: names the version of one run; publish several runs one by one")
-    settings = (*args.settings, *([APPEND] if args.append or len(runs) > 1 else []))
+    settings = (
+        *args.settings,
+        *([APPEND] if args.append or len(runs) > 1 else []),
+        *where_settings(args.where),
+    )
     sources = Sources(config=args.config, settings=settings)
     reports = [signals.run(_publish(args, run, sources)) for run in runs]
     for name, report in zip(runs, reports, strict=True):

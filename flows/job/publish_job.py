@@ -31,6 +31,7 @@ from storage.objects.urls import folder, open_store
 from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.collection.append import NightSource, append
 from storage.publish.plan.manifest import COLLECTION, MANIFEST
+from storage.publish.plan.where import named_columns
 from storage.publish.publish import PublishReport, open_destination, publish
 from storage.run_file import KEY, RunFile
 
@@ -60,6 +61,7 @@ class Publisher:
                 config.accept,
                 config.publish,
                 config.storage.shard_mb,
+                config.select,
                 _renderer(config),
             )
             return await append(
@@ -72,6 +74,7 @@ class Publisher:
             to,
             terms=config.publish,
             storage=config.storage,
+            section=config.select,
             renderer=_renderer(config),
         )
 
@@ -158,13 +161,15 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
 
     Raises:
         BadConfig: nothing can be published there, the user may not, it and the run contain each
-            other, the Hub does not know the licence, or there is no such dialect.
+            other, the Hub does not know the licence, there is no such dialect, or `select.where` is no expression.
         OtherRun: the destination holds the dataset of another run.
         Unwritable: the destination cannot be written, or holds something else.
         Conflict: another program changed the dataset there.
     """
     refuse_unknown_licence(config.publish.license)
     _renderer(config)
+    if config.select.where is not None:
+        await asyncio.to_thread(named_columns, config.select.where)
     destination = open_destination(to, config.publish, config.storage)
     dataset_path, run_path = _path_of(to), _path_of(config.run.url)
     if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):

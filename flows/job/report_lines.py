@@ -1,7 +1,7 @@
 """The contents of a run, and the report of a command on it, as lines for people."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from flows.job.engine_lines import engine_lines
@@ -58,8 +58,16 @@ def publication_lines(publication: PublishReport) -> Iterator[str]:
     yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
     if publication.collection is not None:
         yield from _night_lines(publication)
+    yield from left_out_lines(publication.left_out)
     yield ""
     yield from publication.loading
+
+
+def left_out_lines(left_out: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many episodes a selection leaves out, if it leaves out any."""
+    if left_out:
+        counts = ", ".join(f"{count} by select.{key}" for key, count in left_out.items())
+        yield f"selected all but {sum(left_out.values())} episodes: {counts}"
 
 
 def _night_lines(publication: PublishReport) -> Iterator[str]:

@@ -38,7 +38,7 @@ _WORDS = ("policy", "policies")
 _SERVED = ("engine.model", "engine.revision", "engine.command", "engine.args")
 """The keys that choose the program that serves a model, and the code that it executes."""
 
-_EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
+_EXPORT = (*_BUCKET, *_RULE, "select", "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "generate": None,
@@ -55,6 +55,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "publish": (
         "storage",
         *_RULE,
+        "select",
         "publish.append",
         "publish.fall_points",
         "publish.include_rejected",

@@ -38,6 +38,7 @@ from schemas.configuration.sections import (
     TasksSection,
     VerifySection,
 )
+from schemas.configuration.select_section import SelectSection
 from schemas.errors import BadConfig
 from schemas.nearest import nearest
 from schemas.redaction import redact
@@ -74,6 +75,7 @@ class RunConfig(Record):
     verify: VerifySection = VerifySection()
     accept: AcceptSection = AcceptSection()
     storage: StorageSection = StorageSection()
+    select: SelectSection = SelectSection()
     publish: PublishSection = PublishSection()
     seats: SeatsSection = SeatsSection()
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from schemas.base import Record
 from schemas.columns import Int32, Spread
+from schemas.configuration.select_section import SelectKey
 from schemas.episodes.episode import PolicyKind, StopReason
 from schemas.verdicts.acceptance import AcceptanceStatus
 from schemas.verdicts.verdict import Acceptance
@@ -71,6 +72,9 @@ class Attempt(Record):
     """`accepted`, `rejected`, or `unjudged` if no part of the rule failed and a verdict is missing."""
     deciding_reason: str | None = None
     """The one of `rejected_because` that decided; None if it was accepted."""
+    left_out_by: SelectKey | None = None
+    """The key of the configuration's `select` by which it is no trajectory here, though it might be; None: it is
+    one, or it may be none, as it was not accepted."""
     acceptance: Annotated[Acceptance, Spread("")]
     """What the run's rule makes of it; its fields are columns, as in `trajectories`."""
 

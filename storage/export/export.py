@@ -12,6 +12,7 @@ from pathlib import Path
 
 from schemas.base import JsonObject, Record
 from schemas.configuration.sections import AcceptSection
+from schemas.configuration.select_section import SelectSection
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.export.format_factory import FORMATS
 from storage.export.output_folder import OutputFolder
@@ -44,6 +45,8 @@ class ExportReport(Record):
     """Episodes read."""
     unjudged: int
     """Episodes of the version that lack a verdict that the rule asks for."""
+    left_out: dict[str, int]
+    """Episodes that each key of the selection leaves out; empty: none."""
     counts: dict[str, int]
     """The format's own counts."""
     lines: int
@@ -64,12 +67,15 @@ def export(
     run_id: str,
     rule: AcceptSection,
     include_rejected: bool = False,
+    section: SelectSection | None = None,
     thoughts: Thoughts | None = None,
 ) -> ExportReport:
     """Write the episodes that a version publishes to the folder `to`; `thoughts` stand in place of their own.
 
+    `section` selects among them; None: all.
+
     Raises:
-        BadConfig: the folder is a run's, or a thought is of another step.
+        BadConfig: the folder is a run's, a thought is of another step, or the selection selects nothing.
         NotFound: the version has no episodes.
         OtherRun: the folder holds another export.
         Unwritable: the folder holds something else, or cannot be written.
@@ -85,6 +91,7 @@ def export(
         "rule": rule.model_dump(mode="json"),
         "include_rejected": include_rejected,
         "layout": LAYOUT,
+        **({"select": section.stated} if section and section.stated else {}),
         **({"plugin": plugin.origin} if plugin else {}),
         **({"thoughts": thoughts.sha256} if thoughts else {}),
     }
@@ -92,7 +99,7 @@ def export(
     manifest = folder.find_existing()
     written = manifest is None
     with table_errors(f"version {tables.version} of the run"):
-        selection = select(tables, rule, include_rejected=include_rejected)
+        selection = select(tables, rule, include_rejected=include_rejected, section=section)
     if manifest is None:
         with table_errors(f"version {tables.version} of the run"):
             reader = EpisodeReader(tables)
@@ -110,6 +117,7 @@ def export(
         version=tables.version,
         episodes=manifest.episodes,
         unjudged=selection.count(AcceptanceStatus.UNJUDGED),
+        left_out=dict(selection.left_out),
         counts=manifest.counts,
         lines=sum(file.lines for file in manifest.lines),
         files=manifest.files,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from schemas.base import Record, sha256_hex
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
+from schemas.configuration.select_section import SelectSection
 from schemas.errors import Unwritable
 from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.acceptance import AcceptanceStatus
@@ -79,6 +80,8 @@ class PublishReport(Record):
     """The number of this run's night in the collection; None: the dataset of one run."""
     added: Mapping[str, int] = {}
     """Rows of this run in the collection, by config; empty: the dataset of one run."""
+    left_out: Mapping[str, int] = {}
+    """Episodes that each key of the selection leaves out; empty: none."""
     copies: int = 0
     """Episodes left out as copies of trajectories of other nights."""
     held_back: int = 0
@@ -131,16 +134,18 @@ async def publish(
     *,
     terms: PublishSection,
     storage: StorageSection,
+    section: SelectSection | None = None,
     renderer: Renderer | None = None,
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish the episodes of `snapshot` that `rule` accepts to the destination at `to`.
 
-    `renderer` knows the dialect of the training rows; without one none are published.
+    `section` selects among them; None: all. `renderer` knows the dialect of the training rows; without one none are
+    published.
 
     Raises:
-        BadConfig: nothing can be published to `to`, the credentials do not allow it, or the Hub does not
-            know the licence.
+        BadConfig: nothing can be published to `to`, the credentials do not allow it, the Hub does not know the
+            licence, or the selection selects nothing.
         NotFound: the version has no episodes.
         OtherRun: the destination holds the dataset of another run.
         Unwritable: the destination holds something else, or cannot be written.
@@ -155,6 +160,7 @@ async def publish(
         destination,
         terms=terms,
         shard_mb=storage.shard_mb,
+        section=section,
         renderer=renderer,
         progress=progress,
     )
@@ -168,6 +174,7 @@ async def publish_to(
     *,
     terms: PublishSection,
     shard_mb: int,
+    section: SelectSection | None = None,
     renderer: Renderer | None = None,
     progress: Progress | None = None,
 ) -> PublishReport:
@@ -187,6 +194,7 @@ async def publish_to(
         shard_bytes=shard_mb * MEGABYTE,
         training=training_terms(terms, renderer),
         withdrawn={one.episode for one in withdrawn},
+        section=section,
     )
 
     await record_splits(snapshot, plan)
@@ -232,19 +240,26 @@ def plan_version(
     training: TrainingTerms | None,
     before: PublishedBefore | None = None,
     withdrawn: Collection[str] = (),
+    section: SelectSection | None = None,
 ) -> PublishPlan:
     """Return the files of a run's version; `before` is what other nights of a collection published.
 
-    Episodes of `withdrawn` are in none of them.
+    Episodes of `withdrawn` are in none of them, and `section` selects which others are published.
 
     Raises:
+        BadConfig: the selection cannot be evaluated, or selects nothing.
         NotFound: the version has no episodes.
         Damaged: the tables are not complete.
         BadTasks: the run was planned with another split of a template.
     """
     with table_errors(f"version {tables.version} of the run"):
         selection = select(
-            tables, rule, include_rejected=include_rejected, before=before, withdrawn=withdrawn
+            tables,
+            rule,
+            include_rejected=include_rejected,
+            before=before,
+            withdrawn=withdrawn,
+            section=section,
         )
         return plan_files(
             tables, selection, run_id=run_id, shard_bytes=shard_bytes, training=training
@@ -310,4 +325,5 @@ def _report(plan: PublishPlan, applied: Applied, destination: Destination) -> Pu
         put=applied.put,
         deleted=applied.deleted,
         loading=tuple(loading_lines(applied.files, destination.local_name)),
+        left_out=plan.selection.left_out,
     )

@@ -20,9 +20,10 @@ from schemas.errors import BadConfig, BadTasks, Unwritable
 from schemas.verdicts.full_episode import FullEpisode
 from storage.objects.durable_files import write_file
 from storage.objects.urls import folder, is_bucket
+from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.rows import Tables, open_tables, table_errors
-from storage.publish.plan.selection import Candidate, Selection, select
+from storage.publish.plan.selection import Selection, select
 
 PROGRAMS = {".sh", ".py"}
 """The suffixes of files that are programs."""

@@ -25,6 +25,7 @@ from storage.publish.card.escape import bibtex, markdown
 from storage.publish.card.filmstrip import Film, film_lines
 from storage.publish.card.limits import languages, limit_lines
 from storage.publish.card.loading import DatasetName, front_matter, loading_lines
+from storage.publish.card.selection_text import selection_lines
 from storage.publish.card.survey import Survey
 from storage.publish.card.words_text import words_lines
 from storage.publish.card.yields import policy_lines, template_lines, template_yields
@@ -132,7 +133,10 @@ def _text(facts: CardFacts) -> Iterator[str]:
     sections = {
         "Load it": ["```python", *loading_lines(facts.files, facts.name), "```"],
         "What it holds": [*_contents(facts.plan, facts.files), *withdrawn_lines(facts.withdrawn)],
-        "What was accepted": acceptance_lines(selection, facts.rule),
+        "What was accepted": [
+            *acceptance_lines(selection, facts.rule),
+            *selection_lines(selection),
+        ],
         "What that proves, and what not": proof_lines(selection, facts.rule),
         "Who acted": policy_lines(selection, counts),
         "Yield by template, worst first": _yields(selection),

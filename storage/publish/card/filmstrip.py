@@ -20,9 +20,10 @@ from schemas.episodes.action import ACTION, Action, NoAction, action_columns
 from schemas.tables.tables import Row
 from storage.publish.card.escape import markdown, visible
 from storage.publish.card.survey import Viewport
+from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.rows import RowRequest, Tables, check_pictures, read_rows
-from storage.publish.plan.selection import Candidate, Selection
+from storage.publish.plan.selection import Selection
 
 MAX_FRAMES = 8
 """The maximum number of pictures in the strip."""

@@ -15,7 +15,8 @@ from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.publish.card.columns import member_docs
 from storage.publish.card.escape import markdown
 from storage.publish.card.survey import Actor, Survey
-from storage.publish.plan.selection import Candidate, Selection
+from storage.publish.plan.candidate import Candidate
+from storage.publish.plan.selection import Selection
 
 MAX_TEMPLATES = 500
 """The maximum number of templates in the yield table, the lowest yield first."""

@@ -10,9 +10,10 @@ import asyncio
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from schemas.configuration.sections import AcceptSection, PublishSection
+from schemas.configuration.select_section import SelectKey, SelectSection
 from schemas.errors import BadConfig, Conflict, Unfinished, Unwritable
 from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.acceptance import AcceptanceStatus
@@ -32,6 +33,7 @@ from storage.publish.collection.versions import (
 )
 from storage.publish.destinations.ownership import MARK, OwnedListing
 from storage.publish.destinations.protocol import Destination, is_version
+from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.manifest import (
     COLLECTION,
@@ -45,7 +47,7 @@ from storage.publish.plan.manifest import (
 from storage.publish.plan.plan import PublishPlan
 from storage.publish.plan.published_before import PublishedBefore
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables
-from storage.publish.plan.selection import Candidate
+from storage.publish.plan.selection import Selection
 from storage.publish.publish import (
     PublishReport,
     plan_version,
@@ -75,6 +77,8 @@ class NightSource:
     """Licence, training rows, and what else is published."""
     shard_mb: int
     """The size above which a file is split, MiB."""
+    section: SelectSection = field(default_factory=SelectSection)
+    """What is selected of its episodes."""
     renderer: Renderer | None = None
     """The dialect of its training rows; None: none are published."""
 
@@ -86,7 +90,7 @@ async def append(
 
     Raises:
         BadConfig: the collection has another licence, a newer version of the run, or columns that this version of
-            the program does not know.
+            the program does not know; or the selection selects nothing.
         BadTasks: the run was planned with another split of a template than it is published in.
         NotFound: the version has no episodes.
         OtherRun: the place holds the dataset of one run.
@@ -162,6 +166,7 @@ class _Append:
             training=training_terms(source.terms, source.renderer),
             before=before,
             withdrawn={one.episode for one in there.withdrawn} if there else (),
+            section=source.section,
         )
 
     def _night(self, existing: OwnedListing, plan: PublishPlan, before: PublishedBefore) -> Night:
@@ -192,6 +197,9 @@ class _Append:
             policies=_tallies(made, lambda one: one.policy),
             sites={k: n for k, n in sorted(selection.origins["site"].items()) if k},
             splits=dict(sorted(selection.splits.by_template.items())),
+            select=selection.section.stated,
+            left_out=selection.left_out,
+            capped=_capped(selection),
             index=index_file(self._run_id, index, rows=_count_published(plan), night=number),
             withdrawn=known.withdrawn if known else 0,
             hours=round(selection.seconds / 3_600, 6),
@@ -302,7 +310,18 @@ class _Append:
             copies=night.copies,
             held_back=night.held_back,
             warnings=tuple(falls(_nights(existing), night, self._source.terms.fall_points)),
+            left_out=night.left_out,
         )
+
+
+def _capped(selection: Selection) -> Mapping[str, int]:
+    """Return how many episodes of each template passed the caps."""
+    counts = Counter(
+        one.template_id
+        for one in selection.candidates
+        if selection.publishes(one) or one.left_out_by is SelectKey.SHARES
+    )
+    return dict(sorted(counts.items()))
 
 
 def _nights(existing: OwnedListing) -> tuple[Night, ...]:

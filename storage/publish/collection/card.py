@@ -21,6 +21,7 @@ from storage.publish.card.contact_sheet import sheet_lines
 from storage.publish.card.escape import markdown
 from storage.publish.card.filmstrip import Film, film_lines
 from storage.publish.card.loading import DatasetName, front_matter
+from storage.publish.card.selection_text import words_lines
 from storage.publish.card.yields import Yield, template_lines, worst_first
 from storage.publish.collection.versions import loading_of
 from storage.publish.plan.manifest import (
@@ -149,9 +150,9 @@ def _night_lines(facts: CollectionFacts) -> Iterator[str]:
     yield "The yield is the share of accepted episodes among those that were judged to the end, with Wilson's interval of"
     yield "95 %. Copies of trajectories of other nights, and episodes of tasks that another split shows, are left out."
     yield ""
-    counts = "trajectories | copies | held back | withdrawn | episodes | accepted | rejected | not judged"
+    counts = "trajectories | copies | held back | not selected | withdrawn | episodes | accepted | rejected | not judged"
     yield f"| night | run | begun | {counts} | yield | 95 % interval |"
-    yield f"|---|---|---|{'---:|' * 9}---|"
+    yield f"|---|---|---|{'---:|' * 10}---|"
     shown, lines = facts.nights[-MAX_NIGHTS:], list[str]()
     if len(shown) < len(facts.nights):
         lines.append(
@@ -170,7 +171,16 @@ def _row(title: str, nights: Sequence[Night], *, name: str = "", begun: str = ""
     sums = [
         sum(counts)
         for counts in zip(
-            *((one.published, one.copies, one.held_back, one.withdrawn) for one in nights),
+            *(
+                (
+                    one.published,
+                    one.copies,
+                    one.held_back,
+                    sum(one.left_out.values()),
+                    one.withdrawn,
+                )
+                for one in nights
+            ),
             strict=True,
         )
     ]
@@ -192,10 +202,26 @@ def _rules(facts: CollectionFacts) -> Iterator[str]:
         whose = "" if len(rules) == 1 else f" in night {', '.join(str(n.number) for n in nights)}"
         yield f"An episode is accepted{whose} when these verifiers passed it: {names or 'none'}; a raw reward of"
         yield f"{rule.get('min_reward')} or more counts as success."
+    yield from _selections(facts)
     if any(night.include_rejected for night in facts.nights):
         yield "Episodes that were not accepted have trajectories here too: see `accepted` and `rejected_because`."
     else:
         yield "Only the accepted ones have trajectories and steps here; `attempts` has a row for each."
+
+
+def _selections(facts: CollectionFacts) -> Iterator[str]:
+    """Yield the words by which nights were selected, those of equal words together."""
+    words: dict[str, list[Night]] = {}
+    for night in facts.nights:
+        if night.select:
+            words.setdefault(canonical_json(night.select), []).append(night)
+    for nights in words.values():
+        numbers = ", ".join(str(night.number) for night in nights)
+        left_out = sum(sum(night.left_out.values()) for night in nights)
+        yield ""
+        yield f"Of the episodes of night {numbers} that might have trajectories here {left_out:,} were left out by a"
+        yield "selection, and `left_out_by` of `attempts` says by which of its words:"
+        yield from words_lines(nights[0].select)
 
 
 def _yields(facts: CollectionFacts) -> Iterator[str]:

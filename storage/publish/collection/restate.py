@@ -112,6 +112,7 @@ def _manifest(state: Contents, there: Manifest | None, files: Sequence[Published
         version=state.version,
         rule=last.rule,
         include_rejected=last.include_rejected,
+        select=last.select,
         counts=_counts(tally, rows),
         files=tuple(sorted(files, key=lambda file: file.path)),
         empty=tuple(sorted(state.empty)),

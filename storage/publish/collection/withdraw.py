@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from schemas.base import Record, content_hash
+from schemas.configuration.select_section import SelectKey
 from schemas.errors import Conflict, NotFound, Unfinished, Unwritable
 from schemas.tables.tables import to_row
 from storage.lake.parquet_writer import shards
@@ -50,6 +51,9 @@ from storage.publish.plan.manifest import (
 
 MAX_TRIES = 20
 """How often a withdrawal begins anew because a publication ended meanwhile."""
+
+_LEFT_OUT_BY = "left_out_by"
+"""The column that says what of a selection left an attempt out; datasets of earlier versions lack it."""
 
 _OWNERS = ("episode_id", "chosen_episode_id", "rejected_episode_id")
 """The columns that name the episode of a row; a row with two of them is of both."""
@@ -164,7 +168,8 @@ class _Withdrawing:
         for file in there.files:
             if file.config == "attempts" and new:
                 data = await self._destination.read(file.path)
-                table = pq.read_table(io.BytesIO(data), columns=[*_ATTEMPT_COLUMNS])
+                source = pq.ParquetFile(io.BytesIO(data))
+                table = source.read(columns=[*_ATTEMPT_COLUMNS, _LEFT_OUT_BY])
                 by_place[file.night, file.split] += table.to_pylist()
         for place, rows in by_place.items():
             gone = [row | {"night": place[0]} for row in rows if row["episode_id"] in new]
@@ -261,7 +266,7 @@ class _Withdrawing:
         if not own:
             return night
         table = pq.read_table(io.BytesIO(await self._destination.read(night.index.path)))
-        published = {*table["episode_id"].to_pylist()} & {*gone}
+        published = set(map(str, table["episode_id"].to_pylist())) & {*gone}
         table = _without(table.select(INDEX_SCHEMA.names), gone)
         data = index_bytes(table.cast(INDEX_SCHEMA))
         index = index_file(night.run, data, rows=table.num_rows, night=night.number)
@@ -270,9 +275,15 @@ class _Withdrawing:
             update={
                 "added": version,
                 "published": night.published - len(published),
+                "left_out": _fewer(night.left_out, [row.get(_LEFT_OUT_BY) for row in own]),
+                "capped": _fewer(
+                    night.capped, [row["template_id"] for row in own if _counts(row, published)]
+                ),
                 "templates": _less(night.templates, own, "template_id"),
                 "policies": _less(night.policies, own, "policy"),
-                "sites": _less_sites(night.sites, [r for r in own if r["episode_id"] in published]),
+                "sites": _fewer(
+                    night.sites, [row["site"] for row in own if row["episode_id"] in published]
+                ),
                 "index": index,
                 "withdrawn": night.withdrawn + len(own),
             }
@@ -377,7 +388,12 @@ def _less(
     return {key: tally for key, tally in left.items() if tally.total}
 
 
-def _less_sites(sites: Mapping[str, int], gone: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the trajectories by site without some."""
-    counts = Counter(row["site"] for row in gone)
-    return {name: left for name, count in sites.items() if (left := count - counts[name])}
+def _fewer(counts: Mapping[str, int], gone: Sequence[str | None]) -> dict[str, int]:
+    """Return counts by name without some, of which those without a name were never counted."""
+    less = Counter(gone)
+    return {name: left for name, count in counts.items() if (left := count - less[name])}
+
+
+def _counts(row: Mapping[str, Any], published: Collection[str]) -> bool:
+    """Return whether the caps of a selection count an attempt."""
+    return row["episode_id"] in published or row.get(_LEFT_OUT_BY) == SelectKey.SHARES

@@ -19,11 +19,11 @@ from schemas.proportion import wilson
 from schemas.tables.published import Result, pass_at_k
 from schemas.tables.tables import Row, arrow_schema, to_row
 from schemas.tables.training_renderer import Renderer
-from schemas.verdicts.acceptance import deciding_reason
 from schemas.verdicts.step_label import StepLabel
 from storage.lake.parquet_writer import Shard, shards
 from storage.lake.row_batch import picture_columns
 from storage.objects.temp_object import Draft
+from storage.publish.plan.candidate import Candidate, judged_row
 from storage.publish.plan.config_columns import TRAINING_CONFIGS, config_schema, row_bytes
 from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.plan import PlannedFile
@@ -36,7 +36,6 @@ from storage.publish.plan.rows import (
     read_rows,
     table_errors,
 )
-from storage.publish.plan.selection import Candidate
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker
 
@@ -218,20 +217,9 @@ def _judged_episodes(
             raise Damaged(
                 f"version {tables.version}: an episode has more than one row in `episodes`"
             )
-        columns = pa.Table.from_pylist([_judged_row(c) for c in judged], schema=added)
+        columns = pa.Table.from_pylist([judged_row(c) for c in judged], schema=added)
         both = {name: part[name] for part in (table, columns) for name in part.column_names}
         yield pa.Table.from_arrays([both[name] for name in schema.names], schema=schema)
-
-
-def _judged_row(candidate: Candidate) -> Row:
-    """Return the columns of an episode that come from verdicts, and its template."""
-    reasons = candidate.acceptance.rejected_because
-    return to_row(candidate.acceptance) | {
-        "template_id": candidate.template_id,
-        "success": candidate.success,
-        "status": candidate.status.value,
-        "deciding_reason": deciding_reason(reasons) if reasons else None,
-    }
 
 
 class Outcome(NamedTuple):

@@ -17,7 +17,7 @@ from schemas.tables.tables import (
     trajectory_schema,
 )
 from storage.lake.row_batch import picture_columns
-from storage.publish.plan.selection import Candidate
+from storage.publish.plan.candidate import Candidate
 from storage.publish.training.schema import row_schema
 
 TRAINING_CONFIGS = tuple(kind.value for kind in RowKind)
@@ -93,7 +93,10 @@ def judgement(config: str, episode: Candidate) -> list[object]:
     decided: Mapping[str, list[object]] = {
         "trajectories": [columns, sketch],
         "steps": [] if episode.labels is None else labels,
-        "attempts": [columns, sketch, episode.status, episode.success],
+        "attempts": [
+            *(columns, sketch, episode.status, episode.success),
+            *([episode.left_out_by] if episode.left_out_by else []),
+        ],
         "results": [episode.acceptance.accepted, episode.success],
         "verdicts": [episode.verdicts_hash],
     }

@@ -13,8 +13,8 @@ from schemas.tables.tables import Row, arrow_schema, from_row
 from schemas.tasks.task import Task
 from schemas.verdicts.full_episode import FullEpisode
 from storage.lake.readers import build_episode, read_prompts, rows_by_episode
+from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
-from storage.publish.plan.selection import Candidate
 
 _PIECE_EPISODES = 64
 

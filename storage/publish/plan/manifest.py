@@ -133,6 +133,13 @@ class Night(Record):
     """Its trajectories by site."""
     splits: Mapping[str, str]
     """The split of each template."""
+    select: JsonObject = Field(default_factory=dict)
+    """What was selected of its episodes: the keys of the configuration's `select`; empty: all."""
+    left_out: Mapping[str, int] = {}
+    """Episodes that each key of the selection leaves out of its trajectories."""
+    capped: Mapping[str, int] = {}
+    """Its episodes by template that the caps of other nights count: its trajectories, and those that only the shares
+    of its mixture leave out."""
     index: PublishedFile
     """The file by which later nights find what they repeat."""
     withdrawn: int = Field(default=0, ge=0)
@@ -213,6 +220,9 @@ class Manifest(Record):
     """Files of earlier versions of a collection that this one has no more; compaction removes them."""
     columns: Mapping[str, tuple[str, ...]] = {}
     """The columns of each config of a collection, those of its newest files; empty for the dataset of one run."""
+    select: JsonObject = Field(default_factory=dict)
+    """What was selected of the episodes: the keys of the configuration's `select`, in a collection those of the night
+    that came last; empty: all."""
     withdrawn: tuple[Withdrawal, ...] = ()
     """The episodes that were withdrawn, in the order in which that was asked for."""
 
@@ -227,7 +237,7 @@ class Manifest(Record):
         return self.model_dump_json(indent=2, exclude=left_out).encode() + b"\n"
 
 
-_OF_COLLECTIONS = ("nights", "former", "columns", "withdrawn")
+_OF_COLLECTIONS = ("nights", "former", "columns", "select", "withdrawn")
 
 
 def read_manifest(data: bytes, where: str) -> Manifest:
@@ -273,6 +283,7 @@ def make_manifest(
         ),
         files=tuple(sorted(files, key=lambda file: file.path)),
         empty=tuple(file.recipe for file in plan.files if file.recipe not in built),
+        select=chosen.section.stated,
         withdrawn=tuple(withdrawn),
     )
 

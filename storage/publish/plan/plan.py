@@ -23,6 +23,7 @@ from schemas.base import content_hash
 from schemas.configuration.sections import RowKind
 from schemas.tables.training_renderer import Renderer
 from schemas.tasks.task import SPLITS
+from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.config_columns import (
     DATASET_CONFIGS,
     TASK_BYTES,
@@ -32,7 +33,7 @@ from storage.publish.plan.config_columns import (
     row_bytes,
 )
 from storage.publish.plan.rows import Tables
-from storage.publish.plan.selection import Candidate, Selection
+from storage.publish.plan.selection import Selection
 
 _OF_EVERY_ATTEMPT = ("attempts", "verdicts")
 """Configs with rows of every episode, published or not."""
@@ -173,7 +174,7 @@ def plan_files(
             files += [_planned_file(group, 0, ids=sorted(ids))] if ids else []
         else:
             best = None if training is None else training.best_of
-            learnt = _best_attempts(members[split], best)
+            learnt = _best_attempts([*filter(selection.publishes, members[split])], best)
             files += _episode_files(group, members[split], selection, owners, learnt)
     return PublishPlan(
         run_id=run_id,

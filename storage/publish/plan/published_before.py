@@ -44,6 +44,8 @@ class PublishedBefore:
     """The split in which each key is shown, by its hash."""
     sketches: pa.Table | None = None
     """`episode_id` and `sketch` of each trajectory; None without any."""
+    capped: Mapping[str, int] = field(default_factory=dict)
+    """How many episodes of each template count for the caps of a selection, in all other nights."""
     later: "PublishedBefore | None" = None
     """What the nights after the one that is renewed published; None: a new night."""
     own_episodes: AbstractSet[str] = frozenset()

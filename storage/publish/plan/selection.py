@@ -8,8 +8,8 @@ however the tables were compacted.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from sys import intern
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.configuration.sections import AcceptSection
+from schemas.configuration.select_section import SelectKey, SelectSection
 from schemas.episodes.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.tables.tables import arrow_schema
@@ -29,8 +30,8 @@ from schemas.verdicts.acceptance import (
     RunJudgement,
     accept_all,
 )
-from schemas.verdicts.step_label import StepLabel
-from schemas.verdicts.verdict import Acceptance
+from storage.publish.plan.candidate import Candidate
+from storage.publish.plan.choice import choose
 from storage.publish.plan.published_before import PublishedBefore
 from storage.publish.plan.rows import Tables, row_dicts
 from storage.publish.plan.splits import Splits, published_splits
@@ -71,52 +72,6 @@ _EPISODE_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A committed episode as publication sees it."""
-
-    episode_id: str
-    """The episode's id."""
-    unit_id: str
-    """The unit it was committed with."""
-    task_id: str
-    """The task attempted."""
-    attempt: int
-    """The number of the attempt."""
-    template_id: str
-    """The task's template."""
-    policy: str
-    """The policy's name."""
-    policy_kind: str
-    """The kind of the policy."""
-    model: str | None
-    """The model's name; None without a model."""
-    trainable: bool
-    """Whether it did not fail for reasons outside the policy."""
-    content_sha256: str
-    """Hash over its step rows."""
-    prompt_sha256: str | None
-    """Hash of its system prompt; None without one."""
-    n_steps: int
-    """Actions taken."""
-    whole: bool
-    """Whether it must have one step more than actions; False if it failed before its end."""
-    picture_bytes: int
-    """Estimated size of one of its pictures, from the viewport."""
-    status: AcceptanceStatus
-    """Its status under the rule."""
-    acceptance: Acceptance
-    """The columns with the rule's result."""
-    labels: tuple[StepLabel, ...] | None
-    """The label of each of its actions; None if `steps` has not judged it."""
-    success: bool | None
-    """Whether the site reported success; None if no verifier judged it."""
-    verdicts_hash: str | None
-    """Hash over its verdicts, with the evidence that becomes columns; None without a verdict."""
-    unit_ended_at: datetime
-    """When the last episode of its unit ended."""
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """All committed episodes of a version, in the order of publication."""
 
@@ -130,6 +85,8 @@ class Selection:
     """By column of `ORIGINS`: the number of published episodes with each value, empty for None."""
     judges: Counter[tuple[str, str]]
     """The number of published episodes that each version of a verifier judged, where its verdict counts."""
+    section: SelectSection
+    """What may be published of the episodes."""
     seconds: float = 0.0
     """Seconds from the start of the first episode to the end of the last one."""
 
@@ -140,6 +97,10 @@ class Selection:
 
     def publishes(self, candidate: Candidate) -> bool:
         """Return whether `candidate` is published."""
+        return candidate.left_out_by is None and self.may_publish(candidate)
+
+    def may_publish(self, candidate: Candidate) -> bool:
+        """Return whether `candidate` is published if the selection does not leave it out."""
         wanted = self.include_rejected or candidate.acceptance.accepted
         return wanted and not self.leaves_out(candidate)
 
@@ -150,6 +111,12 @@ class Selection:
     def count(self, status: AcceptanceStatus) -> int:
         """Return how many episodes have a status."""
         return sum(item.status is status for item in self.candidates)
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """The number of episodes that each key of the selection leaves out, without those that leave out none."""
+        counts = Counter(one.left_out_by for one in self.candidates if one.left_out_by is not None)
+        return {key.value: counts[key] for key in SelectKey if counts[key]}
 
     def statuses_by_template(self) -> list[tuple[str, Counter[AcceptanceStatus]]]:
         """Return the number of episodes by status for each template, the lowest yield first."""
@@ -169,13 +136,16 @@ def select(
     include_rejected: bool,
     before: PublishedBefore | None = None,
     withdrawn: Collection[str] = (),
+    section: SelectSection | None = None,
 ) -> Selection:
     """Return every episode of `tables` with the result of `rule`, in publication order.
 
     `before` is what the other nights of a collection published; None: the dataset is that of one run. Episodes of
-    `withdrawn` are left out, and those that were withdrawn from the run, as if they had never been made.
+    `withdrawn` are left out, and those that were withdrawn from the run, as if they had never been made. `section`
+    selects among those that may be published; None: all of them.
 
     Raises:
+        BadConfig: the selection cannot be evaluated, or selects nothing.
         NotFound: the version has no episodes.
         Damaged: an episode's task has no row.
         BadTasks: two versions of the registry of splits disagree on the split of a template.
@@ -197,30 +167,51 @@ def select(
     judgements = before.judge(rule, accept_all(rule, chain(unknown, known)))
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in row_dicts(ends)}
-    origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
-    judges: Counter[tuple[str, str]] = Counter()
-    candidates = []
-    for row in row_dicts(table):
-        template_id = templates[row["episode_id"]]
-        judgement = judgements[row["episode_id"]]
-        verdicts = judged.get(row["episode_id"], Judged())
-        candidates.append(
-            _candidate(row, template_id, judgement, verdicts.content_hash, ended[row["unit_id"]])
+    candidates = [
+        _candidate(
+            row,
+            templates[row["episode_id"]],
+            judgements[row["episode_id"]],
+            judged.get(row["episode_id"], Judged()),
+            ended[row["unit_id"]],
         )
-        is_published = include_rejected or judgement.acceptance.accepted
-        if is_published and row["task_id"] not in splits.held_back:
-            for name in ORIGINS:
-                origins[name]["" if row[name] is None else str(row[name])] += 1
-            judges.update(verdicts.judges)
+        for row in row_dicts(table)
+    ]
     candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
-    return Selection(
+    every = Selection(
         tuple(candidates),
         include_rejected=include_rejected,
         splits=splits,
-        origins=origins,
-        judges=judges,
         seconds=_span(table),
+        origins={name: Counter() for name in ORIGINS},
+        judges=Counter(),
+        section=section or SelectSection(),
     )
+    left_out = choose(
+        tables, [*filter(every.may_publish, candidates)], every.section, before.capped
+    )
+    chosen = replace(every, candidates=tuple(_without(candidates, left_out)))
+    _count(chosen, table, judged)
+    return chosen
+
+
+def _without(
+    candidates: Iterable[Candidate], left_out: Mapping[str, SelectKey]
+) -> Iterator[Candidate]:
+    """Yield the candidates, those that are left out with what does so."""
+    for one in candidates:
+        key = left_out.get(one.episode_id)
+        yield one if key is None else replace(one, left_out_by=key)
+
+
+def _count(selection: Selection, episodes: pa.Table, judged: Mapping[str, Judged]) -> None:
+    """Count where the published episodes come from, and who judged them."""
+    published = {one.episode_id for one in selection.published}
+    for row in row_dicts(episodes):
+        if row["episode_id"] in published:
+            for name in ORIGINS:
+                selection.origins[name]["" if row[name] is None else str(row[name])] += 1
+            selection.judges.update(judged.get(row["episode_id"], Judged()).judges)
 
 
 def _episodes_of(tables: Tables, withdrawn: Collection[str]) -> pa.Table:
@@ -283,7 +274,7 @@ def _candidate(
     row: Mapping[str, Any],
     template_id: str,
     judgement: RunJudgement,
-    verdicts_hash: str | None,
+    judged: Judged,
     unit_ended_at: datetime,
 ) -> Candidate:
     pixels = row["viewport_width"] * row["viewport_height"] * row["device_scale_factor"] ** 2
@@ -293,6 +284,7 @@ def _candidate(
         task_id=row["task_id"],
         attempt=row["attempt"],
         template_id=template_id,
+        site=intern(row["site"]),
         policy=intern(row["policy"]),
         policy_kind=intern(row["policy_kind"]),
         model=None if row["model"] is None else intern(row["model"]),
@@ -306,6 +298,7 @@ def _candidate(
         acceptance=judgement.acceptance,
         labels=judgement.labels,
         success=judgement.success,
-        verdicts_hash=verdicts_hash,
+        verdicts_hash=judged.content_hash,
+        statuses=judged.statuses,
         unit_ended_at=unit_ended_at,
     )

@@ -29,6 +29,8 @@ class Judged(NamedTuple):
 
     judges: frozenset[tuple[str, str]] = frozenset()
     """The version of each verifier whose verdict counts."""
+    statuses: frozenset[tuple[str, str]] = frozenset()
+    """Of each verifier whose verdict counts, its name and the status."""
     content_hash: str | None = None
     """Hash over all verdicts, with the evidence that becomes columns; None without a verdict."""
 
@@ -52,8 +54,11 @@ def judged_episodes(
         verdicts = tuple(from_row(Verdict, row) for row in rows)
         latest = latest_verdicts(verdicts).values()
         judges = frozenset((verdict.verifier, verdict.verifier_version) for verdict in latest)
+        statuses = frozenset((verdict.verifier, verdict.status.value) for verdict in latest)
         digest = content_hash([[str(value) for value in row.values()] for row in rows])
-        to[id_] = Judged(shared.setdefault(judges, judges), digest)
+        to[id_] = Judged(
+            shared.setdefault(judges, judges), shared.setdefault(statuses, statuses), digest
+        )
         yield JudgedEpisode(id_, owners[id_], verdicts, splits[id_])
 
 

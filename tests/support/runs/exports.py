@@ -14,6 +14,7 @@ from support.runs.memory_run import RULE, MemorySnapshot, tables_of
 
 from generators.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from schemas.base import JsonObject
+from schemas.configuration.select_section import SelectSection
 from schemas.episodes.conversation import ChatMessage, MessagePicture, Rendered, Segment
 from schemas.episodes.episode import Episode
 from schemas.tables.tables import Row
@@ -37,6 +38,7 @@ def exported(
     to: Path,
     *,
     include_rejected: bool = False,
+    section: SelectSection | None = None,
     run_id: str = RUN_ID,
 ) -> ExportReport:
     """Export a snapshot to a folder."""
@@ -47,6 +49,7 @@ def exported(
         run_id=run_id,
         rule=RULE,
         include_rejected=include_rejected,
+        section=section,
     )
 
 

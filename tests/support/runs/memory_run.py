@@ -21,6 +21,7 @@ from support.runs.unit_rows import unit_rows
 
 from schemas.configuration.config import RunConfig
 from schemas.configuration.sections import AcceptSection, PublishSection, StorageSection
+from schemas.configuration.select_section import SelectSection
 from schemas.episodes.episode import Episode, steps_sha256
 from schemas.tables.tables import Row, arrow_schema, to_row
 from schemas.tables.training_renderer import Renderer
@@ -202,6 +203,7 @@ def published(
     run_file: RunFile | None = None,
     shard_mb: int = 64,
     renderer: Renderer | None = None,
+    section: SelectSection | None = None,
     **terms: Any,
 ) -> PublishReport:
     """Publish a snapshot to a folder on these terms and wait for it; with a renderer training rows too."""
@@ -213,6 +215,7 @@ def published(
             str(to),
             terms=PublishSection(**terms),
             storage=StorageSection(shard_mb=shard_mb),
+            section=section,
             renderer=renderer,
         )
     )

@@ -24,6 +24,7 @@ from support.runs.memory_run import (
 )
 
 from schemas.configuration.sections import AcceptSection, PublishSection
+from schemas.configuration.select_section import SelectSection
 from schemas.episodes.episode import Episode
 from schemas.tables.training_renderer import Renderer
 from schemas.verdicts.novelty import Fingerprints
@@ -106,6 +107,7 @@ def add(
     *,
     rule: AcceptSection = RULE,
     renderer: Renderer | None = None,
+    section: SelectSection | None = None,
     **terms: Any,
 ) -> PublishReport:
     """Add a run to the collection in a store."""
@@ -130,6 +132,7 @@ def add_to(
         rule,
         PublishSection(append=True, **terms),
         shard_mb=64,
+        section=section or SelectSection(),
         renderer=renderer,
     )
     return asyncio.run(append(source, open_place))

@@ -12,7 +12,11 @@ from schemas.tasks.task import MAX_SEED
 def _dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
     out: dict[str, object] = {}
     for key, value in table.items():
-        nested = isinstance(value, Mapping) and key not in {"min_scores", "dialect_options"}
+        nested = isinstance(value, Mapping) and key not in {
+            "min_scores",
+            "dialect_options",
+            "shares",
+        }
         out |= _dotted(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": value}
     return out
 
@@ -106,6 +110,11 @@ OPEN = {
     "storage.endpoint_url": "http://127.0.0.1:9000",
     "storage.region": "eu",
     "storage.shard_mb": 2,
+    "select.where": "n_steps < 9",
+    "select.max_per_task": 1,
+    "select.max_per_template": 2,
+    "select.max_per_family": 3,
+    "select.shares": {"miniwob": 1.0},
     "publish.to": ["out"],
     "publish.append": True,
     "publish.fall_points": 5.0,
