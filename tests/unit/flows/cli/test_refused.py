@@ -48,6 +48,11 @@ def _refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
         (["verify.verifiers=['outcome', 'outcome']"], ["verify.verifiers", "twice"]),
         (["accept.passed=['outcom']"], ["outcom", "did you mean 'outcome'"]),
         (["accept.min_scores={judge=0.5}"], ["judge"]),
+        (["select.shares={miniwob=0.5}"], ["select.shares", "add up to 1, and these to 0.5"]),
+        (
+            ["publish.to=['out']", "select.where='lenght < 3'"],
+            ["there is no column 'lenght'; there are episode_id", "n_steps"],
+        ),
         (["policy.name=model"], ["policy.name", "model"]),
         (["policy.name=scripted"], ["policy.script"]),
         (["scale.workers=2"], ["unknown key 'scale", "no version reads [scale] any more"]),
