@@ -31,7 +31,7 @@ from storage.objects.urls import folder, open_store
 from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.collection.append import NightSource, append
 from storage.publish.plan.manifest import COLLECTION, MANIFEST
-from storage.publish.plan.where import named_columns
+from storage.publish.plan.where import columns_of_words
 from storage.publish.publish import PublishReport, open_destination, publish
 from storage.run_file import KEY, RunFile
 
@@ -169,7 +169,7 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
     refuse_unknown_licence(config.publish.license)
     _renderer(config)
     if config.select.where is not None:
-        await asyncio.to_thread(named_columns, config.select.where)
+        await asyncio.to_thread(columns_of_words, config.select.where)
     destination = open_destination(to, config.publish, config.storage)
     dataset_path, run_path = _path_of(to), _path_of(config.run.url)
     if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):

@@ -81,21 +81,16 @@ def export(
         Unwritable: the folder holds something else, or cannot be written.
         Damaged: the run's tables are not complete.
     """
-    name = str(format_.name)
-    plugin = FORMATS.plugin(name)
     made_of: JsonObject = {
-        "format": name,
-        "options": format_.options,
         "run": run_id,
         "version": tables.version,
         "rule": rule.model_dump(mode="json"),
         "include_rejected": include_rejected,
         "layout": LAYOUT,
         **({"select": section.stated} if section and section.stated else {}),
-        **({"plugin": plugin.origin} if plugin else {}),
         **({"thoughts": thoughts.sha256} if thoughts else {}),
     }
-    folder = OutputFolder(to, made_of)
+    folder = OutputFolder(to, _format_of(format_) | made_of)
     manifest = folder.find_existing()
     written = manifest is None
     with table_errors(f"version {tables.version} of the run"):
@@ -113,7 +108,7 @@ def export(
             manifest = folder.finish(episodes=episodes, counts=dict(sorted(counts.items())))
     return ExportReport(
         to=str(to),
-        format=name,
+        format=str(format_.name),
         version=tables.version,
         episodes=manifest.episodes,
         unjudged=selection.count(AcceptanceStatus.UNJUDGED),
@@ -124,6 +119,16 @@ def export(
         bytes=manifest.file_bytes + sum(file.bytes for file in manifest.lines),
         written=written,
     )
+
+
+def _format_of(format_: Format | GroupFormat) -> JsonObject:
+    """Return what an export is made of, of its format."""
+    plugin = FORMATS.plugin(str(format_.name))
+    return {
+        "format": str(format_.name),
+        "options": format_.options,
+        **({"plugin": plugin.origin} if plugin else {}),
+    }
 
 
 def _output(

@@ -199,7 +199,7 @@ class _Append:
             splits=dict(sorted(selection.splits.by_template.items())),
             select=selection.section.stated,
             left_out=selection.left_out,
-            capped=_capped(selection),
+            capped=_count_capped(selection),
             index=index_file(self._run_id, index, rows=_count_published(plan), night=number),
             withdrawn=known.withdrawn if known else 0,
             hours=round(selection.seconds / 3_600, 6),
@@ -314,7 +314,7 @@ class _Append:
         )
 
 
-def _capped(selection: Selection) -> Mapping[str, int]:
+def _count_capped(selection: Selection) -> Mapping[str, int]:
     """Return how many episodes of each template passed the caps."""
     counts = Counter(
         one.template_id

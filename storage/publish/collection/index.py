@@ -97,7 +97,7 @@ async def read_before(
     return replace(
         _before_of([night for night in nights if night.number < own.number], tables),
         splits=_splits(nights),
-        capped=_capped([night for night in nights if night is not own]),
+        capped=_count_capped([night for night in nights if night is not own]),
         later=_before_of([night for night in nights if night.number > own.number], tables),
         own_episodes={str(one) for one in mine["episode_id"].to_pylist()},
         own_tasks={str(one) for one in mine["task_id"].to_pylist()},
@@ -107,10 +107,10 @@ async def read_before(
 def _before_of(nights: Sequence[Night], tables: Mapping[int, pa.Table]) -> PublishedBefore:
     own = [tables[night.number] for night in nights]
     sketches = pa.concat_tables(own).select(["episode_id", "sketch"]) if own else None
-    return PublishedBefore(_splits(nights), _keys_by_split(own), sketches, _capped(nights))
+    return PublishedBefore(_splits(nights), _keys_by_split(own), sketches, _count_capped(nights))
 
 
-def _capped(nights: Sequence[Night]) -> Mapping[str, int]:
+def _count_capped(nights: Sequence[Night]) -> Mapping[str, int]:
     return sum((Counter(night.capped) for night in nights), Counter[str]())
 
 

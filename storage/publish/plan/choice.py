@@ -13,7 +13,7 @@ from schemas.configuration.select_section import SelectKey, SelectSection, exact
 from schemas.errors import BadConfig
 from storage.publish.plan.candidate import Candidate, family_of
 from storage.publish.plan.rows import Tables
-from storage.publish.plan.where import meeting
+from storage.publish.plan.where import find_matches
 
 _MIXED = "train"
 """The split that is mixed by shares; what is held out is there to be measured with, as it comes."""
@@ -34,7 +34,7 @@ def choose(
     """
     out: dict[str, SelectKey] = {}
     if section.where is not None:
-        met = meeting(section.where, tables, candidates)
+        met = find_matches(section.where, tables, candidates)
         out |= {c.episode_id: SelectKey.WHERE for c in candidates if c.episode_id not in met}
     caps = _Caps(section, elsewhere)
     for one in candidates:

@@ -177,9 +177,8 @@ def select(
         )
         for row in row_dicts(table)
     ]
-    candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
     every = Selection(
-        tuple(candidates),
+        tuple(sorted(candidates, key=_order)),
         include_rejected=include_rejected,
         splits=splits,
         seconds=_span(table),
@@ -187,12 +186,21 @@ def select(
         judges=Counter(),
         section=section or SelectSection(),
     )
-    left_out = choose(
-        tables, [*filter(every.may_publish, candidates)], every.section, before.capped
-    )
-    chosen = replace(every, candidates=tuple(_without(candidates, left_out)))
+    chosen = _choose(every, tables, before)
     _count(chosen, table, judged)
     return chosen
+
+
+def _order(one: Candidate) -> tuple[datetime, str, str, int]:
+    """Return what the order of publication goes by."""
+    return one.unit_ended_at, one.unit_id, one.task_id, one.attempt
+
+
+def _choose(every: Selection, tables: Tables, before: PublishedBefore) -> Selection:
+    """Return the same episodes, each with what leaves it out."""
+    offered = [*filter(every.may_publish, every.candidates)]
+    left_out = choose(tables, offered, every.section, before.capped)
+    return replace(every, candidates=tuple(_without(every.candidates, left_out)))
 
 
 def _without(

@@ -57,7 +57,7 @@ def where_schema() -> pa.Schema:
 
 
 @cache
-def named_columns(words: str) -> tuple[str, ...]:
+def columns_of_words(words: str) -> tuple[str, ...]:
     """Return the columns that the words name.
 
     Raises:
@@ -67,7 +67,7 @@ def named_columns(words: str) -> tuple[str, ...]:
     return tuple(json.loads((answer.schema.metadata or {})[b"columns"]))
 
 
-def meeting(
+def find_matches(
     words: str, tables: Tables, candidates: Sequence[Candidate], *, seconds: int = MAX_SECONDS
 ) -> set[str]:
     """Return the ids of the candidates that meet the words.
@@ -76,7 +76,7 @@ def meeting(
         BadConfig: the words are no such expression, fail on a row, take longer than `seconds`, or none of the
             candidates meets them; the error says what there is.
     """
-    names = named_columns(words)
+    names = columns_of_words(words)
     rows = _rows(tables, candidates, names)
     kept = _evaluate(words, rows, seconds=seconds)["kept"].to_pylist()
     found = {one.episode_id for one, is_kept in zip(candidates, kept, strict=True) if is_kept}
@@ -119,9 +119,11 @@ def _evaluate(words: str, table: pa.Table, *, seconds: int) -> pa.Table:
 def _rows(tables: Tables, candidates: Sequence[Candidate], names: Sequence[str]) -> pa.Table:
     """Return some columns of the candidates' rows, in their order."""
     schema = where_schema()
-    stored = _stored(tables, "episodes", "episode_id", [c.episode_id for c in candidates], names)
+    stored = _columns_for(
+        tables, "episodes", "episode_id", [c.episode_id for c in candidates], names
+    )
     of_tasks = [name for name in names if name in _OF_TASKS]
-    stored |= _stored(tables, "tasks", "task_id", [c.task_id for c in candidates], of_tasks)
+    stored |= _columns_for(tables, "tasks", "task_id", [c.task_id for c in candidates], of_tasks)
     made: dict[str, Callable[[Candidate], object]] = {
         "labels": lambda one: None if one.labels is None else [step.label for step in one.labels],
         "verdicts": lambda one: sorted(one.statuses),
@@ -140,7 +142,7 @@ def _rows(tables: Tables, candidates: Sequence[Candidate], names: Sequence[str])
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
-def _stored(
+def _columns_for(
     tables: Tables, table: str, key: str, ids: Sequence[str], names: Sequence[str]
 ) -> "dict[str, pa.ChunkedArray[Any]]":
     """Return columns of a table for some ids, in their order; those that an earlier version lacks are null."""

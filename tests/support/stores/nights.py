@@ -112,7 +112,13 @@ def add(
 ) -> PublishReport:
     """Add a run to the collection in a store."""
     return add_to(
-        lambda: StoreDestination(store), snapshot, number, rule=rule, renderer=renderer, **terms
+        lambda: StoreDestination(store),
+        snapshot,
+        number,
+        rule=rule,
+        renderer=renderer,
+        section=section,
+        **terms,
     )
 
 
@@ -123,6 +129,7 @@ def add_to(
     *,
     rule: AcceptSection = RULE,
     renderer: Renderer | None = None,
+    section: SelectSection | None = None,
     **terms: Any,
 ) -> PublishReport:
     """Add a run to the collection at a place."""

@@ -14,7 +14,7 @@ from schemas.tables.tables import record_schema
 from storage.publish.plan import where
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import select
-from storage.publish.plan.where import MAX_SECONDS, meeting, named_columns, where_schema
+from storage.publish.plan.where import MAX_SECONDS, columns_of_words, find_matches, where_schema
 from storage.publish.plan.where_program import Refused, evaluate
 
 
@@ -65,7 +65,7 @@ def test_every_column_can_be_named_and_no_other(tables: Tables) -> None:
 
     chosen = select(tables, RULE, include_rejected=True, section=SelectSection(where=words))
 
-    assert [*named_columns(words)] == columns
+    assert [*columns_of_words(words)] == columns
     assert sum(1 for _ in chosen.published) == 16
     assert {*record_schema(Attempt).names} - {*columns} == {"unit_id", "sketch", "left_out_by"}
 
@@ -134,10 +134,10 @@ SLOW = "levenshtein(repeat(template_id, 20000), repeat('b', 30000)) > 3"
 
 def test_words_that_take_for_ever_are_stopped(tables: Tables) -> None:
     chosen = [*select(tables, RULE, include_rejected=False).published]
-    named_columns(SLOW)
+    columns_of_words(SLOW)
 
     with pytest.raises(BadConfig, match="takes longer than 2 s over 10 episodes, and was stopped"):
-        meeting(SLOW, tables, chosen, seconds=2)
+        find_matches(SLOW, tables, chosen, seconds=2)
 
 
 def test_words_that_need_all_memory_are_stopped(tables: Tables) -> None:
@@ -145,7 +145,7 @@ def test_words_that_need_all_memory_are_stopped(tables: Tables) -> None:
     words = "len(range(200000000 + n_steps)) > 3"
 
     with pytest.raises(BadConfig, match=r"select\.where: .*(alloc|emory)"):
-        meeting(words, tables, chosen, seconds=MAX_SECONDS)
+        find_matches(words, tables, chosen, seconds=MAX_SECONDS)
 
 
 def test_the_date_is_that_of_the_end_in_utc() -> None:
