@@ -28,7 +28,7 @@ from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.rows import Tables, table_errors
 from storage.publish.plan.selection import select
 
-LAYOUT = 6
+LAYOUT = 7
 """Incremented when the same episodes are written differently."""
 
 
@@ -52,7 +52,7 @@ class ExportReport(Record):
     lines: int
     """Lines of all JSONL files and rows of all Parquet files."""
     files: int
-    """Pictures, documents and the card that says the types of lines."""
+    """Pictures, documents, and what tells other programs how to read the lines or rows."""
     bytes: int
     """Size of everything but the manifest."""
     written: bool
@@ -115,8 +115,8 @@ def export(
         left_out=dict(selection.left_out),
         counts=manifest.counts,
         lines=sum(file.lines for file in manifest.lines),
-        files=manifest.files,
-        bytes=manifest.file_bytes + sum(file.bytes for file in manifest.lines),
+        files=manifest.files + len(manifest.guides),
+        bytes=manifest.file_bytes + sum(manifest.listed.values()),
         written=written,
     )
 

@@ -21,9 +21,10 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 from pydantic import ValidationError
 
-from schemas.base import JsonObject, Record, canonical_json, parse_json
+from schemas.base import JsonObject, Record, canonical_json, parse_json, sha256_hex
 from schemas.errors import OtherRun, Unwritable
 from schemas.tables.tables import Row
+from storage.export.dataset_info import DATASET_INFO, TrainerColumns, dataset_info
 from storage.export.line_columns import CARD, LineColumns, columns_card
 from storage.export.protocol import File, Line, Piece, TableRow
 from storage.lake.parquet_writer import ParquetWriter, Shard
@@ -60,6 +61,17 @@ class LinesFile(Record):
     """Hash of its bytes."""
 
 
+class GuideFile(Record):
+    """A file of an export that tells a program how to read its lines or rows."""
+
+    path: str
+    """Relative to the folder."""
+    bytes: int
+    """Its size."""
+    sha256: str
+    """Hash of its bytes."""
+
+
 class ExportManifest(Record):
     """An export's `manifest.json`."""
 
@@ -71,10 +83,18 @@ class ExportManifest(Record):
     """The format's own counts."""
     lines: tuple[LinesFile, ...]
     """Every JSONL or Parquet file."""
+    guides: tuple[GuideFile, ...] = ()
+    """The card that says the types of lines, or the `dataset_info.json` of rows; empty for a format that needs none."""
     files: int
-    """Other files: pictures, documents and the card that says the types of lines."""
+    """Other files: pictures and documents."""
     file_bytes: int
     """The size of these."""
+
+    @property
+    def listed(self) -> dict[str, int]:
+        """The size of each file that it lists, by path."""
+        sizes = {file.path: file.bytes for file in self.lines}
+        return sizes | {file.path: file.bytes for file in self.guides}
 
 
 class OutputFolder:
@@ -86,6 +106,7 @@ class OutputFolder:
         self._drafts: dict[str, Draft] = {}
         self._lines: Counter[str] = Counter()
         self._columns: LineColumns | None = None
+        self._trainer: TrainerColumns | None = None
         self._tables: dict[str, ParquetWriter] = {}
         self._shards: list[LinesFile] = []
         self._files = 0
@@ -145,6 +166,7 @@ class OutputFolder:
                 self._columns = piece.columns
                 self.line(split, piece.record)
             case TableRow():
+                self._trainer = piece.trainer
                 self.row(split, piece.schema, piece.row)
 
     def line(self, split: str, record: JsonObject) -> None:
@@ -188,20 +210,31 @@ class OutputFolder:
             lines.append(
                 LinesFile(path=path, lines=self._lines[path], bytes=len(draft), sha256=draft.sha256)
             )
-        if self._columns is not None:
-            splits = [path.removesuffix(".jsonl") for path in self._drafts]
-            self.put(CARD, columns_card(self._columns, splits).encode())
         manifest = ExportManifest(
             made_of=self._made_of,
             episodes=episodes,
             counts=counts,
             lines=tuple(sorted(lines, key=lambda file: file.path)),
+            guides=tuple(self._write_guides()),
             files=self._files,
             file_bytes=self._file_bytes,
         )
         write_file(self._root / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n".encode())
         (self._root / MARK).unlink()
         return manifest
+
+    def _write_guides(self) -> Iterator[GuideFile]:
+        """Write what tells other programs how to read the lines or rows."""
+        guides: dict[str, str] = {}
+        if self._columns is not None:
+            splits = [path.removesuffix(".jsonl") for path in self._drafts]
+            guides[CARD] = columns_card(self._columns, splits)
+        if self._trainer is not None:
+            guides[DATASET_INFO] = dataset_info(self._trainer, self._tables)
+        for path, text in guides.items():
+            data = text.encode()
+            write_file(self._root / path, data)
+            yield GuideFile(path=path, bytes=len(data), sha256=sha256_hex(data))
 
     def _write_shard(self, split: str, shard: Shard) -> None:
         number = sum(file.path.startswith(f"{split}-") for file in self._shards)
@@ -255,19 +288,19 @@ class OutputFolder:
 
     def _is_complete(self, manifest: ExportManifest) -> bool:
         """Return whether the folder has every file of the manifest, by count and size."""
-        lines = {file.path: file.bytes for file in manifest.lines}
+        listed = manifest.listed
         files, size = 0, 0
         for path in self._root.rglob("*"):
             name = path.relative_to(self._root).as_posix()
             if not path.is_file() or name == MANIFEST:
                 continue
             file_size = path.stat().st_size
-            if name in lines:
-                if lines.pop(name) != file_size:
+            if name in listed:
+                if listed.pop(name) != file_size:
                     return False
             else:
                 files, size = files + 1, size + file_size
-        return not lines and (files, size) == (manifest.files, manifest.file_bytes)
+        return not listed and (files, size) == (manifest.files, manifest.file_bytes)
 
     def _refuse_other(self, made_of: object) -> None:
         mine: dict[str, object] = dict(self._made_of)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from schemas.base import JsonObject
 from schemas.tables.tables import Row
 from schemas.verdicts.full_episode import FullEpisode
+from storage.export.dataset_info import TrainerColumns
 from storage.export.line_columns import LineColumns
 
 __all__ = [
@@ -58,6 +59,8 @@ class TableRow:
     """A value for each column."""
     schema: pa.Schema
     """The columns, the same for every row of a format."""
+    trainer: TrainerColumns | None = None
+    """Where LLaMA-Factory finds them, the same for every row; None if it has no loader for such rows."""
 
 
 Piece = Line | File | TableRow

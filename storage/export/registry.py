@@ -137,6 +137,7 @@ log-probabilities where the engine gave them; one that did not is messages only,
 sft: rows that trainers load as they are, one reply each under its very prompt
 
   <split>-00000.parquet              rows, pictures included, unless --spelling says otherwise
+  dataset_info.json                  the splits by name, as LLaMA-Factory looks for them
 
 A row has the prompt twice: `prompt` and `completion` as lists of parts, and `messages` as strings in
 which `<image>` stands for a picture. Both take their pictures from `images`, in order. Words of a
@@ -153,6 +154,7 @@ be learnt gives no row, and is counted by the reason.
 preference: pairs of replies to one prompt, an accepted attempt's and a rejected one's
 
   <split>-00000.parquet              rows, pictures included
+  dataset_info.json                  as with sft
 
 The attempts at one task are compared from the first step. The first step at which two attempts act
 differently under the same prompt gives the pair. Each rejected attempt gives one pair at most, if its
@@ -165,6 +167,7 @@ are strings. This format needs --include-rejected.
 kto: rows as those of sft, with a `label` that says whether the reply is wanted
 
   <split>-00000.parquet              rows, pictures included
+  dataset_info.json                  as with sft
 
 True is a step of an accepted attempt that was of use (on_path, explores, recovery), false a step that
 the verifier `steps` labels a mistake or redundant, in any attempt. Steps of use in failed attempts give

@@ -18,6 +18,7 @@ from schemas.configuration.sections import RowKind
 from schemas.tables.tables import Row
 from schemas.tables.training_renderer import Renderer
 from storage.export.chat import data_url
+from storage.export.dataset_info import TRAINER_COLUMNS
 from storage.export.line_columns import LineColumns
 from storage.export.protocol import (
     File,
@@ -44,6 +45,7 @@ class TrainingRows(Format):
         self._maker = maker
         self._spelling = spelling
         self._schema = row_schema(maker.kind)
+        self._trainer = TRAINER_COLUMNS.get(maker.kind)
 
     @property
     @override
@@ -64,7 +66,7 @@ class TrainingRows(Format):
     def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         if self._spelling is Spelling.COLUMNS:
             for row in self._maker.rows(source, counts):
-                yield TableRow(row, self._schema)
+                yield TableRow(row, self._schema, self._trainer)
             return
         for reply, spelt, label in self._maker.spell_replies(source, counts):
             yield Line(
@@ -95,7 +97,7 @@ class Preference(GroupFormat):
     @override
     def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
         for row in self._maker.rows(group, counts):
-            yield TableRow(row, self._schema)
+            yield TableRow(row, self._schema, TRAINER_COLUMNS[RowKind.PREFERENCE])
 
 
 def _conversation(spelt: Spelt, spelling: Spelling) -> JsonObject:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from source_tree import ROOT
+
+from storage.export.dataset_info import DATASET_INFO
 
 HERE = Path(__file__).parent
 
@@ -72,6 +75,13 @@ def rows_of(trainer: Trainer, export: Path, most: int) -> list[Row]:
     return [rows[number * len(rows) // most] for number in range(most)]
 
 
+def lay_info_beside(rows: Path, like: Path) -> None:
+    """Copy the `dataset_info.json` of an export beside a file of rows, if it has one."""
+    info = like / DATASET_INFO
+    if info.exists():
+        shutil.copy(info, rows.parent)
+
+
 class Reader:
     """Hands rows to a trainer in a folder that has what the page tells people to make.
 
@@ -94,6 +104,7 @@ class Reader:
             pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), path)
         else:
             path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        lay_info_beside(path, like)
         return path
 
     def leave_out(self, words: str, *, file: str) -> None:

@@ -1,4 +1,8 @@
-"""What LLaMA-Factory makes of the rows, as the two files in `docs/training.md` set it up."""
+"""What LLaMA-Factory makes of the rows, by the files of `docs/training.md` and of the export itself.
+
+`python read_llamafactory.py ROWS MODEL_DIR [SCRIPT]`, the script for rows of two replies or of labels. A row of
+two replies gives two samples, the wanted one first.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -8,7 +12,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from reading import Seen, batches_of_one, seen, tell
+from reading import Seen, batches_of_one, command_of, seen, tell
 
 
 class Made(Exception):
@@ -22,19 +26,17 @@ def stand_in_for_sound() -> None:
     sys.modules["torchaudio"] = module
 
 
-def trainer_of(file: str, model: Path) -> Any:
-    """Do what `llamafactory-cli train` does with a file of the page, up to the training."""
-    from llamafactory.train.sft.trainer import (  # type: ignore[import-not-found]  # noqa: PLC0415
-        CustomSeq2SeqTrainer,
-    )
+def trainer_of(words: list[str], model: Path) -> Any:
+    """Do what `llamafactory-cli train` does with these words, up to the training."""
     from llamafactory.train.tuner import run_exp  # type: ignore[import-not-found]  # noqa: PLC0415
+    from transformers import Trainer  # type: ignore[import-not-found]  # noqa: PLC0415
 
     def stop(trainer: Any, **_: object) -> None:
         raise Made(trainer)
 
     # A CPU has no bfloat16 for transformers.
-    words = ["llamafactory-cli", file, f"model_name_or_path={model}", "bf16=false"]
-    with patch.object(sys, "argv", words), patch.object(CustomSeq2SeqTrainer, "train", stop):
+    words = ["llamafactory-cli", *words, f"model_name_or_path={model}", "bf16=false"]
+    with patch.object(sys, "argv", words), patch.object(Trainer, "train", stop):
         try:
             run_exp()
         except Made as made:
@@ -42,17 +44,17 @@ def trainer_of(file: str, model: Path) -> Any:
     raise AssertionError("no trainer was made")
 
 
-def read(_: Path, model: Path) -> Iterator[Seen]:
+def read(_: Path, model: Path, script: str | None = None) -> Iterator[Seen]:
     """Yield the rows, which the files name, as the collator of the trainer makes them."""
     stand_in_for_sound()
-    trainer = trainer_of("llamafactory.yaml", model)
+    words = ["llamafactory.yaml"] if script is None else command_of(script, "train")
+    trainer = trainer_of(words, model)
     for batch in batches_of_one(trainer.train_dataset, trainer.data_collator):
-        yield seen(
-            batch["input_ids"][0].tolist(),
-            batch["labels"][0].tolist(),
-            batch["image_grid_thw"].tolist(),
-            trainer.data_collator.processor,
-        )
+        samples = len(batch["input_ids"])
+        grids = batch["image_grid_thw"].chunk(samples)
+        for tokens, labels, grid in zip(batch["input_ids"], batch["labels"], grids, strict=True):
+            processor = trainer.data_collator.processor
+            yield seen(tokens.tolist(), labels.tolist(), grid.tolist(), processor)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset  # type: ignore[import-untyped] # it ships no types
-from environments import Reader, Row, Trainer, rows_of, run
+from environments import Reader, Row, Trainer, lay_info_beside, rows_of, run
 from PIL import Image
 from source_tree import ROOT
 
@@ -227,26 +227,27 @@ def test_skyrl_reads_a_hundred_rows_without_the_split_that_the_page_names(
 
 
 @pytest.mark.parametrize(
-    ("kind", "replies", "script"),
+    ("trainer", "kind", "script"),
     [
-        ("preference", ("chosen", "rejected"), "dpo_trl.py"),
-        ("kto", ("completion",), "kto_trl.py"),
+        (TRL, "preference", "dpo_trl.py"),
+        (TRL, "kto", "kto_trl.py"),
+        (LLAMA_FACTORY, "preference", "llamafactory_dpo.sh"),
+        (LLAMA_FACTORY, "kto", "llamafactory_kto.sh"),
     ],
 )
-def test_trl_prepares_each_reply_of_rows_that_compare(
-    kind: str,
-    replies: Sequence[str],
-    script: str,
-    reader: Reader,
-    exports: Callable[..., Path],
+def test_a_trainer_prepares_each_reply_of_rows_that_compare(
+    trainer: Trainer, kind: str, script: str, reader: Reader, exports: Callable[..., Path]
 ) -> None:
-    files = sorted(exports(kind, "--include-rejected").glob("*.parquet"))
+    replies = ("chosen", "rejected") if kind == "preference" else ("completion",)
+    export = exports(kind, "--include-rejected")
+    files = sorted(export.glob("train-*.parquet"))
     table = pa.concat_tables([pq.read_table(file) for file in files]).slice(0, ROWS)
     path = reader.folder / f"demo-{kind}" / "train-00000.parquet"
     path.parent.mkdir()
     pq.write_table(table, path)
+    lay_info_beside(path, export)
 
-    read = reader.ask(TRL, path, "read_trl.py", script)
+    read = reader.ask(trainer, path, f"read_{trainer.name}.py", script)
 
     rows = [row | {"completion": row[reply]} for row in table.to_pylist() for reply in replies]
     assert rows

@@ -1,5 +1,6 @@
 """An export: what it takes, where it may lie, and how it survives being killed."""
 
+import hashlib
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ from support.runs.memory_run import (
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
 from schemas.tables.tables import arrow_schema
 from storage.export.atif import Atif
+from storage.export.line_columns import CARD
 from storage.export.output_folder import MANIFEST, MARK
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers
@@ -107,9 +109,10 @@ def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
     files = {name: data for name, data in contents(tmp_path).items() if name != MANIFEST}
 
     assert report.bytes == sum(map(len, files.values()))
-    assert (
-        report.files == sum(name.endswith((".jpg", ".md")) for name in files) == manifest["files"]
-    )
+    (guide,) = manifest["guides"]
+    assert guide["path"] == CARD
+    assert guide["sha256"] == hashlib.sha256(files[CARD]).hexdigest()
+    assert manifest["files"] == sum(name.endswith(".jpg") for name in files) == report.files - 1
     assert [file["lines"] for file in manifest["lines"]] == [3, 3, 4]
     assert manifest["made_of"]["format"] == "verifiers"
     assert manifest["counts"] == {"calls": 8, "lines": 10, "trainable": 0}

@@ -21,6 +21,7 @@ from schemas.episodes.conversation import ChatMessage, MaskReason, MessagePictur
 from schemas.episodes.episode import Episode
 from schemas.tasks.expectation import Expectation
 from storage.export import output_folder
+from storage.export.dataset_info import DATASET_INFO
 from storage.export.output_folder import MANIFEST
 from storage.export.registry import Spelling
 from storage.export.training_rows import TrainingRows
@@ -83,7 +84,7 @@ def test_every_split_loads_as_a_folder_with_its_pictures_decoded(tmp_path: Path)
     }
     assert report.counts == {"rows": 20}
     assert report.lines == 20
-    assert report.files == 0
+    assert report.files == 1  # `dataset_info.json`
     for part in loaded.values():
         assert part.features["images"] == datasets.List(datasets.Image())
         for row in part:
@@ -303,7 +304,11 @@ def test_files_are_cut_and_together_hold_every_row_once(
     assert not exported(one_episode(5), rows_of(), tmp_path / "cut").written
     files[-1].unlink()
     assert exported(one_episode(5), rows_of(), tmp_path / "cut").written
-    assert len(contents(tmp_path / "cut")) == len(files) + 1
+    assert contents(tmp_path / "cut").keys() == {
+        *(path.name for path in files),
+        DATASET_INFO,
+        MANIFEST,
+    }
 
 
 def test_an_export_that_broke_off_goes_on_to_the_same_bytes(
