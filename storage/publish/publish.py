@@ -92,6 +92,10 @@ class PublishReport(Record):
     @property
     def link(self) -> str:
         """Where people look at it: its page on the Hub, else its place."""
+        if self.destination.startswith("hf://buckets/"):
+            owner, name, *folders = self.destination.removeprefix("hf://buckets/").split("/")
+            below = "/".join(["/tree", *folders]) if folders else ""
+            return f"https://huggingface.co/buckets/{owner}/{name}{below}"
         name = self.destination.removeprefix("hf://datasets/")
         if name == self.destination:
             return self.destination
@@ -100,9 +104,11 @@ class PublishReport(Record):
 
 
 def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:
-    from storage.publish.destinations.hub.destination import HubDestination  # noqa: PLC0415 - heavy, and only for this
+    from storage.publish.destinations.hub import bucket, checks, destination  # noqa: PLC0415 - heavy, and only for this
 
-    return HubDestination(to, terms)
+    if checks.is_bucket_url(to):
+        return bucket.BucketDestination(to, terms)
+    return destination.HubDestination(to, terms)
 
 
 Opener = Callable[[str, PublishSection, StorageSection], Destination]

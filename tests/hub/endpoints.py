@@ -7,6 +7,7 @@ branches, tags, and who one is: as the clients ask for it, no more.
 import json
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -52,19 +53,20 @@ class Endpoints:
             web.route("*", "/datasets/{owner}/{name}/resolve/{revision}/{path:.*}", self._resolve),
         ]
 
-    def _account(self, request: web.Request) -> Account | None:
+    def account(self, request: web.Request) -> Account | None:
+        """Return whose token a request bears."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         return self._state.account(token) if kind == "Bearer" else None
 
     def _readable(self, request: web.Request) -> tuple[Repo, Commit]:
-        repo = self._state.readable(_name(request), self._account(request))
+        repo = self._state.readable(name_of(request), self.account(request))
         return repo, repo.at(unquote(request.match_info.get("revision", "main")))
 
     def _writable(self, request: web.Request) -> Repo:
-        return self._state.writable(_name(request), self._account(request))
+        return self._state.writable(name_of(request), self.account(request))
 
     async def _who(self, request: web.Request) -> web.Response:
-        account = self._account(request)
+        account = self.account(request)
         if account is None:
             raise Refused(401, "Invalid username or password.")
         token: dict[str, Any] = {"displayName": "test", "role": account.role}
@@ -87,7 +89,7 @@ class Endpoints:
 
     async def _create(self, request: web.Request) -> web.Response:
         told = await request.json()
-        account = self._account(request)
+        account = self.account(request)
         owner = told.get("organization") or (account.name if account else "")
         private = told.get("visibility") == "private" or bool(told.get("private"))
         name = f"{owner}/{told['name']}"
@@ -102,7 +104,7 @@ class Endpoints:
 
     async def _info(self, request: web.Request) -> web.Response:
         repo, commit = self._readable(request)
-        when = _moment(commit)
+        when = moment(commit.when)
         return web.json_response(
             {
                 "_id": "1",
@@ -155,7 +157,7 @@ class Endpoints:
                     "title": commit.title,
                     "message": "",
                     "authors": [{"user": self._user}],
-                    "date": _moment(commit),
+                    "date": moment(commit.when),
                 }
                 for commit in reversed(repo.commits)
             ]
@@ -217,7 +219,7 @@ class Endpoints:
             if path in commit.files or path in folders
         ]
         if str(expand).lower() == "true":
-            when = {"id": commit.oid, "title": commit.title, "date": _moment(commit)}
+            when = {"id": commit.oid, "title": commit.title, "date": moment(commit.when)}
             answers = [answer | {"lastCommit": when} for answer in answers]
         return web.json_response(answers)
 
@@ -226,6 +228,10 @@ class Endpoints:
             self._writable(request)
         else:
             self._readable(request)
+        return self.xet_token()
+
+    def xet_token(self) -> web.Response:
+        """Return the way to the store of chunks."""
         expires = int(time.time()) + _FAR
         told = {"casUrl": self._state.cas.url, "accessToken": "t", "exp": expires}
         headers = {
@@ -277,12 +283,14 @@ class Endpoints:
         return web.Response(body=part, status=status, headers=headers)
 
 
-def _name(request: web.Request) -> str:
+def name_of(request: web.Request) -> str:
+    """Return the repository or bucket a request is about."""
     return f"{request.match_info['owner']}/{request.match_info['name']}"
 
 
-def _moment(commit: Commit) -> str:
-    return commit.when.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+def moment(when: datetime) -> str:
+    """Return a time as the Hub spells it."""
+    return when.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def _folders(path: str) -> list[str]:

@@ -14,9 +14,10 @@ from typing import Any, Self
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
+from hub.bucket_endpoints import BucketEndpoints
 from hub.endpoints import Endpoints
 from hub.faults import Fault
-from hub.state import Account, Refused, Repo, State
+from hub.state import Account, Bucket, Refused, Repo, State
 from support.servers.read_ranges import Read
 
 TOKEN = "hf_localtokenofthetests"  # noqa: S105 - good for nothing elsewhere
@@ -34,6 +35,7 @@ class LocalHub:
         self.faults: list[Fault] = []
         self.requests: Counter[str] = Counter()
         self._endpoints = Endpoints(self.state, user=USER, xet=xet)
+        self._buckets = BucketEndpoints(self._endpoints, self.state)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -64,6 +66,9 @@ class LocalHub:
 
     def repo(self, name: str) -> Repo:
         return self.state.repos[name]
+
+    def bucket(self, name: str) -> Bucket:
+        return self.state.buckets[name]
 
     def files(self, name: str, revision: str = "main") -> dict[str, str]:
         """Return every file of a revision with its SHA-256."""
@@ -101,7 +106,7 @@ class LocalHub:
 
     def _app(self) -> web.Application:
         app = web.Application(client_max_size=1 << 30, middlewares=[self._middleware()])
-        app.add_routes(self._endpoints.routes())
+        app.add_routes([*self._endpoints.routes(), *self._buckets.routes()])
         return app
 
     def _middleware(self) -> Middleware:
@@ -142,7 +147,7 @@ async def _answered(request: web.Request, handler: _Handler) -> web.StreamRespon
 def _kind(path: str) -> str:
     """Return what a request is about."""
     parts = path.strip("/").split("/")
-    if parts[0] == "api" and parts[1] == "datasets":
+    if parts[0] == "api" and parts[1] in ("datasets", "buckets"):
         return parts[4] if len(parts) > 4 else "info"
     if "resolve" in parts:
         return "resolve"

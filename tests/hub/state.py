@@ -1,4 +1,4 @@
-"""What the local Hub holds: repositories with their commits, and whose token may do what.
+"""What the local Hub holds: repositories with their commits, buckets, and whose token may do what.
 
 Commits are whole: each has all files of its revision. A commit that names another parent than
 the branch's head is refused, as is one that names a large file nobody uploaded, or one that would
@@ -42,10 +42,10 @@ class Account:
     writes: tuple[str, ...] = ()
     """Owners and repositories a fine-grained token may write to."""
 
-    def may_write(self, repo: str) -> bool:
+    def may_write(self, repo: str, kind: str = "datasets") -> bool:
         owner = repo.partition("/")[0]
         if self.role == "fineGrained":
-            return bool({owner, f"datasets/{repo}"} & {*self.writes})
+            return bool({owner, f"{kind}/{repo}"} & {*self.writes})
         return self.role == "write" and owner in (self.name, *self.orgs)
 
     def may_read(self, repo: str) -> bool:
@@ -87,8 +87,34 @@ class Repo:
         raise Refused(404, f"Invalid rev id: {revision}", "RevisionNotFound")
 
 
+@dataclass(frozen=True)
+class BucketEntry:
+    size: int
+    xet: str
+    mtime: datetime
+    uploaded: datetime
+
+
+@dataclass
+class Bucket:
+    name: str
+    private: bool
+    made: datetime
+    files: dict[str, BucketEntry] = field(default_factory=dict)
+    failing: dict[str, int] = field(default_factory=dict)
+    """How often an operation on a path fails, by a word of the path."""
+
+    def fails(self, path: str) -> bool:
+        """Tell whether an operation on a path fails this time."""
+        for word, times in self.failing.items():
+            if word in path and times:
+                self.failing[word] -= 1
+                return True
+        return False
+
+
 class State:
-    """Repositories, their files' bytes, and accounts."""
+    """Repositories, buckets, their files' bytes, and accounts."""
 
     def __init__(self, folder: Path) -> None:
         self.cas = Cas(folder / "cas")
@@ -96,6 +122,7 @@ class State:
         self.blobs.mkdir(parents=True)
         self.accounts: dict[str, Account] = {}
         self.repos: dict[str, Repo] = {}
+        self.buckets: dict[str, Bucket] = {}
         self.quota: int | None = None
         """The most bytes in a repository; None: any number."""
         self._lock = threading.RLock()
@@ -123,11 +150,7 @@ class State:
         return repo
 
     def create(self, name: str, account: Account | None, *, private: bool) -> None:
-        if account is None:
-            raise Refused(401, "Invalid username or password.")
-        if not account.may_write(name):
-            owner = name.partition("/")[0]
-            raise Refused(403, f"You don't have the rights to create a dataset under {owner}")
+        _refuse_making("dataset", name, account)
         with self._lock:
             if name in self.repos:
                 raise Refused(409, "You already created this dataset repo")
@@ -135,6 +158,64 @@ class State:
             files = {".gitattributes": self.keep(attributes)}
             first = _commit(f"create {name}", "initial commit", files)
             self.repos[name] = Repo(name, private, commits=[first], branches={MAIN: first.oid})
+
+    def readable_bucket(self, name: str, account: Account | None) -> Bucket:
+        """Return a bucket; a private one is not there for others."""
+        bucket = self.buckets.get(name)
+        if bucket is None or (bucket.private and (account is None or not account.may_read(name))):
+            raise Refused(404, "Repository not found", "RepoNotFound")
+        return bucket
+
+    def writable_bucket(self, name: str, account: Account | None) -> Bucket:
+        bucket = self.readable_bucket(name, account)
+        if account is None:
+            raise Refused(401, "Invalid username or password.")
+        if not account.may_write(name, "buckets"):
+            raise Refused(403, f"Forbidden: you don't have write access to {name}")
+        return bucket
+
+    def create_bucket(self, name: str, account: Account | None, *, private: bool) -> None:
+        _refuse_making("bucket", name, account, "buckets")
+        with self._lock:
+            if name in self.buckets:
+                raise Refused(409, "You already created this bucket")
+            self.buckets[name] = Bucket(name, private, datetime.now(UTC))
+
+    def change_bucket(
+        self, bucket: Bucket, lines: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, str]]:
+        """Do what a batch's lines say, one by one; return those that failed, with why."""
+        with self._lock:
+            told = [(line["path"], self._change(bucket, line)) for line in lines]
+        return [{"path": path, "error": why} for path, why in told if why]
+
+    async def part_of_bucket(self, entry: BucketEntry, start: int, stop: int) -> bytes:
+        """Return some of a file's bytes, put together from the CAS."""
+        blob = self.blobs / f"xet-{entry.xet}"
+        if not blob.exists():
+            await self.cas.restore(entry.xet, entry.size, blob)
+        with blob.open("rb") as opened:
+            opened.seek(start)
+            return opened.read(stop - start)
+
+    def _change(self, bucket: Bucket, line: Mapping[str, Any]) -> str:
+        """Do what a line says; return why it failed, if it did."""
+        path, kind = line["path"], line["type"]
+        if bucket.fails(path):
+            return "injected"
+        if kind == "deleteFile":
+            return "" if bucket.files.pop(path, None) else "File not found"
+        if kind != "addFile":
+            return f"no such operation here: {kind}"
+        size = self.cas.size(line["xetHash"])
+        if size is None:
+            return f"{line['xetHash']} was not uploaded"
+        left = sum(entry.size for name, entry in bucket.files.items() if name != path)
+        if self.quota is not None and left + size > self.quota:
+            return "Private repository storage limit reached, please upgrade"
+        mtime = datetime.fromtimestamp(line["mtime"] / 1_000, UTC)
+        bucket.files[path] = BucketEntry(size, line["xetHash"], mtime, datetime.now(UTC))
+        return ""
 
     def commit(self, repo: Repo, branch: str, lines: Sequence[Mapping[str, Any]]) -> str:
         """Commit what a request's lines say; return the head, which is old if nothing changes."""
@@ -194,6 +275,15 @@ class State:
             raise Refused(400, f"large file {sha256} was not uploaded")
         pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n"
         return File(size, sha256, _git(pointer.encode()), large=True, xet=xet)
+
+
+def _refuse_making(what: str, name: str, account: Account | None, kind: str = "datasets") -> None:
+    """Refuse an account that may not make something of a name."""
+    if account is None:
+        raise Refused(401, "Invalid username or password.")
+    if not account.may_write(name, kind):
+        owner = name.partition("/")[0]
+        raise Refused(403, f"You don't have the rights to create a {what} under {owner}")
 
 
 def is_large(path: str, size: int) -> bool:

@@ -43,6 +43,7 @@ class Cas:
         self.folder = folder
         folder.mkdir(parents=True)
         self._known: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
         self._read: set[Path] = set()
         self._restorer: subprocess.Popen[str] | None = None
         self._asking = threading.Lock()
@@ -59,10 +60,23 @@ class Cas:
     def find(self, sha256: str) -> str | None:
         """Return the Xet hash of a file; None if it was never uploaded."""
         if sha256 not in self._known:
-            for path in {*self.folder.rglob("*.mdb")} - self._read:
-                self._read.add(path)
-                self._known.update(_files(path.read_bytes()))
+            self._look()
         return self._known.get(sha256)
+
+    def size(self, xet: str) -> int | None:
+        """Return the size of a file by its Xet hash; None if it was never uploaded."""
+        if xet not in self._sizes:
+            self._look()
+        return self._sizes.get(xet)
+
+    def _look(self) -> None:
+        """Read the shards that came since."""
+        for path in {*self.folder.rglob("*.mdb")} - self._read:
+            self._read.add(path)
+            for xet, size, sha256 in _files(path.read_bytes()):
+                self._sizes[xet] = size
+                if sha256 is not None:
+                    self._known[sha256] = xet
 
     async def restore(self, xet: str, size: int, to: Path) -> None:
         """Put a file together again, by the client's own means in a process of its own."""
@@ -94,18 +108,22 @@ class Cas:
                 self._restorer.communicate()
 
 
-def _files(shard: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the SHA-256 and the Xet hash of every file a shard tells of."""
+def _files(shard: bytes) -> Iterator[tuple[str, int, str | None]]:
+    """Yield Xet hash, size and SHA-256 of every file a shard tells of; a file of a bucket has no SHA-256."""
     place = _RECORD
     while place + _RECORD <= len(shard) and shard[place : place + 32] != _END:
         xet = _hex(shard[place : place + 32])
         flags = int.from_bytes(shard[place + 32 : place + 36], "little")
         count = int.from_bytes(shard[place + 36 : place + 40], "little")
+        parts = range(place + _RECORD, place + _RECORD * (1 + count), _RECORD)
+        size = sum(int.from_bytes(shard[part + 36 : part + 40], "little") for part in parts)
         verified = count if flags >> 31 & 1 else 0
         place += _RECORD * (1 + count + verified)
+        sha256 = None
         if flags >> 30 & 1:
-            yield _hex(shard[place : place + 32]), xet
+            sha256 = _hex(shard[place : place + 32])
             place += _RECORD
+        yield xet, size, sha256
 
 
 def _hex(words: bytes) -> str:

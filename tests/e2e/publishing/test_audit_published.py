@@ -278,7 +278,7 @@ def test_a_copy_in_a_folder_that_is_taken_is_a_finding(made: MadeRun) -> None:
 def known_hub(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> LocalHub:
     """A Hub that commands in this process know of: the client reads where it is when it is loaded."""
     monkeypatch.setattr(
-        "storage.publish.destinations.hub.repository.HfApi",
+        "storage.publish.destinations.hub.client.HfApi",
         lambda endpoint: HfApi(endpoint=endpoint or hub.url),
     )
     return hub

@@ -35,7 +35,7 @@ OTHER = "hf_anothertokenofthetests"
 @pytest.fixture(autouse=True)
 def _here(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "storage.publish.destinations.hub.repository.HfApi",
+        "storage.publish.destinations.hub.client.HfApi",
         lambda endpoint: HfApi(endpoint=endpoint or hub.url),
     )
     monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=4))

@@ -1,7 +1,7 @@
 """The checks of a Hub destination before any work: the names in its URL, and the token's permissions.
 
-A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for a branch other than the main one. Names are checked
-by the Hub's rules. The Hub states the permissions of the token, so a night of rollouts does not end at a
+A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for a branch other than the main one, or
+`hf://buckets/OWNER/NAME`, with a prefix where the dataset is not at the top. Names are checked by the Hub's rules. The Hub states the permissions of the token, so a night of rollouts does not end at a
 token that can only read. A permission that the Hub does not state counts as granted; the commit decides
 in the end.
 """
@@ -15,6 +15,8 @@ MAIN = "main"
 """The default branch."""
 
 _URL = re.compile(r"(?i:hf)://datasets/(?P<name>[^/@]+/[^/@]+?)/?(?:@(?P<branch>[^@\s]+))?")
+_BUCKET_URL = re.compile(r"(?i:hf)://buckets/(?P<name>[^/@]+/[^/@]+?)/?(?:/(?P<prefix>[^/].*?)/?)?")
+_FOLDER = re.compile(r"[A-Za-z0-9_=][A-Za-z0-9._=-]*")
 _BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]*")
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
 _NAME_CHARS = 96
@@ -29,16 +31,48 @@ def parse_url(url: str) -> tuple[str, str]:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise BadConfig(f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH")
+        raise BadConfig(
+            f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH, or for a bucket "
+            "hf://buckets/OWNER/NAME or hf://buckets/OWNER/NAME/PREFIX"
+        )
     branch = match["branch"] or MAIN
     if not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith(("/", ".lock")):
         raise BadConfig(f"{url}: '{branch}' is not a valid name of a branch")
-    if not all(_is_name(part) for part in match["name"].split("/")):
+    _refuse_name(url, match["name"])
+    return match["name"], branch
+
+
+def parse_bucket_url(url: str) -> tuple[str, str]:
+    """Return the bucket's name and the prefix, which is empty at the top.
+
+    Raises:
+        BadConfig: the URL names no bucket, or an invalid one.
+    """
+    match = _BUCKET_URL.fullmatch(url)
+    if match is None:
+        raise BadConfig(f"{url}: write hf://buckets/OWNER/NAME or hf://buckets/OWNER/NAME/PREFIX")
+    _refuse_name(url, match["name"])
+    prefix = match["prefix"] or ""
+    if prefix and not all(_FOLDER.fullmatch(part) for part in prefix.split("/")):
         raise BadConfig(
-            f"{url}: the Hub does not allow the name {match['name']}: letters, digits, '-', '_' and "
+            f"{url}: '{prefix}' is not a valid prefix: folders of letters, digits, '-', '_', '=' and '.', "
+            "none of which begins with '-' or '.'"
+        )
+    return match["name"], prefix
+
+
+def is_bucket_url(url: str) -> bool:
+    """Return whether a URL is of a bucket on the Hub."""
+    return url.lower().startswith("hf://buckets/")
+
+
+def _refuse_name(url: str, name: str) -> None:
+    """Refuse a name that the Hub does not allow."""
+    if not all(_is_name(part) for part in name.split("/")):
+        raise BadConfig(
+            f"{url}: the Hub does not allow the name {name}: letters, digits, '-', '_' and "
             f"'.', at most {_NAME_CHARS}, neither '--' nor '..', no '-' or '.' at an end, no '.git'"
         )
-    return match["name"], branch
 
 
 def _is_name(part: str) -> bool:
@@ -46,8 +80,10 @@ def _is_name(part: str) -> bool:
     return plain and "--" not in part and ".." not in part and not part.endswith(".git")
 
 
-def refuse_read_only(who: Mapping[str, object], repository: str, address: str) -> None:
-    """Refuse a token that cannot write to `repository`.
+def refuse_read_only(
+    who: Mapping[str, object], repository: str, address: str, *, kind: str = "datasets"
+) -> None:
+    """Refuse a token that cannot write to `repository`, which is of a `kind`: `datasets` or `buckets`.
 
     Raises:
         BadConfig: the token cannot write; the error says which token can.
@@ -66,14 +102,14 @@ def refuse_read_only(who: Mapping[str, object], repository: str, address: str) -
             f"{address}: the token can only read; set HF_TOKEN to one with write access"
         )
     grants = token.get("fineGrained")
-    if token.get("role") == "fineGrained" and not _grants(_table(grants), owner, repository):
+    if token.get("role") == "fineGrained" and not _grants(_table(grants), owner, repository, kind):
         raise BadConfig(
             f"{address}: the token may not write there; grant it write access to the contents of "
             f"{owner}'s repositories, or of {repository}"
         )
 
 
-def _grants(grants: Mapping[str, object], owner: str, repository: str) -> bool:
+def _grants(grants: Mapping[str, object], owner: str, repository: str, kind: str) -> bool:
     """Return whether a fine-grained token may write to the owner's repositories, or to this one."""
     scoped = grants.get("scoped")
     if not isinstance(scoped, list):
@@ -84,7 +120,7 @@ def _grants(grants: Mapping[str, object], owner: str, repository: str) -> bool:
         if _WRITE in str(scope.get("permissions"))
     ]
     named = {str(entity.get("name")) for entity in entities}
-    return bool(named & {owner, repository, f"datasets/{repository}"})
+    return bool(named & {owner, repository, f"{kind}/{repository}"})
 
 
 def _tables(value: object) -> Iterator[Mapping[str, object]]:

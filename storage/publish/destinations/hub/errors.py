@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from httpx2 import HTTPError
 from huggingface_hub.errors import (
+    BucketNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
     RepositoryNotFoundError,
@@ -49,7 +50,7 @@ class Busy(StepmillError):
 
 
 class RepositoryMissing(NotFound):
-    """The repository does not exist, or the token may not see it."""
+    """The repository or bucket does not exist, or the token may not see it."""
 
 
 class NoBranch(NotFound):
@@ -87,7 +88,7 @@ def translated_errors(where: str) -> Iterator[None]:
     Raises:
         Busy: no answer, or one that asks for another try.
         Conflict: another writer was faster.
-        RepositoryMissing: no such repository.
+        RepositoryMissing: no such repository or bucket.
         NoBranch: no such branch.
         NotFound: no such file.
         BadConfig: the token does not allow it, or the request is refused for good.
@@ -102,6 +103,10 @@ def translated_errors(where: str) -> Iterator[None]:
             f"{where}: is gated, and the token's owner may not read it; ask for access on its page, "
             "or publish to another repository"
         ) from error
+    except BucketNotFoundError as error:
+        raise RepositoryMissing(
+            f"{where}: there is no such bucket, or the token may not see it"
+        ) from error
     except RepositoryNotFoundError as error:
         raise RepositoryMissing(
             f"{where}: there is no such repository, or the token may not see it"
@@ -112,16 +117,16 @@ def translated_errors(where: str) -> Iterator[None]:
         if (fault := certificate_fault(error)) is not None:
             raise Unwritable(f"{where}: the Hub is not asked: {fault}") from error
         raise Busy(
-            f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
+            f"{where}: the Hub does not answer: {one_line(str(error) or 'no reason')}"
         ) from error
     except ValueError as error:  # the card's front matter, which the Hub checks before a commit
-        raise BadConfig(f"{where}: the Hub refuses this: {_line(str(error))}") from error
+        raise BadConfig(f"{where}: the Hub refuses this: {one_line(str(error))}") from error
 
 
 def _translated_status(where: str, error: HfHubHTTPError) -> StepmillError:
     status = error.response.status_code
     text = error.server_message or error.response.headers.get("X-Error-Message") or ""
-    message = f": {_line(text)}" if text.strip() else ""
+    message = f": {one_line(text)}" if text.strip() else ""
     if status in _CONFLICTS:
         return Conflict(f"{where}: another writer changed it at the same time{message}")
     if status in _BUSY or status >= _SERVER:
@@ -143,7 +148,8 @@ def _translated_status(where: str, error: HfHubHTTPError) -> StepmillError:
     return BadConfig(f"{where}: the Hub refuses this ({status}){message}")
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return what the Hub says, as a short line without a token."""
     return _TOKEN.sub("***", " ".join(text.split()))[:_MAX_CHARS]
 
 

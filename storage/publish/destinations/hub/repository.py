@@ -1,62 +1,28 @@
 """A dataset repository on the Hugging Face Hub: the few requests that a publication makes.
 
-Every call runs in a thread, `errors` translates its failures, and each is retried in one layer:
-uploads and trees by the client itself, everything else here. A commit is not retried, because only
-its caller (`destination`) can find out whether it was made before its response was lost.
-The token comes from `HF_TOKEN` or from where `hf auth login` keeps it, and goes nowhere else.
+Uploads and trees are retried by the client itself, everything else here. A commit is not retried, because
+only its caller (`destination`) can find out whether it was made before its response was lost.
 """
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from os import environ
-from typing import TypeVar
 
-import httpx2
 from huggingface_hub import (
     CommitOperationAdd,
     CommitOperationCopy,
     CommitOperationDelete,
-    HfApi,
-    HfFileSystem,
-    get_session,
-    get_token,
     hf_hub_url,
-    hf_raise_for_status,
-    set_client_factory,
 )
 from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils.tqdm import disable_progress_bars
 from pyarrow import fs
 
 from schemas.configuration.sections import Gate
-from schemas.errors import BadConfig, Unwritable
 from storage.objects.temp_object import Source
-from storage.publish.destinations.hub.errors import (
-    Busy,
-    NoBranch,
-    RepositoryMissing,
-    pauses,
-    translated_errors,
-    wait,
-)
-from storage.publish.destinations.hub.transfers import (
-    Addition,
-    RemoteFile,
-    RemoteHash,
-    addition_of,
-    headers,
-)
-
-T = TypeVar("T")
+from storage.publish.destinations.hub.client import HubClient
+from storage.publish.destinations.hub.errors import NoBranch, RepositoryMissing
+from storage.publish.destinations.hub.transfers import Addition, RemoteFile, addition_of
 
 _KIND = "dataset"
-_TRUE = {"1", "ON", "YES", "TRUE"}
-_READ_AHEAD = 65_536
-"""Bytes that a read of a part of a file takes with it; the client's own 5 MB would be mostly pictures."""
-
-_SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +37,13 @@ class RepoState:
     """How readers get access to its files; None: they need no permission."""
 
 
-class Repository:
+class Repository(HubClient):
     """A dataset repository, which need not exist yet."""
 
     def __init__(self, name: str, branch: str, *, address: str, endpoint: str | None) -> None:
+        super().__init__(address=address, endpoint=endpoint)
         self._name = name
         self._branch = branch
-        self._address = address
-        if environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE:
-            raise BadConfig(f"{address}: HF_HUB_OFFLINE is set; unset it to publish there")
-        _set_client_timeouts()
-        disable_progress_bars()
-        self._api = HfApi(endpoint=endpoint)
 
     async def state(self) -> RepoState | None:
         """Return the state of the repository; None if it does not exist."""
@@ -94,38 +55,21 @@ class Repository:
             main = await self._retry(lambda: self._read_state(None))
             return RepoState(head=None, private=main.private, gated=main.gated)
 
-    async def token_owner(self) -> dict[str, object]:
-        """Return the Hub's description of the token and its owner.
-
-        Raises:
-            BadConfig: there is no token, or the Hub does not know it.
-        """
-        if get_token() is None:
-            raise BadConfig(
-                f"{self._address}: there is no token; set HF_TOKEN, or run `hf auth login`"
-            )
-        return await self._retry(lambda: dict(self._api.whoami()))
-
     async def tree(self, revision: str) -> dict[str, RemoteFile]:
         """Return every file of a revision, by path."""
         return await self._once(lambda: self._tree(revision))
 
     async def read(self, path: str, revision: str) -> bytes:
         """Return a file's bytes."""
-        return await self._retry(lambda: self._read(path, revision))
+        return await self._download(self._url(path, revision))
 
     async def digest(self, path: str, revision: str) -> str:
         """Return the SHA-256 of a file's bytes; a broken download is resumed, not restarted."""
-        reading = RemoteHash(self._url(path, revision))
-        await self._retry(reading.read)
-        return reading.hash.hexdigest()
+        return await self._digest(self._url(path, revision))
 
     def filesystem(self, revision: str) -> fs.FileSystem:
         """Return the files of a revision, for reading parts of them."""
-        hub = HfFileSystem(endpoint=self._api.endpoint, block_size=_READ_AHEAD)
-        root = f"datasets/{self._name}@{revision}"
-        handler = fs.FSSpecHandler(hub)  # type: ignore[abstract] # its stub forgets what it has
-        return fs.SubTreeFileSystem(root, fs.PyFileSystem(handler))
+        return self._filesystem(f"datasets/{self._name}@{revision}")
 
     async def create(self, *, private: bool) -> None:
         """Create the repository unless it exists."""
@@ -159,13 +103,7 @@ class Repository:
 
         The caller may close a draft when this returns.
         """
-        try:
-            return await self._once(lambda: self._upload(path, data))
-        except (Busy, RuntimeError, OSError) as error:
-            raise Unwritable(
-                f"{self._address}: {path} could not be uploaded: {str(error)[:300]}; "
-                "run the same command again, what was uploaded is not lost"
-            ) from error
+        return await self._send(path, lambda: self._upload(path, data))
 
     async def commit(
         self, additions: Sequence[Addition], deletions: Sequence[str], *, parent: str, message: str
@@ -225,11 +163,6 @@ class Repository:
             if isinstance(item, RepoFile)
         }
 
-    def _read(self, path: str, revision: str) -> bytes:
-        answer = get_session().get(self._url(path, revision), headers=headers())
-        hf_raise_for_status(answer)
-        return answer.content
-
     def _url(self, path: str, revision: str) -> str:
         return hf_hub_url(
             self._name, path, repo_type=_KIND, revision=revision, endpoint=self._api.endpoint
@@ -245,21 +178,3 @@ class Repository:
         if isinstance(operation.path_or_fileobj, str):  # small enough to go up with the commit
             operation.path_or_fileobj = data[:]
         return addition
-
-    async def _once(self, work: Callable[[], T]) -> T:
-        with translated_errors(self._address):
-            return await asyncio.to_thread(work)
-
-    async def _retry(self, work: Callable[[], T]) -> T:
-        for pause in pauses():
-            try:
-                return await self._once(work)
-            except Busy as busy:
-                await wait(busy, pause)
-        raise AssertionError("the last try returns or raises")
-
-
-@cache
-def _set_client_timeouts() -> None:
-    """Give the library's HTTP client a time-out, once: doing it again closes connections in use."""
-    set_client_factory(lambda: httpx2.Client(follow_redirects=True, timeout=_SECONDS))
