@@ -6,20 +6,14 @@ shown by one that is real, while data goes up by Xet, past all requests; `make t
 every kind of request.
 """
 
-import copy
 import re
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
-from effort import THOROUGH
-from hub.faults import Fault
 from hub.publishing import DATASET, Moment, commits_of, killed, killed_uploading, published_to
 from hub.server import TOKEN, LocalHub
-from hub.state import Repo
+from hub.witness import Left, left_by
 from support.runs.memory_run import MemorySnapshot, two_versions
 
 COMMIT_FILES = 3
@@ -62,62 +56,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             return hub.files(DATASET)
 
 
-@dataclass(frozen=True)
-class Left:
-    """What a publication that is killed leaves on a Hub."""
-
-    request: str
-    """What was to come."""
-    folder: Path
-    """A copy of the Hub's."""
-    repos: dict[str, Repo]
-    """A copy of its repositories."""
-
-    @contextmanager
-    def hub(self, folder: Path) -> Iterator[LocalHub]:
-        """Start a Hub with it."""
-        with LocalHub(folder, xet=False) as hub:
-            shutil.copytree(self.folder, folder, dirs_exist_ok=True)
-            hub.state.repos.update(copy.deepcopy(self.repos))
-            yield hub
-
-
-class Witness(Fault):
-    """Lets every request by, and keeps what is on the Hub before it, unless it was so before.
-
-    What has gone up and is in no commit yet counts only where there is time.
-    """
-
-    def __init__(self, hub: LocalHub, folder: Path, keep: Path) -> None:
-        super().__init__("")
-        self._hub = hub
-        self._folder = folder
-        self._keep = keep
-        self._seen = list[object]()
-        self.left = list[Left]()
-
-    def strikes(self, method: str, path: str, body: bytes) -> bool:
-        del body
-        files = [*self._folder.rglob("*")] if THOROUGH else []
-        there = copy.deepcopy(self._hub.state.repos), {found for found in files if found.is_file()}
-        if there not in self._seen:
-            self._seen.append(there)
-            to = self._keep / str(len(self.left))
-            shutil.copytree(self._folder, to)
-            self.left.append(Left(f"{method} {path}", to, there[0]))
-        return False
-
-
-def left_by(tmp_path: Path, *versions: MemorySnapshot) -> list[Left]:
-    """Publish versions one after the other; return what a kill of the last would leave."""
-    folder = tmp_path / "watched"
-    with LocalHub(folder, xet=False) as hub, commits_of(COMMIT_FILES):
-        for version in versions[:-1]:
-            published_to(hub, version)
-        witness = Witness(hub, folder, tmp_path / "kept")
-        hub.faults.append(witness)
-        published_to(hub, versions[-1])
-    return witness.left
+def left_by_versions(tmp_path: Path, *versions: MemorySnapshot) -> list[Left]:
+    """Return what a kill of the publication of the last of some versions would leave."""
+    with commits_of(COMMIT_FILES):
+        return left_by(tmp_path, *(partial(published_to, snapshot=version) for version in versions))
 
 
 def assert_completed(hub: LocalHub, whole: dict[str, str], tags: list[str]) -> None:
@@ -144,7 +86,7 @@ def assert_loads(hub: LocalHub) -> None:
 def test_whatever_a_killed_first_publication_leaves_is_completed(
     tmp_path: Path, whole: dict[str, str]
 ) -> None:
-    left = left_by(tmp_path, two_versions()[1])
+    left = left_by_versions(tmp_path, two_versions()[1])
     assert len(left) > 5
 
     for number, one in enumerate(left):
@@ -161,7 +103,7 @@ def test_whatever_a_killed_first_publication_leaves_is_completed(
 def test_whatever_a_killed_update_leaves_loads_and_is_completed(
     tmp_path: Path, whole: dict[str, str]
 ) -> None:
-    left = left_by(tmp_path, *two_versions())
+    left = left_by_versions(tmp_path, *two_versions())
     assert len(left) > 3
 
     for number, one in enumerate(left):
