@@ -28,6 +28,7 @@ from storage.publish.collection.restate import Contents, Shown, collection_texts
 from storage.publish.collection.versions import (
     check_unchanged,
     claim_version,
+    end_version,
     loading_of,
     unlisted_versions,
 )
@@ -230,6 +231,7 @@ class _Append:
         async with destination.hold(wait=True):
             await check_unchanged(destination, existing, COLLECTION)
             try:
+                await end_version(destination, existing)
                 if existing.manifest is None and MARK not in existing.sizes:
                     await destination.put(MARK, COLLECTION.encode())
                 own = await publication.put_data(destination, existing, progress)

@@ -42,6 +42,12 @@ async def check_unchanged(place: Destination, existing: OwnedListing, owner: str
         raise Conflict(f"{place.address}: another publication ended here meanwhile")
 
 
+async def end_version(place: Destination, existing: OwnedListing) -> None:
+    """End the version that is there, of which a kill may have left the tag out."""
+    if existing.manifest is not None and existing.manifest.nights:
+        await place.finish(existing.manifest.version)
+
+
 async def claim_version(
     place: Destination, existing: OwnedListing, files: Sequence[PublishedFile]
 ) -> int:

@@ -32,7 +32,12 @@ from storage.publish.collection.restate import (
     texts_of_run,
 )
 from storage.publish.collection.tidy import HUB_KEEPS
-from storage.publish.collection.versions import check_unchanged, claim_version, unlisted_versions
+from storage.publish.collection.versions import (
+    check_unchanged,
+    claim_version,
+    end_version,
+    unlisted_versions,
+)
 from storage.publish.destinations.ownership import OwnedListing
 from storage.publish.destinations.protocol import Destination, is_version
 from storage.publish.plan.build import GROUP_BYTES, Outcome, result_of
@@ -157,6 +162,7 @@ class _Withdrawing:
         async with destination.hold(wait=True):
             await check_unchanged(destination, existing, there.run)
             try:
+                await end_version(destination, existing)
                 return await self._write(existing, there, new, found)
             except Unwritable as error:
                 raise Unfinished(str(error)) from error

@@ -98,6 +98,17 @@ def test_every_version_of_a_collection_has_a_tag_and_is_read_by_it(
     assert (audit.findings, audit.leftovers) == ((), ())
 
 
+def test_a_tag_that_a_kill_left_out_is_made_before_the_next_version(hub: LocalHub) -> None:
+    _added(hub, 1)
+    _added(hub, 2)
+    second = hub.repo(DATASET).tags.pop("v2")
+
+    _added(hub, 3)
+
+    assert list(hub.repo(DATASET).tags) == ["v1", "v2", "v3"]
+    assert hub.repo(DATASET).tags["v2"] == second
+
+
 def test_what_somebody_changed_by_hand_is_told_at_once(hub: LocalHub) -> None:
     _added(hub, 1)
     hub.edit(DATASET, "README.md", b"theirs")
