@@ -29,6 +29,8 @@ class Fault:
     """The request is carried out."""
     call: Callable[[], None] | None = None
     """Called when it strikes."""
+    harmless: bool = False
+    """Nothing goes wrong: it only calls, and the request is answered as ever."""
 
     def strikes(self, method: str, path: str, body: bytes) -> bool:
         """Tell whether it strikes this request."""

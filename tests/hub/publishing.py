@@ -1,4 +1,4 @@
-"""Publications to the local Hub, here or in a process that the Hub kills."""
+"""Publications to the local Hub, to a repository or a bucket, here or in a process that the Hub kills."""
 
 import asyncio
 import os
@@ -15,13 +15,24 @@ from support.runs.memory_run import RULE, STORAGE, MemorySnapshot, make_run_file
 
 from schemas.configuration.sections import PublishSection
 from storage.publish.destinations.hub import destination
+from storage.publish.destinations.hub.bucket import BucketDestination
+from storage.publish.destinations.hub.checks import is_bucket_url
 from storage.publish.destinations.hub.destination import HubDestination
+from storage.publish.destinations.protocol import Destination
 from storage.publish.publish import PublishReport, publish_to
 
 DATASET = "org/data"
 TO = f"hf://datasets/{DATASET}"
+BUCKET = "org/store"
+TO_BUCKET = f"hf://buckets/{BUCKET}/demo"
 SECONDS = 120
 _GLANCE = 0.001
+
+
+def place_on(url: str, to: str, terms: PublishSection | None = None) -> Destination:
+    """Return a place on the Hub at a URL."""
+    kind = BucketDestination if is_bucket_url(to) else HubDestination
+    return kind(to, terms or PublishSection(), endpoint=url)
 
 
 def published_to(
@@ -32,7 +43,7 @@ def published_to(
     run_id: str | None = None,
     terms: PublishSection | None = None,
 ) -> PublishReport:
-    """Publish a snapshot to a repository and wait for it."""
+    """Publish a snapshot to a place on the Hub and wait for it."""
     return asyncio.run(_published(hub.url, snapshot, to, run_id=run_id, terms=terms))
 
 
@@ -49,7 +60,7 @@ async def _published(
         snapshot,
         make_run_file() if run_id is None else make_run_file(run_id),
         RULE,
-        HubDestination(to, asked, endpoint=url),
+        place_on(url, to, asked),
         terms=asked,
         shard_mb=STORAGE.shard_mb,
     )
@@ -70,9 +81,11 @@ class Moment:
         return f"{when} {self.method} {self.word.strip('/')} {self.body} {self.spare}"
 
 
-def killed(hub: LocalHub, version: int, moment: Moment, *, commit_files: int) -> bool:
+def killed(
+    hub: LocalHub, version: int, moment: Moment, *, commit_files: int = 100, to: str = TO
+) -> bool:
     """Publish one of two versions in a process that is killed; tell whether it was."""
-    victim = _victim(hub, version, commit_files)
+    victim = _victim(hub, version, commit_files, to)
 
     def kill() -> None:
         os.kill(victim.pid or 0, signal.SIGKILL)
@@ -96,7 +109,7 @@ def killed_uploading(hub: LocalHub, version: int, *, stored: int, commit_files: 
 
     The first is no moment to be killed at: what a real Hub does with it is done by the client here.
     """
-    victim = _victim(hub, version, commit_files)
+    victim = _victim(hub, version, commit_files, TO)
     while victim.is_alive() and _blocks(hub) < stored:
         victim.join(_GLANCE)
     victim.kill()
@@ -114,16 +127,16 @@ def _blocks(hub: LocalHub) -> int:
     )
 
 
-def _victim(hub: LocalHub, version: int, commit_files: int) -> ForkServerProcess:
-    victim = FORKS.Process(target=_live, args=(hub.url, version, commit_files))
+def _victim(hub: LocalHub, version: int, commit_files: int, to: str) -> ForkServerProcess:
+    victim = FORKS.Process(target=_live, args=(hub.url, version, commit_files, to))
     victim.start()
     return victim
 
 
-def _live(url: str, version: int, commit_files: int) -> None:
+def _live(url: str, version: int, commit_files: int, to: str) -> None:
     os.environ["HF_TOKEN"] = TOKEN
     destination.COMMIT_FILES = commit_files
-    asyncio.run(_published(url, two_versions()[version - 1], TO))
+    asyncio.run(_published(url, two_versions()[version - 1], to))
 
 
 @contextmanager
