@@ -13,7 +13,7 @@ from support.runs.memory_run import MemorySnapshot, contents, published, small_r
 from schemas.backoff import Backoff
 from schemas.configuration.sections import PublishSection
 from schemas.errors import Conflict, OtherRun, Unfinished
-from storage.publish.destinations.hub import errors
+from storage.publish.destinations.hub import bucket_files, errors
 from storage.publish.verify import verify_published
 
 THEIRS = "f" * 32
@@ -21,7 +21,9 @@ THEIRS = "f" * 32
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=4))
+    quick = Backoff(first_seconds=0.01, max_seconds=0.01, tries=4)
+    monkeypatch.setattr(errors, "_BACKOFF", quick)
+    monkeypatch.setattr(bucket_files, "_TRIES", quick)
 
 
 def _snapshot() -> MemorySnapshot:

@@ -6,17 +6,23 @@ taken is sent again, and refused by name in the end. Nothing tells the Hub to wr
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from huggingface_hub import BucketFile
+from huggingface_hub import BucketFile, get_session, hf_raise_for_status
 from huggingface_hub.errors import BucketBatchError
 from pyarrow import fs
 
+from schemas.backoff import Backoff
 from schemas.errors import NotFound, Unwritable
 from storage.objects.temp_object import Draft, Source
 from storage.publish.destinations.hub.client import HubClient
-from storage.publish.destinations.hub.errors import RepositoryMissing, one_line, pauses
+from storage.publish.destinations.hub.errors import RepositoryMissing, one_line
+from storage.publish.destinations.hub.transfers import headers
+
+_TRIES = Backoff(first_seconds=0.5, max_seconds=8.0, tries=4, jitter=0.5)
+"""How often files are sent that the Hub does not take, while it answers: why it does not may be for good."""
 
 _NAMED_FAILURES = 3
 """Files that an error names of those that the Hub did not take."""
@@ -94,16 +100,15 @@ class BucketFiles(HubClient):
         Raises:
             Unwritable: it does not take one; the error names it.
         """
-        failures = dict.fromkeys(paths, "")
-        for pause in pauses():
+        left, failures = sorted(paths), dict[str, str]()
+        for pause in _TRIES.pauses():
+            failures = await self._send(left[0], partial(change, left))
             if not failures:
                 return
             left = sorted(failures)
-            failures = await self._send(left[0], lambda left=left: change(left))  # type: ignore[misc]
-            if failures and pause is not None:
+            if pause is not None:
                 await asyncio.sleep(pause)
-        if failures:
-            raise Unwritable(f"{self._address}: {_not_taken(failures)}")
+        raise Unwritable(f"{self._address}: {_not_taken(failures)}")
 
     def _put(self, files: Mapping[str, Source]) -> dict[str, str]:
         add: list[tuple[str | Path | bytes, str]] = [
@@ -128,7 +133,15 @@ class BucketFiles(HubClient):
             self._api.batch_bucket_files(self._bucket, add=[*add], delete=[*delete])
         except BucketBatchError as error:
             return {one["path"].removeprefix(self._folder): one["error"] for one in error.failures}
+        except (RuntimeError, OSError):
+            self._ask_for_upload()
+            raise
         return {}
+
+    def _ask_for_upload(self) -> None:
+        """Ask whether the token may upload; Xet, which asks the same first, does not say why not."""
+        route = f"{self._api.endpoint}/api/buckets/{self._bucket}/xet-write-token"
+        hf_raise_for_status(get_session().get(route, headers=headers()))
 
     def _sizes(self) -> dict[str, int]:
         # The Hub takes a prefix for the beginning of a name, not for a folder.
