@@ -127,6 +127,9 @@ def _rows(tables: Tables, candidates: Sequence[Candidate], names: Sequence[str])
     made: dict[str, Callable[[Candidate], object]] = {
         "labels": lambda one: None if one.labels is None else [step.label for step in one.labels],
         "verdicts": lambda one: sorted(one.statuses),
+        "template_id": lambda one: one.template_id,
+        "success": lambda one: one.success,
+        "status": lambda one: one.status.value,
     }
     judged = [judged_row(one) for one in candidates] if set(names) - {*stored, *made} else []
     columns: list[pa.ChunkedArray[Any] | pa.Array[Any]] = []
