@@ -123,7 +123,9 @@ def measure_appends() -> dict[str, object]:
     def fill(first: int, last: int) -> None:
         for number in range(first, last + 1):
             small = make(
-                episodes=UNIT, first=number * TYPICAL, paint=lambda random: random.randbytes(2_000)
+                episodes=UNIT,
+                first=number * TYPICAL,
+                paint=lambda random: b"noise" + random.randbytes(2_000),
             )
             add(number, small[0].seal(), lambda: FolderDestination(root))
 
@@ -146,8 +148,9 @@ def main() -> int:
     """Measure, print one line of JSON, and say whether every line was held."""
     os.environ["HF_TOKEN"] = TOKEN
     found = {"bench": "nights", **measure_bytes(), **measure_appends()}
+    found["held"] = bool(found["bytes_held"] and found["appends_held"])
     report(found)
-    return 0 if found["bytes_held"] and found["appends_held"] else 1
+    return 0 if found["held"] else 1
 
 
 if __name__ == "__main__":

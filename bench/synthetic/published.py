@@ -23,8 +23,8 @@ Painter = Callable[[Random], bytes]
 
 
 def noise(random: Random) -> bytes:
-    """Return random bytes of a picture's size: like a picture they do not compress, and are cheaper."""
-    return random.randbytes(random.randint(60_000, 160_000))
+    """Return random bytes of a picture's size, in no format: like a picture they do not compress, and are cheaper."""
+    return b"noise" + random.randbytes(random.randint(60_000, 160_000))
 
 
 def make(

@@ -8,19 +8,16 @@ publication brings them back.
 import asyncio
 import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from schemas.base import Record, content_hash
 from schemas.configuration.select_section import SelectKey
 from schemas.errors import Conflict, NotFound, Unfinished, Unwritable
-from schemas.tables.tables import to_row
 from storage.lake.parquet_writer import shards
 from storage.lake.withdrawals import Withdrawal
 from storage.publish.collection.index import SCHEMA as INDEX_SCHEMA
@@ -31,6 +28,7 @@ from storage.publish.collection.restate import (
     collection_texts,
     texts_of_run,
 )
+from storage.publish.collection.rows_left import has_rows, rows_left, without
 from storage.publish.collection.tidy import HUB_KEEPS
 from storage.publish.collection.versions import (
     check_unchanged,
@@ -40,7 +38,7 @@ from storage.publish.collection.versions import (
 )
 from storage.publish.destinations.ownership import OwnedListing
 from storage.publish.destinations.protocol import Destination, is_version
-from storage.publish.plan.build import GROUP_BYTES, Outcome, result_of
+from storage.publish.plan.build import GROUP_BYTES, Outcome
 from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.manifest import (
     CARD,
@@ -59,9 +57,6 @@ MAX_TRIES = 20
 
 _LEFT_OUT_BY = "left_out_by"
 """The column that says what of a selection left an attempt out; datasets of earlier versions lack it."""
-
-_OWNERS = ("episode_id", "chosen_episode_id", "rejected_episode_id")
-"""The columns that name the episode of a row; a row with two of them is of both."""
 
 _ATTEMPT_COLUMNS = (
     *("episode_id", "task_id", "template_id", "site", "policy", "policy_kind", "model"),
@@ -118,7 +113,7 @@ async def withdraw(
     """
     for left in reversed(range(MAX_TRIES)):
         withdrawing = _Withdrawing(open_place(), ids, reason)
-        existing = await withdrawing.existing()
+        existing = await withdrawing.read_listing()
         try:
             return await withdrawing.run(existing)
         except Conflict:
@@ -135,7 +130,7 @@ class _Withdrawing:
         self._ids = tuple(dict.fromkeys(ids))
         self._put = Counter[str]()
 
-    async def existing(self) -> OwnedListing:
+    async def read_listing(self) -> OwnedListing:
         """Return the files of the dataset."""
         destination = self._destination
         content = await destination.listing()
@@ -234,10 +229,10 @@ class _Withdrawing:
         config = file.config or ""
         data = await self._destination.read(file.path)
         source = pq.ParquetFile(io.BytesIO(data))
-        if not await asyncio.to_thread(_has_rows, source, config, gone):
+        if not await asyncio.to_thread(has_rows, source, config, gone):
             return [file]
         recipe = content_hash([file.recipe, "without", *sorted(gone)])
-        rows = _rows_left(source, config, gone, stay)
+        rows = rows_left(source, config, gone, stay)
         made = await asyncio.to_thread(
             lambda: [
                 (shard.sha256, shard.rows, shard.data)
@@ -273,7 +268,7 @@ class _Withdrawing:
             return night
         table = pq.read_table(io.BytesIO(await self._destination.read(night.index.path)))
         published = set(map(str, table["episode_id"].to_pylist())) & {*gone}
-        table = _without(table.select(INDEX_SCHEMA.names), gone)
+        table = without(table.select(INDEX_SCHEMA.names), gone)
         data = index_bytes(table.cast(INDEX_SCHEMA))
         index = index_file(night.run, data, rows=table.num_rows, night=night.number)
         await self._destination.put(index.path, data)
@@ -318,64 +313,6 @@ class _Withdrawing:
 
 def _outcome(row: Mapping[str, Any]) -> Outcome:
     return Outcome(**{name: row[name] for name in Outcome._fields})
-
-
-def _owners(table: pa.Table) -> list[str]:
-    return [name for name in _OWNERS if name in table.column_names]
-
-
-def _without(table: pa.Table, gone: Collection[str]) -> pa.Table:
-    """Return the rows that are of none of some episodes."""
-    listed = pa.array(sorted(gone), pa.string())
-    for name in _owners(table):
-        table = table.filter(pc.invert(pc.is_in(table[name], value_set=listed)))
-    return table
-
-
-def _has_rows(source: pq.ParquetFile, config: str, gone: Collection[str]) -> bool:
-    """Return whether a file changes when some episodes are withdrawn."""
-    if config in ("tasks", "results"):
-        return True
-    if config == "prompts":
-        return False
-    names = [name for name in _OWNERS if name in source.schema_arrow.names]
-    table = source.read(columns=names)
-    return _without(table, gone).num_rows < table.num_rows
-
-
-def _rows_left(
-    source: pq.ParquetFile, config: str, gone: Collection[str], stay: Sequence[Outcome]
-) -> Iterator[pa.Table]:
-    """Yield the rows of a file that stay."""
-    schema = config_schema(config)
-    made: defaultdict[tuple[str, ...], list[Outcome]] = defaultdict(list)
-    for one in stay:
-        made[one.key].append(one)
-    tasks = pa.array(sorted({one.task_id for one in stay}), pa.string())
-    for group in range(source.num_row_groups):
-        table = _as_schema(source.read_row_group(group), schema)
-        if config == "tasks":
-            yield table.filter(pc.is_in(table["task_id"], value_set=tasks))
-        elif config == "results":
-            keys = [
-                (row["task_id"], row["policy"], row["policy_kind"], row["model"] or "")
-                for row in table.select(["task_id", "policy", "policy_kind", "model"]).to_pylist()
-            ]
-            rows = [to_row(result_of(made[key])) for key in keys if made.get(key)]
-            yield pa.Table.from_pylist(rows, schema=schema)
-        else:
-            yield _without(table, gone)
-
-
-def _as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with the columns of a schema; those that an earlier version lacks are null."""
-    columns = [
-        table[f.name].cast(f.type)
-        if f.name in table.column_names
-        else pa.chunked_array([pa.nulls(table.num_rows, f.type)])
-        for f in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _less(

@@ -11,7 +11,7 @@ import pytest
 from hub.publishing import DATASET, TO, commits_of
 from hub.server import TOKEN, LocalHub
 from hub.witness import left_by
-from support.runs.collections import add_to, night
+from support.stores.nights import add_to, night
 
 from schemas.configuration.sections import PublishSection
 from storage.publish.destinations.hub.destination import HubDestination
