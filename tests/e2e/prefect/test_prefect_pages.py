@@ -25,10 +25,12 @@ from support.runs.commands import LOOK, SECONDS, UNREPLAYED, Said, until
 from support.servers.prefect_deployment import ENDED, Deployed, ask, gone
 from support.servers.prefect_home import ask_database, commands, pages_served, prefect_home
 
+from flows.orchestration.dataset_events import PUBLISHED
 from flows.orchestration.inert_text import MAX_CHARS
 from generators.browser.chromium import find_chromium
 from schemas.truncation import to_well_formed
 from storage.publish.card.escape import visible
+from storage.publish.plan.manifest import read_manifest
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
 
@@ -269,16 +271,17 @@ def test_deployments_are_those_of_the_file_and_keep_what_was_set(deployed: Deplo
     assert deployed.ask("work_pools/local")["type"] == "process"
 
 
-def test_a_schedule_has_the_worker_make_the_run_of_its_day(
+def test_a_schedule_has_the_worker_make_its_runs_and_add_each_to_one_dataset(
     deployed: Deployed, tmp_path: Path
 ) -> None:
     nightly = deployed.deployment("generate/generate-nightly")
     of_nightly = f"deployments/{nightly['id']}"
     few = ["tasks.include=['click-test']", "tasks.seeds=[0,0]", *UNREPLAYED_SETTINGS]
+    to = [f"publish.to=['{tmp_path / 'nights'}']", "publish.append=true"]
     parameters: dict[str, Any] = {
         "config": "configs/smoke.toml",
-        "run": f"{tmp_path}/{{date}}",
-        "settings": few,
+        "run": f"{tmp_path}/{{date}}/{{time}}",
+        "settings": [*few, *to],
         "missed": 20,  # a slow machine would leave out each night for the next that is due meanwhile
     }
     deployed.ask(of_nightly, {"parameters": parameters}, "PATCH")
@@ -288,18 +291,31 @@ def test_a_schedule_has_the_worker_make_the_run_of_its_day(
 
     made = list[dict[str, Any]]()
 
-    def one_is_made() -> bool:
+    def two_are_made() -> bool:
         made[:] = deployed.on_schedule(*ENDED)
-        return bool(made)
+        return len(made) > 1
 
-    until(one_is_made, every=LOOK)
+    until(two_are_made, every=LOOK)
 
-    run = made[0]
-    assert run["state_type"] == "COMPLETED", deployed.log
-    assert "1 of 1 episodes accepted" in run["state"]["message"]
-    assert (tmp_path / run["expected_start_time"][:10] / "run.json").is_file()
-    assert "1/1 episodes" in deployed.log_of(run, containing=f"run      {tmp_path}")
+    for number, run in enumerate(made[:2], start=1):
+        assert run["state_type"] == "COMPLETED", deployed.log
+        assert "1 of 1 episodes accepted" in run["state"]["message"]
+        added = f"version {number}, night {number}: 1 trajectories added"
+        assert f"{tmp_path / 'nights'}, {added}" in run["state"]["message"]
+        day = run["expected_start_time"][:10]
+        assert any((tmp_path / day).glob(f"{day}T*/run.json"))
+        assert "1/1 episodes" in deployed.log_of(run, containing=f"run      {tmp_path}")
+    there = read_manifest((tmp_path / "nights" / "manifest.json").read_bytes(), "here")
+    assert len({night.run for night in there.nights}) == len(there.nights) >= 2
+    until(lambda: _told(deployed, str(tmp_path / "nights")) >= {1, 2}, every=LOOK)
     assert deployed.errors == []
+
+
+def _told(deployed: Deployed, place: str) -> set[int]:
+    """Return the nights of a collection that events told of."""
+    asked = {"filter": {"event": {"name": [PUBLISHED]}}}
+    told = [one["payload"] for one in deployed.ask("events/filter", asked)["events"]]
+    return {one["night"] for one in told if one["place"] == place}
 
 
 def test_what_makes_a_dead_night_go_on_is_there_and_stays_switched_off(deployed: Deployed) -> None:
