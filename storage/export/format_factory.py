@@ -89,6 +89,15 @@ def _rows(kind: RowKind) -> Callable[[FormatParts], Format]:
     return make
 
 
+def _lance(_: FormatParts) -> Format:
+    """Return the format `lance`, whose library is an extra."""
+    try:
+        from storage.export.lance_steps import LanceSteps  # noqa: PLC0415
+    except ImportError as error:
+        raise BadConfig(f"--format: {error}") from error
+    return LanceSteps()
+
+
 def _adapt(found: object) -> FormatPart:
     make = cast("Callable[[FormatParts], Format | GroupFormat]", callable_part(found))
     flags: object = getattr(found, "flags", ())
@@ -117,6 +126,7 @@ FORMATS = Registry[FormatPart](
         FormatName.OPENENV: FormatPart(
             lambda parts: OpenEnv(pictures=parts.pictures), ("pictures",)
         ),
+        FormatName.LANCE: FormatPart(_lance),
     },
     adapt=_adapt,
 )

@@ -12,26 +12,29 @@ writes them again.
 """
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json, parse_json, sha256_hex
 from schemas.errors import OtherRun, Unwritable
-from schemas.tables.tables import Row
 from storage.export.dataset_info import DATASET_INFO, TrainerColumns, dataset_info
 from storage.export.line_columns import CARD, LineColumns, columns_card
-from storage.export.protocol import File, Line, Piece, TableRow
+from storage.export.protocol import File, Line, Piece, RowFile, TableRow
 from storage.lake.parquet_writer import ParquetWriter, Shard
 from storage.objects.durable_files import create_draft, folder_lock, write_file
 from storage.objects.protocol import UNFINISHED
 from storage.objects.temp_object import Draft
 from storage.run_file import refuse_run_folder
+
+if TYPE_CHECKING:
+    from storage.export.lance_steps import LanceWriter
 
 MANIFEST = "manifest.json"
 """Describes the export and its files; written last."""
@@ -49,7 +52,7 @@ _TEMPORARY_FILES = ".tmp-*"
 
 
 class LinesFile(Record):
-    """A JSONL or Parquet file of an export."""
+    """A JSONL, Parquet or Lance file of an export."""
 
     path: str
     """Relative to the folder."""
@@ -82,7 +85,7 @@ class ExportManifest(Record):
     counts: dict[str, int]
     """The format's own counts."""
     lines: tuple[LinesFile, ...]
-    """Every JSONL or Parquet file."""
+    """Every JSONL, Parquet or Lance file."""
     guides: tuple[GuideFile, ...] = ()
     """The card that says the types of lines, or the `dataset_info.json` of rows; empty for a format that needs none."""
     files: int
@@ -107,7 +110,8 @@ class OutputFolder:
         self._lines: Counter[str] = Counter()
         self._columns: LineColumns | None = None
         self._trainer: TrainerColumns | None = None
-        self._tables: dict[str, ParquetWriter] = {}
+        self._tables: dict[str, ParquetWriter | LanceWriter] = {}
+        self._row_file = RowFile.PARQUET
         self._shards: list[LinesFile] = []
         self._files = 0
         self._file_bytes = 0
@@ -144,7 +148,7 @@ class OutputFolder:
                 if not (self._root / MARK).is_file():
                     write_file(self._root / MARK, canonical_json(self._made_of).encode())
                 for path in sorted(self._root.rglob(_TEMPORARY_FILES)):
-                    path.unlink()  # an export that was killed left it
+                    _remove(path)  # an export that was killed left it
                 yield
         except BlockingIOError:
             raise Unwritable(f"{self._root}: another export is writing here; wait for it") from None
@@ -167,7 +171,7 @@ class OutputFolder:
                 self.line(split, piece.record)
             case TableRow():
                 self._trainer = piece.trainer
-                self.row(split, piece.schema, piece.row)
+                self._row(split, piece)
 
     def line(self, split: str, record: JsonObject) -> None:
         """Append a line to the file of a split."""
@@ -178,17 +182,26 @@ class OutputFolder:
         self._drafts[path].write(f"{text}\n".encode())
         self._lines[path] += 1
 
-    def row(self, split: str, schema: pa.Schema, row: Row) -> None:
-        """Append a row to the Parquet files of a split; a full one is written at once."""
+    def _row(self, split: str, piece: TableRow) -> None:
+        """Append a row to the files of a split; a full one is written at once."""
+        self._row_file = piece.file
         if split not in self._tables:
-            self._tables[split] = ParquetWriter(
-                schema,
-                shard_bytes=SHARD_BYTES,
-                group_bytes=GROUP_BYTES,
-                begin=partial(create_draft, self._root),
-            )
-        for shard in self._tables[split].write([row]):
+            self._tables[split] = self._writer(piece)
+        for shard in self._tables[split].write([piece.row]):
             self._write_shard(split, shard)
+
+    def _writer(self, piece: TableRow) -> "ParquetWriter | LanceWriter":
+        if piece.file is RowFile.LANCE:
+            # Its library is an extra, and slow to import.
+            from storage.export.lance_steps import LanceWriter  # noqa: PLC0415
+
+            return LanceWriter(piece.schema, self._root)
+        return ParquetWriter(
+            piece.schema,
+            shard_bytes=SHARD_BYTES,
+            group_bytes=GROUP_BYTES,
+            begin=partial(create_draft, self._root),
+        )
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file of its own as a whole."""
@@ -238,7 +251,7 @@ class OutputFolder:
 
     def _write_shard(self, split: str, shard: Shard) -> None:
         number = sum(file.path.startswith(f"{split}-") for file in self._shards)
-        path = f"{split}-{number:05d}.parquet"
+        path = f"{split}-{number:05d}.{self._row_file.value}"
         with closing(shard.draft) as draft:
             write_file(self._root / path, draft)
             self._shards.append(
@@ -313,3 +326,11 @@ class OutputFolder:
                 f"{self._root}: holds another export, which differs in {', '.join(other)}; "
                 "export to an empty folder"
             )
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

@@ -8,6 +8,7 @@ and the format's options alone. A format that compares attempts gets all those a
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -26,6 +27,7 @@ __all__ = [
     "GroupFormat",
     "Line",
     "Piece",
+    "RowFile",
     "TableRow",
     "picture_path",
 ]
@@ -51,9 +53,16 @@ class File:
     """The file's content."""
 
 
+class RowFile(StrEnum):
+    """The kind of file that rows are written to, as its name ends."""
+
+    PARQUET = "parquet"
+    LANCE = "lance"
+
+
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of the Parquet files of the episode's split."""
+    """A row of the Parquet or Lance files of the episode's split."""
 
     row: Row
     """A value for each column."""
@@ -61,6 +70,8 @@ class TableRow:
     """The columns, the same for every row of a format."""
     trainer: TrainerColumns | None = None
     """Where LLaMA-Factory finds them, the same for every row; None if it has no loader for such rows."""
+    file: RowFile = RowFile.PARQUET
+    """The kind of file, the same for every row of a format."""
 
 
 Piece = Line | File | TableRow

@@ -29,6 +29,8 @@ class FormatName(StrEnum):
     """Rows of one reply each, labelled with its step's effect on the task."""
     OPENENV = "openenv"
     """Training traces of the OpenEnv library."""
+    LANCE = "lance"
+    """Steps with their pictures, to read at random."""
 
 
 RENDERED = (
@@ -197,6 +199,14 @@ or log-probabilities, as a teacher's, gives no line, and is counted. Rejected at
 add --include-rejected.
 
   --pictures files|data""",
+    FormatName.LANCE: """\
+lance: steps with their pictures in Lance files, to read single ones at random
+
+  <split>-00000.lance              one row a step
+
+The columns are those of the published `steps`, beside the attempt's task, template and instruction and
+whether it was accepted. `lance.file.LanceFileReader` reads a file. This format needs the extra `lance`:
+pip install 'stepmill[lance]'""",
 }
 """The help text of each format."""
 
