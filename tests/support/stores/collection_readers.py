@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import fsspec  # type: ignore[import-untyped] # it ships no types
 from source_tree import ROOT
@@ -34,7 +35,7 @@ def by_duckdb(place: str, config: str, version: str) -> Ids:
     import duckdb  # noqa: PLC0415 - only in its own process
 
     with duckdb.connect() as connection:
-        connection.register_filesystem(ArrowBucket())
+        connection.register_filesystem(_files_at(place))
         return {
             split: [
                 row[0] for row in connection.read_parquet(paths).project("episode_id").fetchall()
@@ -51,6 +52,15 @@ def by_polars(place: str, config: str, version: str) -> Ids:
         split: pl.scan_parquet(paths).select("episode_id").collect()["episode_id"].to_list()
         for split, paths in _listed(place, config, version).items()
     }
+
+
+def _files_at(place: str) -> Any:
+    """Return what opens the files of a bucket, here or on the Hub."""
+    if place.startswith("hf:"):
+        from huggingface_hub import HfFileSystem  # noqa: PLC0415 - only in its own process
+
+        return HfFileSystem()
+    return ArrowBucket()
 
 
 def _listed(place: str, config: str, version: str) -> dict[str, list[str]]:
