@@ -97,7 +97,8 @@ def open_dataset(place: str | Path, *, version: int | None = None) -> Dataset:
     """Open a published dataset or a collection; nothing is written, and of files only what is asked for is read.
 
     Args:
-        place: a folder, `s3://BUCKET/PREFIX` or `hf://datasets/ORG/NAME[@BRANCH]`.
+        place: a folder, `s3://BUCKET/PREFIX`, `hf://datasets/ORG/NAME[@BRANCH]` or
+            `hf://buckets/OWNER/NAME[/PREFIX]`.
         version: one of its versions; None: the last one. An earlier one may still have episodes that were withdrawn
             after it (see `Dataset.manifest`).
 

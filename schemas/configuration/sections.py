@@ -353,8 +353,8 @@ class PublishSection(Record):
     """The destinations and terms of the dataset that is published when the run ends."""
 
     to: tuple[str, ...] = ()
-    """Where to publish: any of a folder, `s3://bucket/prefix` and `hf://datasets/ORG/NAME`, as
-    `["demo-dataset", "hf://datasets/my-org/demo"]`; empty: nowhere."""
+    """Where to publish: any of a folder, `s3://bucket/prefix`, `hf://datasets/ORG/NAME` and `hf://buckets/OWNER/NAME`,
+    as `["demo-dataset", "hf://datasets/my-org/demo"]`; empty: nowhere."""
     append: bool = False
     """Adds the run to the collection at each destination, which may be empty: a dataset over many runs, with a
     version for each. False: a destination holds the dataset of this run alone."""
@@ -374,10 +374,11 @@ class PublishSection(Record):
     """The dialect of training rows; None: that of the first policy that calls an engine, else
     `holotron`."""
     private: bool = True
-    """On the Hub, publishes into a private repository alone, and makes a new one private. False: a
+    """On the Hub, publishes into a private repository or bucket alone, and makes a new one private. False: a
     new one is public."""
     gated: Gate | None = None
-    """How readers get access to a repository on the Hub; None: as the repository is set."""
+    """How readers get access to a repository on the Hub; None: as the repository is set. A bucket has no such thing,
+    and is refused with any other value."""
     license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
     """Licence of the dataset by the Hub's identifier, as `cc-by-4.0`, in lower case; None: no licence is
     stated."""

@@ -115,9 +115,11 @@ def open_place(url: str, version: int | None, storage: StorageSection) -> Place:
         BadConfig: it is the URL of no such place.
     """
     if url.partition("://")[0].lower() == "hf":
-        from storage.publish.destinations.hub.reading import HubPlace  # noqa: PLC0415 - heavy
+        from storage.publish.destinations.hub import checks, reading  # noqa: PLC0415 - heavy
 
-        return HubPlace(url if version is None else _url_of_tag(url, version))
+        if checks.is_bucket_url(url):
+            return reading.BucketPlace(url)
+        return reading.HubPlace(url if version is None else _url_of_tag(url, version))
     return StorePlace(open_store(url, storage))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import CopyRun
 from hub.faults import Fault
-from hub.publishing import DATASET, TO
+from hub.publishing import BUCKET, DATASET, TO, TO_BUCKET, place_on
 from hub.server import LocalHub
 from huggingface_hub import HfApi
 from support.episodes.factories import RUN_ID, MadeRun
@@ -85,6 +85,18 @@ def _in_store(at: Callable[[], Destination], store: ObjectStore) -> Copy:
     )
 
 
+def _in_hub_bucket(hub: LocalHub) -> Copy:
+    api = HfApi(endpoint=hub.url)
+    return Copy(
+        at=lambda: place_on(hub.url, TO_BUCKET),
+        put=lambda path, data: api.batch_bucket_files(BUCKET, add=[(data, f"demo/{path}")]),
+        remove=lambda path: hub.bucket(BUCKET).files.pop(f"demo/{path}"),
+        everything=lambda: {
+            path.removeprefix("demo/"): xet for path, xet in hub.objects(BUCKET).items()
+        },
+    )
+
+
 def _on_hub(hub: LocalHub) -> Copy:
     api = HfApi(endpoint=hub.url)
     return Copy(
@@ -98,9 +110,11 @@ def _on_hub(hub: LocalHub) -> Copy:
 
 
 FULL = pytest.mark.full
-KINDS = ["folder", pytest.param("bucket", marks=FULL), pytest.param("hub", marks=FULL)]
+KINDS = ["folder", *(pytest.param(one, marks=FULL) for one in ("bucket", "hub", "hub bucket"))]
 
-everywhere = pytest.mark.parametrize("copy", ["folder", "bucket", "hub"], indirect=True)
+everywhere = pytest.mark.parametrize(
+    "copy", ["folder", "bucket", "hub", "hub bucket"], indirect=True
+)
 """Marks what is asked of a copy in a bucket and on the Hub where there is little time, too."""
 
 
@@ -109,6 +123,8 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Copy:
     """A place of each kind, where nothing was published yet."""
     if request.param == "hub":
         return _on_hub(request.getfixturevalue("hub"))
+    if request.param == "hub bucket":
+        return _in_hub_bucket(request.getfixturevalue("hub"))
     if request.param == "folder":
         to = tmp_path / "to"
         return _in_store(lambda: FolderDestination(to), LocalStore(to))
@@ -160,7 +176,7 @@ def test_what_somebody_changed_is_named_with_what_to_do(copy: Copy) -> None:
         assert (deep[path][0], says in deep[path][1]) == (kind, True), deep[path]
         if kind is _ALTERED:
             assert "delete it and publish again" in deep[path][1]
-    # Only the Hub tells a hash for nothing.
+    # Only a repository tells a hash for nothing.
     blind = {changed} if not isinstance(copy.at(), HubDestination) else set()
     assert shallow.keys() == told.keys() - blind
 
@@ -288,7 +304,7 @@ def known_hub(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> LocalHub:
 def anywhere(known_hub: LocalHub, bucket_url: str, made: MadeRun, tmp_path: Path) -> list[str]:
     """Destinations of each kind, published to, that the run's configuration names."""
     del known_hub  # is known
-    places = [str(tmp_path / "to"), f"{bucket_url}/to", TO]
+    places = [str(tmp_path / "to"), f"{bucket_url}/to", TO, TO_BUCKET]
     config = made.folder / "run.json"
     told = json.loads(config.read_bytes())
     told["config"]["publish"]["to"] = places
@@ -318,6 +334,7 @@ def test_the_command_proves_every_copy_that_the_run_names(
 
     path = next(path for path in hub.files(DATASET) if path.startswith("data/steps/"))
     hub.edit(DATASET, path, None)
+    del hub.bucket(BUCKET).files[f"demo/{path}"]
     (tmp_path / "to" / path).unlink()
     asyncio.run(open_store(anywhere[1], STORAGE).put(path, b"PAR1"))
     harmed = _audited(made)
@@ -327,6 +344,7 @@ def test_the_command_proves_every_copy_that_the_run_names(
         f"{anywhere[0]}/{path}: is missing",
         f"{anywhere[1]}/{path}: is 4 bytes, not {_size(tmp_path, path):,}",
         f"{anywhere[2]}/{path}: is missing",
+        f"{anywhere[3]}/{path}: is missing",
     ]
 
 

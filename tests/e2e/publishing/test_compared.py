@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hub.publishing import TO, published_to
+from hub.publishing import TO, TO_BUCKET, published_to
 from hub.server import LocalHub
 from support.episodes.two_nights import make_night
 from support.runs.commands import called
@@ -20,7 +20,7 @@ from schemas.errors import NotFound
 from storage.diff.diff import DiffReport, diff
 from storage.diff.place import Place, open_dataset
 from storage.diff.sides import Side, dataset_side
-from storage.publish.destinations.hub.reading import HubPlace
+from storage.publish.destinations.hub.reading import BucketPlace, HubPlace
 from storage.publish.publish import publish
 
 
@@ -86,3 +86,16 @@ def test_a_tag_or_repository_that_is_not_there_is_refused(hub: LocalHub) -> None
     published_to(hub, two_versions()[0])
     with pytest.raises(NotFound, match="no such branch or tag"):
         _side(HubPlace(f"{TO}@v7", endpoint=hub.url))
+
+
+def test_datasets_in_buckets_on_the_hub_are_compared(hub: LocalHub) -> None:
+    places = [f"{TO_BUCKET}/{name}" for name in ("one", "other")]
+    with pytest.raises(NotFound, match="no such bucket"):
+        _side(BucketPlace(places[0], endpoint=hub.url))
+    for snapshot, to in zip(two_versions(), places, strict=True):
+        published_to(hub, snapshot, to=to)
+
+    found = _compare(*(BucketPlace(to, endpoint=hub.url) for to in places))
+
+    assert (found.first.version, found.second.version) == (1, 2)
+    assert found.results == {"accepted → rejected": 2, "accepted → accepted": 1}

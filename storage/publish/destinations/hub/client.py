@@ -61,7 +61,11 @@ class HubClient:
 
     def _filesystem(self, root: str) -> fs.FileSystem:
         """Return the files below a path of the Hub, for reading parts of them."""
-        hub = HfFileSystem(endpoint=self._api.endpoint, block_size=_READ_AHEAD)
+        hub = HfFileSystem(
+            endpoint=self._api.endpoint,
+            block_size=_READ_AHEAD,
+            skip_instance_cache=True,  # the one of before remembers what was in a bucket
+        )
         handler = fs.FSSpecHandler(hub)  # type: ignore[abstract] # its stub forgets what it has
         return fs.SubTreeFileSystem(root, fs.PyFileSystem(handler))
 

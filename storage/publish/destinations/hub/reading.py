@@ -1,11 +1,12 @@
-"""A published dataset on the Hub, read: its manifest, and parts of its files, of one commit."""
+"""A published dataset on the Hub, read: its manifest, and parts of its files, of one commit or in a bucket."""
 
 from collections.abc import Mapping
 
 from pyarrow import fs
 
 from schemas.errors import NotFound
-from storage.publish.destinations.hub.checks import MAIN, parse_url
+from storage.publish.destinations.hub.bucket_files import BucketFiles
+from storage.publish.destinations.hub.checks import MAIN, parse_bucket_url, parse_url
 from storage.publish.destinations.hub.repository import Repository, RepoState
 
 
@@ -60,3 +61,43 @@ class HubPlace:
                 )
             self._commit = state.head
         return self._commit
+
+
+class BucketPlace:
+    """A bucket on the Hub, which has no commits: every read is of what is there then."""
+
+    def __init__(self, url: str, *, endpoint: str | None = None) -> None:
+        bucket, prefix = parse_bucket_url(url)
+        self._address = f"hf://buckets/{bucket}" + (f"/{prefix}" if prefix else "")
+        self._files = BucketFiles(bucket, prefix, address=self._address, endpoint=endpoint)
+        self._is_there = False
+
+    @property
+    def address(self) -> str:
+        """The bucket's URL, with the prefix."""
+        return self._address
+
+    async def text(self, path: str) -> bytes | None:
+        """Return a small file's bytes."""
+        await self._find()
+        return await self._files.read(path)
+
+    async def sizes(self) -> Mapping[str, int]:
+        """Return the size of every file, by path."""
+        await self._find()
+        return await self._files.sizes()
+
+    def filesystem(self, sizes: Mapping[str, int]) -> fs.FileSystem:
+        """Return the files; a read asks for few bytes beyond those it wants."""
+        del sizes
+        return self._files.filesystem()
+
+    async def _find(self) -> None:
+        """Look for the bucket, once.
+
+        Raises:
+            NotFound: there is no such bucket.
+        """
+        if not self._is_there and await self._files.is_private() is None:
+            raise NotFound(f"{self._address}: there is no such bucket, or the token may not see it")
+        self._is_there = True
