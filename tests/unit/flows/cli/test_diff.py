@@ -14,9 +14,9 @@ from source_tree import ROOT
 from support.episodes.two_nights import grow, judge_again, make_night, make_two_nights
 from support.runs.commands import Said, called
 from support.runs.memory_run import contents, published, two_versions
+from support.stores.copies import manifest_in, without_columns
 
-from schemas.base import sha256_hex
-from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
+from storage.publish.plan.manifest import MANIFEST
 
 SCREEN_LINES = 30
 
@@ -188,12 +188,17 @@ def test_a_dataset_is_the_same_as_its_copy(copies: tuple[Path, Path], tmp_path: 
     assert said.out.endswith("same     nothing differs\n")
 
 
-def test_a_collection_has_its_versions(nights: Path, tmp_path: Path) -> None:
+def _collection(nights: Path, tmp_path: Path) -> Path:
     data = tmp_path / "data"
     for name in ("monday", "tuesday"):
         run = shutil.copytree(nights / "runs" / name, tmp_path / name)
         made = called("publish", str(run), "--to", str(data), "--append", "--no-prefect")
         assert made.code == 0, made.err
+    return data
+
+
+def test_a_collection_has_its_versions(nights: Path, tmp_path: Path) -> None:
+    data = _collection(nights, tmp_path)
 
     answer = _answer(f"{data}@1", data)
     missing = _diff(f"{data}@9", data)
@@ -214,11 +219,7 @@ def test_a_collection_has_its_versions(nights: Path, tmp_path: Path) -> None:
 def test_a_version_of_a_collection_that_lost_a_file_is_refused(
     nights: Path, tmp_path: Path
 ) -> None:
-    data = tmp_path / "data"
-    for name in ("monday", "tuesday"):
-        run = shutil.copytree(nights / "runs" / name, tmp_path / name)
-        made = called("publish", str(run), "--to", str(data), "--append", "--no-prefect")
-        assert made.code == 0, made.err
+    data = _collection(nights, tmp_path)
     listed = data / "versions" / "000001.json"
     listed.write_text(listed.read_text().replace("/train-", "/train-0", 1))
 
@@ -240,7 +241,7 @@ def test_nothing_is_written(copies: tuple[Path, Path]) -> None:
 
 
 def test_rules_that_differ_are_told(copies: tuple[Path, Path]) -> None:
-    manifest = _manifest(copies[1])
+    manifest = manifest_in(copies[1])
     rule = {**manifest.rule, "min_reward": 0.5}
     (copies[1] / MANIFEST).write_bytes(manifest.model_copy(update={"rule": rule}).to_bytes())
 
@@ -250,8 +251,8 @@ def test_rules_that_differ_are_told(copies: tuple[Path, Path]) -> None:
 
 
 def test_an_older_schema_is_told_and_not_guessed(copies: tuple[Path, Path]) -> None:
-    _without(copies[0], "attempts", "deciding_reason", "success")
-    _without(copies[0], "steps", "note")
+    without_columns(copies[0], "attempts", "deciding_reason", "success")
+    without_columns(copies[0], "steps", "note")
 
     answer = _answer(*copies)
     said = _diff(*copies)
@@ -266,7 +267,7 @@ def test_an_older_schema_is_told_and_not_guessed(copies: tuple[Path, Path]) -> N
 def test_a_dataset_without_attempts_tells_of_its_trajectories_alone(
     copies: tuple[Path, Path],
 ) -> None:
-    manifest = _manifest(copies[0])
+    manifest = manifest_in(copies[0])
     files = tuple(file for file in manifest.files if file.config != "attempts")
     (copies[0] / MANIFEST).write_bytes(manifest.model_copy(update={"files": files}).to_bytes())
 
@@ -280,32 +281,12 @@ def test_a_dataset_without_attempts_tells_of_its_trajectories_alone(
 def test_rows_without_the_column_that_names_them_are_not_compared(
     copies: tuple[Path, Path],
 ) -> None:
-    _without(copies[0], "verdicts", "round")
+    without_columns(copies[0], "verdicts", "round")
 
     answer = _answer(*copies)
 
     assert "verdicts: not compared: one side has no column round" in answer["notes"]
     assert "verdicts" not in _rows(answer)
-
-
-def _manifest(place: Path) -> Manifest:
-    return read_manifest((place / MANIFEST).read_bytes(), "here")
-
-
-def _without(place: Path, config: str, *columns: str) -> None:
-    """Take columns out of a config's files, as if an earlier version had published them."""
-    manifest = _manifest(place)
-    files = []
-    for file in manifest.files:
-        if file.config == config:
-            path = place / file.path
-            pq.write_table(pq.read_table(path).drop_columns(list(columns)), path)
-            data = path.read_bytes()
-            update = {"bytes": len(data), "sha256": sha256_hex(data)}
-            files.append(file.model_copy(update=update))
-        else:
-            files.append(file)
-    (place / MANIFEST).write_bytes(manifest.model_copy(update={"files": tuple(files)}).to_bytes())
 
 
 def _half_published(place: Path) -> None:
@@ -331,7 +312,7 @@ def _foreign_manifest(place: Path) -> None:
 
 
 def _no_task_ids(place: Path) -> None:
-    _without(place, "attempts", "task_id")
+    without_columns(place, "attempts", "task_id")
 
 
 @pytest.mark.parametrize(
@@ -393,7 +374,7 @@ def test_a_run_that_has_not_ended_its_first_version_is_refused(
 
 
 def test_a_column_of_another_type_is_compared_by_its_values(copies: tuple[Path, Path]) -> None:
-    manifest = _manifest(copies[0])
+    manifest = manifest_in(copies[0])
     for file in manifest.files:
         if file.config == "tasks":
             path = copies[0] / file.path
