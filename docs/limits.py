@@ -153,6 +153,9 @@ LINES = (
          "s", _slowest_first_row, "max_seconds"),
     Line("reading", "bytes of pictures read with columns without pictures, the worst reader", "%",
          _largest_share, "max_share"),
+    Line("random_reads", "one picture by Lance, beside the fastest reader of the published Parquet: cold",
+         "times as fast", _key("faster", "cold"), "min_faster"),
+    Line("random_reads", "the same, warm", "times as fast", _key("faster", "warm"), "min_faster"),
     Line("flywheel", "tasks solved after learning from accepted episodes, above those after as many "
          "of the clumsy policy whatever became of them: lower end of the 95 % interval", "%",
          _key("difference", "low"), "min_difference"),

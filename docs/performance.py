@@ -199,6 +199,20 @@ def _reading() -> Iterator[str]:
     yield line("the same by `datasets` where the Hub's client reads ahead as it likes", ahead, "")
 
 
+def _random_reads() -> Iterator[str]:
+    result = read_result("random_reads")
+    yield from ("| one picture by | cold | warm | read from files |", "|---|---|---|---|")
+    for name, warm in result["warm_ms"].items():
+        cold = result["cold_ms"].get(name)
+        read = result["read_kb"][name]
+        yield line(
+            name,
+            show(cold, "ms") if cold is not None else "",
+            show(warm, "ms"),
+            show(read, "kB") if read else "mapped into memory",
+        )
+
+
 def _learning() -> Iterator[str]:
     result = read_result("flywheel")
     yield "| learnt from | episodes | steps | mistakes among them | held-out seeds | left-out skills |"
@@ -382,6 +396,7 @@ PARTS: Parts = {
     "large_runs": _large_runs,
     "duplicates": _duplicates,
     "reading": _reading,
+    "random_reads": _random_reads,
     "republish": _republish,
     "learning": _learning,
     "labels": _labels,
