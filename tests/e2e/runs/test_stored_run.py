@@ -27,6 +27,7 @@ EXPORTS = (
     ("grounding",),
     ("verifiers",),
     ("sft",),
+    ("lance",),
 )
 
 
