@@ -20,7 +20,7 @@ def publish_flags(parser: argparse.ArgumentParser) -> None:
         "--to",
         metavar="DEST",
         required=True,
-        help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
+        help="a folder, s3://BUCKET/PREFIX, hf://datasets/ORG/NAME[@BRANCH] or hf://buckets/OWNER/NAME[/PREFIX]",
     )
     parser.add_argument(
         "--append",
@@ -41,7 +41,7 @@ def withdraw_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "place",
         metavar="PLACE",
-        help="a published dataset or a collection: a folder, s3://… or hf://datasets/…; or a run",
+        help="a published dataset or a collection: a folder, s3://… or hf://…; or a run",
     )
     parser.add_argument("episodes", metavar="EPISODE", nargs="+", help="the ids of the episodes")
     parser.add_argument(
@@ -54,7 +54,8 @@ def withdraw_flags(parser: argparse.ArgumentParser) -> None:
 def diff_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `diff`."""
     where = (
-        "a run or a dataset: a folder, s3://… or hf://datasets/ORG/NAME; @N at its end: version N"
+        "a run or a dataset: a folder, s3://…, hf://datasets/ORG/NAME or hf://buckets/OWNER/NAME; "
+        "@N at its end: version N"
     )
     parser.add_argument("first", metavar="A", help=where)
     parser.add_argument("second", metavar="B", help="what it is compared with, given alike")

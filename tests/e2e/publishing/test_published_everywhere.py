@@ -1,8 +1,8 @@
-"""One run, published to a folder, a bucket and the Hub at once, and read from each with everything.
+"""One run, published to a folder, a bucket and the Hub at once, to a bucket there too, and read from each with everything.
 
 The pages are real ones and a scripted engine acts, so that every config has rows and pictures are
 pictures. Every reader must find the same value in every column of every row, wherever it reads: in
-`make test` each reader in one place, and somebody in each, in `make test-full` each in all three.
+`make test` each reader in one place, and somebody in each, in `make test-full` each in all of them.
 What the pages of the documentation say about loading is run as it stands there.
 """
 
@@ -26,17 +26,26 @@ from hub.state import Account
 from support.runs.commands import SECONDS, environment, stepmill
 from support.runs.library import Kept, RunLibrary, generating
 from support.servers.seaweedfs import Weed
-from support.stores.dataset_readers import BUCKET, KEYS, READERS, Found, digest
+from support.stores.dataset_readers import (
+    BUCKET,
+    HUB,
+    HUB_BUCKET,
+    KEYS,
+    READERS,
+    Found,
+    digest,
+)
 
 pytestmark = pytest.mark.browser
 
 FOLDER, REPO = "demo-dataset", "ORG/NAME"
-PLACES = (FOLDER, f"{BUCKET}bucket/{FOLDER}", f"hf://datasets/{REPO}")
+PLACES = (FOLDER, f"{BUCKET}bucket/{FOLDER}", f"{HUB}{REPO}", f"{HUB_BUCKET}{REPO}")
 """As the pages of the documentation call them."""
 
 SMALL = {
     ("datasets", PLACES[0]),
     ("datasets-streamed", PLACES[2]),
+    ("datasets-streamed", PLACES[3]),
     ("polars", PLACES[1]),
     ("duckdb", PLACES[2]),
     ("stepmill", PLACES[1]),
@@ -88,7 +97,7 @@ READINGS = [
 
 @dataclass(frozen=True)
 class Published:
-    """A run that was published to all three."""
+    """A run that was published to all of them."""
 
     base: Path
     """Where the folder is."""
@@ -148,7 +157,7 @@ def _bucket(weed: Weed) -> Iterator[None]:
 def published(
     weed: Weed, run_library: RunLibrary, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Published]:
-    """Publish a finished run of models and the clumsy one to all three in one command."""
+    """Publish a finished run of models and the clumsy one to all of them in one command."""
     base: Path = tmp_path_factory.mktemp("everywhere")
     kept = run_library.copy(Kept.MODEL, base)
     (base / "runs").mkdir()
@@ -196,11 +205,11 @@ def read(published: Published) -> dict[str, Any]:
     return told
 
 
-def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
+def test_the_places_hold_the_same_bytes(published: Published) -> None:
     folder, bucket, hub = published.folder(), published.bucket(), published.hub.files(REPO)
     card, manifest = "README.md", "manifest.json"
 
-    assert folder.keys() == bucket.keys() == hub.keys()
+    assert folder.keys() == bucket.keys() == hub.keys() == published.hub.objects(REPO).keys()
     data = folder.keys() - {card, manifest}
     assert {path: folder[path] for path in data} == {path: bucket[path] for path in data}
     assert {path: folder[path] for path in data} == {path: hub[path] for path in data}

@@ -27,6 +27,7 @@ from schemas.tasks.task import SPLITS
 from storage.publish.plan.config_columns import TRAINING_CONFIGS, config_schema
 
 HUB = "hf://datasets/"
+HUB_BUCKET = "hf://buckets/"
 BUCKET = "s3://"
 
 KEYS = {
@@ -102,9 +103,12 @@ def _opened(place: str, config: str, *, splits: Sequence[str] = SPLITS, **option
     import datasets  # type: ignore[import-untyped] # noqa: PLC0415 - only in its own process
 
     datasets.disable_progress_bars()
-    if place.startswith(BUCKET):
+    if place.startswith((BUCKET, HUB_BUCKET)):
+        from huggingface_hub import HfFileSystem  # noqa: PLC0415 - the same
+
+        files_at = ArrowBucket() if place.startswith(BUCKET) else HfFileSystem()
         patterns = {split: f"{place}/data/{config}/{split}-*.parquet" for split in splits}
-        files = {split: glob for split, glob in patterns.items() if ArrowBucket().glob(glob)}
+        files = {split: glob for split, glob in patterns.items() if files_at.glob(glob)}
         return datasets.load_dataset("parquet", data_files=files, **options)
     return datasets.load_dataset(place.removeprefix(HUB), config, **options)
 
@@ -114,7 +118,7 @@ def by_polars(place: str, config: str, names: Names) -> pa.Table:
     import polars as pl  # noqa: PLC0415 - only in its own process
 
     found = f"{place}/data/{config}/*.parquet"
-    if place.startswith(HUB):
+    if place.startswith((HUB, HUB_BUCKET)):
         from huggingface_hub import HfFileSystem  # noqa: PLC0415 - the same
 
         hub = HfFileSystem()
@@ -129,7 +133,7 @@ def by_duckdb(place: str, config: str, names: Names) -> pa.Table:
     import duckdb  # noqa: PLC0415 - only in its own process
 
     with duckdb.connect() as connection:
-        if place.startswith(HUB):
+        if place.startswith((HUB, HUB_BUCKET)):
             from huggingface_hub import HfFileSystem  # noqa: PLC0415 - the same
 
             ahead = None if names is None else AHEAD
