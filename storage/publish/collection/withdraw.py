@@ -192,6 +192,9 @@ class _Withdrawing:
                 files += await self._rewrite(file, new, found.stay[file.night, file.split])
             else:
                 files.append(file)
+        files.sort(
+            key=lambda file: (file.night or 0, file.path)
+        )  # rows stay in the order of the nights
         if there.nights:
             version = await claim_version(destination, existing, files)
         nights = [await self._renew(night, found, new, version) for night in there.nights]

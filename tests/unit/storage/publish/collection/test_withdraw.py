@@ -81,6 +81,25 @@ def test_rows_and_pictures_are_gone_from_the_newest_version(place: MemoryStore) 
     assert asyncio.run(verify_published(StoreDestination(place), deep=True)).findings == ()
 
 
+def test_the_rows_that_stay_are_in_the_order_of_the_nights() -> None:
+    place = MemoryStore()
+    for number in (9, 5, 7):
+        add(night(number, alike=True), place, number)
+    listed = _listed_attempts(place, 3)
+
+    take_out(place, rows_of(place, "trajectories")[0]["episode_id"])
+
+    labels = [path.rpartition("/")[2].split("-")[1] for path in listed]
+    assert labels == ["00000009", "00000005", "00000007"]
+    assert _listed_attempts(place, 4)[1:] == listed[1:]
+
+
+def _listed_attempts(store: MemoryStore, version: int) -> list[str]:
+    """Return the files of attempts of one split in the order of a version's list."""
+    told = json.loads(objects(store)[f"versions/{version:06d}.json"])
+    return [str(path) for path in told["configs"]["attempts"]["train"]]
+
+
 def test_only_files_that_hold_the_rows_are_written_anew(place: MemoryStore) -> None:
     episode = rows_of(place, "trajectories")[0]["episode_id"]
     old = manifest_of(place)
