@@ -54,6 +54,7 @@ def test_a_first_publication_makes_a_private_bucket_with_the_files_of_a_folder(
     assert hub.bucket(BUCKET).private
     assert there == contents(tmp_path / "to").keys()
     assert (report.put, report.destination) == (len(there), TO_BUCKET)
+    assert hub.requests["POST batch"] + hub.requests["GET xet-write-token"] < 2 * len(there)
     assert report.link == "https://huggingface.co/buckets/org/store/tree/demo"
     _assert_whole(hub)
 
