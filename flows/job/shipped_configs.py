@@ -12,6 +12,9 @@ from schemas.nearest import did_you_mean
 
 _PLACES = (Path(__file__).parents[1] / "configs", Path(__file__).parents[2] / "configs")
 
+_NAME_BYTES = 255
+"""The longest name of a file."""
+
 
 def shipped_configs() -> Mapping[str, Path]:
     """Return the files of the configurations that ship, by name."""
@@ -46,4 +49,6 @@ def find_config(given: str) -> str:
     try:
         return str(shipped_config(given))
     except BadConfig as error:
+        if os.path.lexists(given) or len(os.fsencode(given)) > _NAME_BYTES:
+            return given  # whoever opens it says what is wrong with it
         raise BadConfig(f"{given}: there is no such file, and {error}") from None

@@ -258,7 +258,7 @@ def test_an_earlier_version_of_a_collection_has_what_it_had(
     assert first.table("steps").equals(open_run(run.url).table("steps"))
     assert first.manifest.counts.trajectories == 8
     assert (first.manifest.counts.episodes, len(first.manifest.nights)) == (8, 1)
-    with pytest.raises(NotFound, match="no version 3: the last one of the collection is 2"):
+    with pytest.raises(NotFound, match="no version 3: it holds version 2"):
         open_dataset(collection.address, version=3)
 
 
