@@ -124,7 +124,9 @@ def _splits(nights: Sequence[Night]) -> Mapping[str, str]:
 def _parse(file: PublishedFile, data: bytes, where: str) -> pa.Table:
     if sha256_hex(data) != file.sha256:
         raise Damaged(f"{where}: {file.path} is not the file that was published")
-    table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)  # of hundreds, each is small
+    table = pq.ParquetFile(pa.BufferReader(data)).read(
+        use_threads=False
+    )  # of hundreds, each is small
     if table.schema.equals(SCHEMA):
         return table
     return table.select(SCHEMA.names).cast(SCHEMA)
