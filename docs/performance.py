@@ -13,6 +13,7 @@ from typing import Any
 
 from columns import Parts, line, renew
 from limits import LINES, Line, Result
+from repeat_figures import duplicate_lines
 from seat_figures import browsergym_lines, seat_lines
 from world_figures import REFERENCES, WORLDS
 
@@ -160,24 +161,6 @@ def _large_runs() -> Iterator[str]:
         small, large = (show(result[f"{key}_ms_at_{at}"], "ms") for at in ("100", "most"))
         ratio = show(result[f"{key}_ratio"])
         yield line(f"a commit to a table in {where}", small, large, ratio)
-
-
-def _duplicates() -> Iterator[str]:
-    result = read_result("duplicates")
-    yield from ("| planted, a thousand of each | found as a repeat |", "|---|---|")
-    for key, name in (
-        ("copy", "copies"),
-        ("found", "near copies, whose pictures differ in any number of the bits that they may"),
-        ("far_near", "near copies, whose every picture differs in all of these bits"),
-        ("one_other_of_few", "no near copies: one of up to 30 pictures is another one"),
-        ("one_other_of_many", "no near copies: one of 31 to 100 pictures is another one"),
-    ):
-        yield line(name, show(result[f"{key}_share"], "%"))
-    usual = show(round(result["join_usual_peak_mb"]), "MB")
-    yield from (
-        "",
-        f"With the allocator that Arrow usually takes, joining a million needed {usual}.",
-    )
 
 
 def _reading() -> Iterator[str]:
@@ -394,7 +377,7 @@ PARTS: Parts = {
     "engines": _engines,
     "storing": _storing,
     "large_runs": _large_runs,
-    "duplicates": _duplicates,
+    "duplicates": lambda: duplicate_lines(read_result("duplicates"), show),
     "reading": _reading,
     "random_reads": _random_reads,
     "republish": _republish,

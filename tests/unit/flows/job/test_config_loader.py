@@ -174,7 +174,7 @@ def test_a_file_of_ones_own_goes_before_one_that_ships(
     assert load(Sources(config="smoke"), {}).run.seed == 7
 
 
-@pytest.mark.parametrize("name", ["smke", "x" * 5_000, "a\0b", ""])
+@pytest.mark.parametrize("name", ["smke", "a\0b", ""])
 def test_a_name_that_is_no_file_and_does_not_ship_is_refused(name: str) -> None:
     with pytest.raises(BadConfig, match=r"there is no such file, and no .* there are .*smoke"):
         load(Sources(config=name), {})
