@@ -180,6 +180,10 @@ def published(
         assert [str(place).rpartition("/")[2] for place in places] == [
             place.rpartition("/")[2] for place in PLACES
         ]
+        lance = stepmill(
+            *("export", "runs/demo", "--format=lance", "--to=demo-lance"), cwd=base, env=env
+        )
+        assert lance.code == 0, lance.err
         yield Published(base, env, hub, weed)
 
 
