@@ -15,7 +15,7 @@ from typing import Protocol
 
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
-from storage.publish.destinations.ownership import MARK, Listing, OwnedListing
+from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
 from storage.publish.plan.config_columns import DATASET_CONFIGS
 from storage.publish.plan.manifest import TEXTS
 
@@ -64,12 +64,12 @@ class Destination(Protocol):
     @property
     def has_tags(self) -> bool:
         """Whether `finish` tags each version, so that no file need list its files."""
-        ...
+        return False
 
     @property
     def local_name(self) -> DatasetName:
-        """The name by which the publisher loads it."""
-        ...
+        """The name by which the publisher loads it, as readers do unless it is of this machine."""
+        return self.name
 
     async def listing(self) -> Listing:
         """Return the files at the destination, of any owner; nothing is written.
@@ -108,7 +108,7 @@ class Destination(Protocol):
             Unwritable: it holds something else, or cannot be read.
             BadConfig: no dataset may be published there.
         """
-        ...
+        return check_owner(self.address, run_id, await self.listing())
 
     def hold(self, *, wait: bool = False) -> AbstractAsyncContextManager[None]:
         """Lock out other publications and remove the unfinished files of a killed one.

@@ -26,7 +26,7 @@ from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
-from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
+from storage.publish.destinations.ownership import MARK, Listing
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 from storage.run_file import refuse_run_folder
@@ -51,16 +51,6 @@ class StoreDestination(Destination):
     def name(self) -> DatasetName:
         """The store's URL, which readers give in full."""
         return DatasetName(self._store.url, by_file=True)
-
-    @property
-    def has_tags(self) -> bool:
-        """No: a store has files only."""
-        return False
-
-    @property
-    def local_name(self) -> DatasetName:
-        """The store's URL."""
-        return self.name
 
     @override
     async def listing(self) -> Listing:
@@ -87,10 +77,6 @@ class StoreDestination(Destination):
         if data is None:
             raise Damaged(f"{self.address}: {path} is missing; publish its run again to restore it")
         return data
-
-    @override
-    async def owned_listing(self, run_id: str) -> OwnedListing:
-        return check_owner(self.address, run_id, await self.listing())
 
     @asynccontextmanager
     @override

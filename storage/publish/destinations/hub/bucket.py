@@ -21,7 +21,7 @@ from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.hub.bucket_files import BucketFiles
 from storage.publish.destinations.hub.checks import parse_bucket_url, refuse_read_only
-from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
+from storage.publish.destinations.ownership import MARK, Listing
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
@@ -56,16 +56,6 @@ class BucketDestination(Destination):
         """The bucket's URL, which readers give in full."""
         return DatasetName(self.address, by_file=True)
 
-    @property
-    def has_tags(self) -> bool:
-        """No: a bucket has files only."""
-        return False
-
-    @property
-    def local_name(self) -> DatasetName:
-        """The bucket's URL."""
-        return self.name
-
     @override
     async def listing(self) -> Listing:
         private = await self._files.is_private()
@@ -98,10 +88,6 @@ class BucketDestination(Destination):
         if data is None:
             raise Damaged(f"{self.address}: {path} is missing; publish its run again to restore it")
         return data
-
-    @override
-    async def owned_listing(self, run_id: str) -> OwnedListing:
-        return check_owner(self.address, run_id, await self.listing())
 
     @asynccontextmanager
     @override

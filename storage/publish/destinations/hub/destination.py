@@ -72,11 +72,6 @@ class HubDestination(Destination):
         """Yes: each version has a tag."""
         return True
 
-    @property
-    def local_name(self) -> DatasetName:
-        """The repository's name."""
-        return self._dataset_name
-
     @override
     async def listing(self) -> Listing:
         # The files of a commit are read once.
