@@ -28,7 +28,7 @@ from storage.publish.plan.manifest import (
     Manifest,
     PublishedFile,
     read_manifest,
-    rows_by_config,
+    row_counts,
     total,
 )
 
@@ -205,7 +205,7 @@ def _at_version(manifest: Manifest, version: int, files: Sequence[PublishedFile]
     """Return the manifest of an earlier version of a collection, with its nights as they are told now."""
     nights = [night for night in manifest.nights if night.added <= version]
     tally = total(night.tally for night in nights)
-    rows = {config: sum(of.values()) for config, of in rows_by_config(files).items()}
+    rows = row_counts(files)
     counts = {**tally.model_dump(), "episodes": tally.total}
     counts |= {name: rows.get(name, 0) for name in Counts.model_fields if name not in counts}
     changed = {"version": version, "files": tuple(files), "nights": tuple(nights), "former": ()}

@@ -14,6 +14,7 @@ from schemas.base import Record, canonical_json, content_hash
 from schemas.errors import Conflict, Damaged
 from schemas.tasks.task import SPLITS
 from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.record_change import change_record
 
 KEY = "splits.json"
 """The key of the record."""
@@ -68,11 +69,8 @@ async def add_splits(store: ObjectStore, splits: Mapping[str, str]) -> None:
         Damaged: the record cannot be read.
         Unwritable: the store cannot be written.
     """
-    while True:
-        try:
-            before = await store.get(KEY)
-        except Missing:
-            before = None
+
+    def decide(before: bytes | None) -> bytes | None:
         known = {} if before is None else parse_splits(before)
         for template, split in splits.items():
             if known.get(template, split) != split:
@@ -81,15 +79,8 @@ async def add_splits(store: ObjectStore, splits: Mapping[str, str]) -> None:
                     f"{known[template]} meanwhile; run the command again"
                 )
         if splits.items() <= known.items():
-            return
+            return None
         whole = known | dict(splits)
-        data = canonical_json({"digest": content_hash(whole), "splits": whole}).encode() + b"\n"
-        if before is None:
-            if await store.put_new(KEY, data):
-                return
-            continue  # Another publication wrote it first.
-        try:
-            await store.replace(KEY, data, expected=before)
-        except Conflict:
-            continue
-        return
+        return canonical_json({"digest": content_hash(whole), "splits": whole}).encode() + b"\n"
+
+    await change_record(store, KEY, decide)

@@ -10,8 +10,9 @@ from typing import Self
 from pydantic import Field, ValidationError, model_validator
 
 from schemas.base import Record, content_hash
-from schemas.errors import Conflict, Damaged
+from schemas.errors import Damaged
 from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.record_change import change_record
 
 KEY = "withdrawn.json"
 """The key of the record."""
@@ -76,24 +77,16 @@ async def add_withdrawals(store: ObjectStore, new: Sequence[Withdrawal]) -> int:
         Damaged: the record cannot be read.
         Unwritable: the store cannot be written.
     """
-    while True:
-        try:
-            before = await store.get(KEY)
-        except Missing:
-            before = None
+    added: list[Withdrawal] = []
+
+    def decide(before: bytes | None) -> bytes | None:
         known = () if before is None else parse_withdrawals(before)
         ids = {one.episode for one in known}
-        added = [one for one in new if one.episode not in ids]
+        added[:] = [one for one in new if one.episode not in ids]
         if not added:
-            return 0
+            return None
         whole = (*known, *added)
-        data = _File(withdrawn=whole, digest=_digest(whole)).model_dump_json().encode() + b"\n"
-        if before is None:
-            if await store.put_new(KEY, data):
-                return len(added)
-            continue  # somebody else wrote it first
-        try:
-            await store.replace(KEY, data, expected=before)
-        except Conflict:
-            continue
-        return len(added)
+        return _File(withdrawn=whole, digest=_digest(whole)).model_dump_json().encode() + b"\n"
+
+    await change_record(store, KEY, decide)
+    return len(added)

@@ -36,7 +36,7 @@ from storage.publish.plan.manifest import (
     YIELD_PLOT,
     PublishedFile,
     make_manifest,
-    rows_by_config,
+    row_counts,
 )
 from storage.publish.plan.plan import PublishPlan, TrainingTerms, plan_files
 from storage.publish.plan.published_before import PublishedBefore
@@ -315,9 +315,7 @@ def describe_texts(texts: Mapping[str, bytes]) -> list[PublishedFile]:
 
 
 def _report(plan: PublishPlan, applied: Applied, destination: Destination) -> PublishReport:
-    rows = {
-        config: sum(splits.values()) for config, splits in rows_by_config(applied.files).items()
-    }
+    rows = row_counts(applied.files)
     return PublishReport(
         destination=destination.address,
         version=plan.version,

@@ -20,7 +20,7 @@ from storage.publish.plan.manifest import (
     Manifest,
     PublishedFile,
     read_manifest,
-    rows_by_config,
+    row_counts,
 )
 
 Progress = Callable[[int, int], None]
@@ -231,9 +231,9 @@ def _contradictions(manifest: Manifest) -> Iterator[str]:
     for file in manifest.files:
         if (name := hash_in_name(file.path)) is not None and not file.sha256.startswith(name):
             yield f"gives {file.path} another hash than its name does"
-    rows = rows_by_config(manifest.files)
+    rows = row_counts(manifest.files)
     counts = manifest.counts.model_dump()
     for config in ("trajectories", "steps", "tasks", "attempts", "results", "verdicts"):
-        rows_in_files = sum(rows.get(config, {}).values())
+        rows_in_files = rows.get(config, 0)
         if counts[config] is not None and rows_in_files != counts[config]:
             yield f"counts {counts[config]:,} {config}, and its files hold {rows_in_files:,}"

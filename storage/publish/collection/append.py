@@ -43,7 +43,7 @@ from storage.publish.plan.manifest import (
     PublishedFile,
     Tally,
     label_of,
-    rows_by_config,
+    row_counts,
 )
 from storage.publish.plan.plan import PublishPlan
 from storage.publish.plan.published_before import PublishedBefore
@@ -120,6 +120,7 @@ class _Append:
     def __init__(self, source: NightSource, destination: Destination) -> None:
         self._source, self._destination = source, destination
         self._run_id = source.run.run_id
+        self._index = b""
 
     async def run(self, existing: OwnedListing, progress: Progress | None) -> PublishReport:
         self._refuse(existing.manifest)
@@ -130,7 +131,7 @@ class _Append:
         night = self._night(existing, plan, before)
         if self._is_there(existing, plan, night):
             await self._destination.finish(existing.manifest.version if existing.manifest else 0)
-            return self._report(plan, existing, night, put=0, deleted=0)
+            return self._report(plan, existing, night, put=0)
         return await self._write(existing, tables, plan, night, progress)
 
     def _refuse(self, there: Manifest | None) -> None:
@@ -176,7 +177,8 @@ class _Append:
         known = next((one for one in nights if one.run == self._run_id), None)
         number = known.number if known else 1 + max((one.number for one in nights), default=0)
         source, selection = self._source, plan.selection
-        index = make_index(plan)
+        self._index = make_index(plan)
+        published = sum(1 for _ in selection.published)
         made = selection.candidates
         return Night(
             number=number,
@@ -188,7 +190,7 @@ class _Append:
             license=source.terms.license,
             rule=source.rule.model_dump(mode="json"),
             include_rejected=source.terms.include_rejected,
-            published=sum(1 for _ in selection.published),
+            published=published,
             copies=sum(one.acceptance.duplicate_of in before.episodes for one in made),
             near_copies=sum(
                 one.acceptance.near_duplicate_of in before.episodes for one in selection.published
@@ -201,7 +203,7 @@ class _Append:
             select=selection.section.stated,
             left_out=selection.left_out,
             capped=_count_capped(selection),
-            index=index_file(self._run_id, index, rows=_count_published(plan), night=number),
+            index=index_file(self._run_id, self._index, rows=published, night=number),
             withdrawn=known.withdrawn if known else 0,
             hours=round(selection.seconds / 3_600, 6),
         )
@@ -252,7 +254,7 @@ class _Append:
                 raise Unfinished(str(error)) from error
         put = sum(not has_file(existing, file) for file in own)
         put += sum(existing.texts.get(path) != text for path, text in texts.items())
-        return self._report(plan, existing, night, put=put, deleted=0, own=own)
+        return self._report(plan, existing, night, put=put, own=own)
 
     def _texts(
         self,
@@ -276,7 +278,7 @@ class _Append:
         )
         shown = Shown(night.name, plan.training, film, pages, pictures)
         texts = collection_texts(state, there, self._destination, shown)
-        return {night.index.path: make_index(plan), **texts}
+        return {night.index.path: self._index, **texts}
 
     def _report(
         self,
@@ -285,7 +287,6 @@ class _Append:
         night: Night,
         *,
         put: int,
-        deleted: int,
         own: Sequence[PublishedFile] | None = None,
     ) -> PublishReport:
         if own is None:
@@ -300,15 +301,15 @@ class _Append:
             accepted=plan.selection.count(AcceptanceStatus.ACCEPTED),
             rejected=plan.selection.count(AcceptanceStatus.REJECTED),
             unjudged=plan.selection.count(AcceptanceStatus.UNJUDGED),
-            rows=_sums(files),
+            rows=row_counts(files),
             files=len(files),
             bytes=sum(file.bytes for file in files),
             put=put,
-            deleted=deleted,
+            deleted=0,
             loading=tuple(loading_of(files, self._destination.local_name, version)),
             collection=version,
             night=night.number,
-            added=_sums(own),
+            added=row_counts(own),
             copies=night.copies,
             held_back=night.held_back,
             warnings=tuple(falls(_nights(existing), night, self._source.terms.fall_points)),
@@ -330,10 +331,6 @@ def _nights(existing: OwnedListing) -> tuple[Night, ...]:
     return existing.manifest.nights if existing.manifest else ()
 
 
-def _count_published(plan: PublishPlan) -> int:
-    return sum(1 for _ in plan.selection.published)
-
-
 def _files(
     existing: OwnedListing, night: Night, own: Sequence[PublishedFile]
 ) -> list[PublishedFile]:
@@ -341,10 +338,6 @@ def _files(
     there = existing.manifest.files if existing.manifest else ()
     others = [file for file in there if file.config and file.night != night.number]
     return sorted([*others, *own], key=lambda file: (file.night or 0, file.path))
-
-
-def _sums(files: Sequence[PublishedFile]) -> dict[str, int]:
-    return {config: sum(splits.values()) for config, splits in rows_by_config(files).items()}
 
 
 def _tallies(made: Sequence[Candidate], kind: Callable[[Candidate], str]) -> Mapping[str, Tally]:

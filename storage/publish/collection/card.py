@@ -32,6 +32,7 @@ from storage.publish.plan.manifest import (
     Night,
     PublishedFile,
     Tally,
+    row_counts,
     rows_by_config,
     total,
 )
@@ -123,8 +124,8 @@ def _changes(facts: CollectionFacts) -> Iterator[str]:
     if facts.before is None:
         yield "It is the first one."
         return
-    old = _totals(facts.before.files)
-    new = _totals(facts.files)
+    old = Counter(row_counts(facts.before.files))
+    new = Counter(row_counts(facts.files))
     yield f"Beside version {facts.before.version:,}:"
     yield ""
     known = {night.number: night for night in facts.before.nights}
@@ -138,12 +139,6 @@ def _changes(facts: CollectionFacts) -> Iterator[str]:
             yield f"* night {night.number:,} was renewed from version {night.version:,} of its run: {change:+,} trajectories"
     changed = [f"{new[c] - old[c]:+,} rows of `{c}`" for c in new | old if new[c] != old[c]]
     yield f"* {', '.join(changed) or 'no row more or less'}"
-
-
-def _totals(files: Sequence[PublishedFile]) -> Counter[str]:
-    return Counter(
-        {config: sum(splits.values()) for config, splits in rows_by_config(files).items()}
-    )
 
 
 def _night_lines(facts: CollectionFacts) -> Iterator[str]:

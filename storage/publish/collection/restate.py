@@ -26,7 +26,7 @@ from storage.publish.plan.manifest import (
     Night,
     PublishedFile,
     Tally,
-    rows_by_config,
+    row_counts,
     total,
 )
 from storage.publish.plan.plan import PublishPlan, TrainingTerms
@@ -104,7 +104,7 @@ def empty_recipes(
 
 def _manifest(state: Contents, there: Manifest | None, files: Sequence[PublishedFile]) -> Manifest:
     last = max(state.nights, key=lambda night: night.added)
-    rows = _rows(state.files)
+    rows = row_counts(state.files)
     tally = total(night.tally for night in state.nights)
     return Manifest(
         layout=2,
@@ -121,10 +121,6 @@ def _manifest(state: Contents, there: Manifest | None, files: Sequence[Published
         columns={name: tuple(config_schema(name).names) for name in rows},
         withdrawn=tuple(state.withdrawn),
     )
-
-
-def _rows(files: Sequence[PublishedFile]) -> dict[str, int]:
-    return {config: sum(splits.values()) for config, splits in rows_by_config(files).items()}
 
 
 def _counts(tally: Tally, rows: Mapping[str, int]) -> Counts:
@@ -162,7 +158,7 @@ def texts_of_run(
     listed = [f for f in listed if f.path not in (FILMSTRIP, CONTACT_SHEET, CARD)]
     texts = {CARD: _card_without(card.decode(), files, len(withdrawn)).encode()}
     left = {name: getattr(there.counts, name) - count for name, count in tally.model_dump().items()}
-    counts = _counts(Tally(**left), _rows(files))
+    counts = _counts(Tally(**left), row_counts(files))
     manifest = there.model_copy(
         update={
             "files": tuple(

@@ -262,7 +262,7 @@ def make_manifest(
 ) -> Manifest:
     """Return the manifest of `plan`, whose files came out as `files`; planned ones without any are empty."""
     chosen = plan.selection
-    rows = rows_by_config(files)
+    rows = row_counts(files)
     built = {file.recipe for file in files}
     return Manifest(
         run=plan.run_id,
@@ -274,12 +274,12 @@ def make_manifest(
             accepted=chosen.count(AcceptanceStatus.ACCEPTED),
             rejected=chosen.count(AcceptanceStatus.REJECTED),
             unjudged=chosen.count(AcceptanceStatus.UNJUDGED),
-            trajectories=sum(rows.get("trajectories", {}).values()),
-            steps=sum(rows.get("steps", {}).values()),
-            tasks=sum(rows.get("tasks", {}).values()),
-            attempts=sum(rows.get("attempts", {}).values()),
-            results=sum(rows.get("results", {}).values()),
-            verdicts=sum(rows.get("verdicts", {}).values()),
+            trajectories=rows.get("trajectories", 0),
+            steps=rows.get("steps", 0),
+            tasks=rows.get("tasks", 0),
+            attempts=rows.get("attempts", 0),
+            results=rows.get("results", 0),
+            verdicts=rows.get("verdicts", 0),
         ),
         files=tuple(sorted(files, key=lambda file: file.path)),
         empty=tuple(file.recipe for file in plan.files if file.recipe not in built),
@@ -306,3 +306,8 @@ def rows_by_config(files: Sequence[PublishedFile]) -> Mapping[str, Mapping[str, 
         if file.config is not None and file.split is not None:
             out[file.config][file.split] += file.rows
     return {config: splits for config, splits in out.items() if splits}
+
+
+def row_counts(files: Sequence[PublishedFile]) -> dict[str, int]:
+    """Return the rows of each config over all splits, in the order of `DATASET_CONFIGS`."""
+    return {config: sum(splits.values()) for config, splits in rows_by_config(files).items()}
