@@ -102,8 +102,9 @@ async def _added(seats: int, rounds: int) -> Figures:
 
 
 class Turn(NamedTuple):
-    """One round of episodes: its rate, and CPU ms a step of the server, of its browsers and of the clients."""
+    """One round of episodes: its steps, its rate, and CPU ms a step of the server, of its browsers and of the clients."""
 
+    steps: int
     rate: float
     server: float
     browsers: float
@@ -117,7 +118,7 @@ async def _turn(room: Room, work: Awaitable[Played]) -> Turn:
     _, steps, seconds = await work
     after = own_cpu(), browser_cpu(room.clients.pid), room.clients.cpu
     cpu = [(b - a) * 1e3 / steps for a, b in zip(before, after, strict=True)]
-    return Turn(steps / seconds, *cpu)
+    return Turn(steps, steps / seconds, *cpu)
 
 
 async def _rate(name: str, config: RunConfig, rounds: int, here: Any, there: Any) -> Figures:

@@ -95,15 +95,23 @@ async def measure_slow(rounds: int = 12, seconds: float = 6.0) -> Figures:
     rates: dict[bool, list[float]] = {False: [], True: []}
     cpu: dict[bool, list[float]] = {False: [], True: []}
     async with room_of(config_of(sessions=8), blank_seats) as room, clients() as thinker:
+        await _busy(room, seconds)  # what is made once, as threads
         for number in range(2 * rounds):
             slow = number % 4 in (1, 2)  # each kind comes first as often as the other
+            # It sits down before and leaves after, as it would sit for many such times.
             thinking = asyncio.create_task(
-                thinker.ask("play_slow", url=room.url, seconds=seconds if slow else 0.0)
+                thinker.ask("play_slow", url=room.url, seconds=seconds + 4.0 if slow else 0.0)
             )
+            while room.seats.turnstile.in_use != slow:  # noqa: ASYNC110 - no event says it
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.5)
             rate, used = await _busy(room, seconds)
+            if slow and room.seats.turnstile.in_use != 1:
+                raise SystemExit("slow: the client left while the others were measured")
             rates[slow].append(rate)
             cpu[slow].append(used)
             await thinking
+            await quiet(room)
     # In pairs, side by side in time: the machine's own ups and downs are larger than the line.
     lost = 1 - statistics.mean(map(truediv, rates[True], rates[False]))
     more = statistics.mean(map(truediv, cpu[True], cpu[False])) - 1
