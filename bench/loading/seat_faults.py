@@ -111,7 +111,6 @@ async def measure_slow(rounds: int = 12, seconds: float = 6.0) -> Figures:
             rates[slow].append(rate)
             cpu[slow].append(used)
             await thinking
-            await quiet(room)
     # In pairs, side by side in time: the machine's own ups and downs are larger than the line.
     lost = 1 - statistics.mean(map(truediv, rates[True], rates[False]))
     more = statistics.mean(map(truediv, cpu[True], cpu[False])) - 1
