@@ -25,6 +25,7 @@ def run(args: Arguments) -> int:
         return ExitCode.DONE
     print_lines(
         f"{name}: {merged.merged} shards merged into {merged.into} ({merged.bytes / 1e6:.1f} MB)"
+        + (f", {merged.withdrawn} rows of withdrawn episodes left out" if merged.withdrawn else "")
         for name, merged in report.tables.items()
     )
     if report.removed:
@@ -34,7 +35,7 @@ def run(args: Arguments) -> int:
     if report.spooled:
         print_lines([f"discarded: {report.spooled} committed units in the spool"])
     if report.let_go:
-        print_lines([f"discarded: {report.let_go} old versions that were never published"])
+        print_lines([f"versions that can be read no more: {report.let_go}"])
     print_lines([f"{args.run}: compact (version {report.version})"])
     return ExitCode.DONE
 

@@ -69,12 +69,13 @@ async def read_resume_state(
     not_judged = {unit: episodes for unit, episodes in committed.items() if unit not in judged}
     known = by_episode(await lake.verdicts(units=not_judged)) if not_judged else {}
     spooled = await spool.listing()
+    withdrawn = await lake.withdrawn() if not_judged else frozenset[str]()
     return ResumeState(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
         to_judge=tuple(
             unit_id
             for unit_id, episodes in not_judged.items()
-            if any(panel.needs_verdicts(known.get(episode_id, ())) for episode_id in episodes)
+            if any(panel.needs_verdicts(known.get(id_, ())) for id_ in episodes - withdrawn)
         ),
         stale_spool=tuple(unit_id for unit_id in spooled if unit_id in committed),
         spooled={unit_id: ids for unit_id, ids in spooled.items() if unit_id not in committed},

@@ -1,5 +1,6 @@
 """The withdrawal of episodes from a run, a published dataset or a collection."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from os import environ
@@ -9,9 +10,18 @@ from flows.job.publish_job import holds_dataset
 from flows.job.stored_run import open_stored_run
 from flows.job.used_keys import check_settings
 from schemas.errors import BadConfig, NotFound
-from storage.lake.withdrawals import Withdrawal, add_withdrawals, read_withdrawals
+from storage.lake.readers import rows
+from storage.lake.withdrawals import (
+    RunWithdrawal,
+    add_withdrawals,
+    read_withdrawals,
+    withdrawals_of,
+)
 from storage.publish.collection.withdraw import WithdrawReport, withdraw
 from storage.publish.publish import open_destination
+
+_COLUMNS = ("episode_id", "task_id", "attempt", "unit_id")
+"""The columns of `episodes` that say which episode it is."""
 
 
 async def withdraw_episodes(
@@ -38,22 +48,24 @@ async def withdraw_episodes(
 async def _from_run(url: str, ids: Sequence[str], reason: str, sources: Sources) -> WithdrawReport:
     stored = await open_stored_run(url, sources, environ)
     try:
-        snapshot = await stored.lake.snapshot()
+        snapshot, _ = await stored.lake.current()
         episodes = await snapshot.dataset("episodes")
-        there = set[str]()
-        if episodes is not None:
-            ids_there = episodes.to_table(columns=["episode_id"])["episode_id"].to_pylist()
-            there = set(map(str, ids_there))
-        missing = sorted({*ids} - there)
+        known = (await read_withdrawals(stored.store)).ids
+        heads = await asyncio.to_thread(rows, episodes, columns=_COLUMNS)
+        there = {row["episode_id"]: {name: row[name] for name in _COLUMNS[1:]} for row in heads}
+        missing = sorted({*ids} - there.keys() - known)  # known ones may have no rows left
         if missing:
             raise NotFound(f"{url}: the run has no episode {missing[0]}; nothing was changed")
         day = f"{datetime.now(UTC):%Y-%m-%d}"
-        wanted = [Withdrawal(episode=one, reason=reason, day=day) for one in dict.fromkeys(ids)]
-        known = {one.episode for one in await read_withdrawals(stored.store)}
-        await add_withdrawals(stored.store, wanted)
+        wanted = [
+            RunWithdrawal(episode=one, reason=reason, day=day, **there[one])
+            for one in dict.fromkeys(ids)
+            if one not in known
+        ]
+        await add_withdrawals(stored.store, withdrawals_of(wanted, heads))
     finally:
         await stored.lake.close()
-    new = tuple(one.episode for one in wanted if one.episode not in known)
+    new = tuple(one.episode for one in wanted)
     return WithdrawReport(
         place=url,
         version=None,
@@ -62,7 +74,7 @@ async def _from_run(url: str, ids: Sequence[str], reason: str, sources: Sources)
         rewritten=0,
         bytes=0,
         remains=(
-            "the run's tables keep the rows; its next publications and exports leave them out",
+            "the run's next publications and exports leave them out; its tables keep the rows until `stepmill compact`",
             "published datasets keep them until `stepmill withdraw PLACE`, or the next publication there",
         )
         if new

@@ -14,14 +14,15 @@ from storage import run_file
 from storage.audit.history import Histories, History, read_history
 from storage.audit.inventory import Inventory, shard_key, take_inventory
 from storage.audit.report import AuditReport, Notes, Progress, PublishedCopy
+from storage.audit.rows import RowChecks
 from storage.audit.shard_contents import read_committed, read_uncommitted
 from storage.lake.retention import parse_decision, retention_key
+from storage.lake.shard_upload import COMPACT
 from storage.lake.split_record import KEY as SPLITS_KEY
 from storage.lake.split_record import read_splits
 from storage.lake.versions import Versions, parse_version, version_key
 from storage.lake.withdrawals import KEY as WITHDRAWN_KEY
-from storage.lake.withdrawals import read_withdrawals
-from storage.maintenance.merge_shards import COMPACT
+from storage.lake.withdrawals import Withdrawals, read_withdrawals
 from storage.objects.protocol import Missing, ObjectStore
 from storage.publish.destinations.protocol import Destination
 from storage.publish.verify import verify_published
@@ -50,8 +51,7 @@ async def audit(
     objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
     notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
-    if WITHDRAWN_KEY in inventory.files:
-        await _check_withdrawals(store, notes)
+    withdrawn = await _read_withdrawals(store, notes)
     if SPLITS_KEY in inventory.files:
         await _check_splits(store, notes)
     pins = await _read_versions(store, inventory, notes)
@@ -69,7 +69,8 @@ async def audit(
     _check_units(histories, notes)
     _check_uncommitted(inventory, histories, notes)
     if deep:
-        await read_committed(store, histories, run=run, notes=notes)
+        checks = RowChecks(run, notes, withdrawn)
+        await read_committed(store, histories, checks=checks, notes=notes)
         await read_uncommitted(store, inventory, histories, notes)
     else:
         await _check_sizes(store, inventory, histories, notes)
@@ -113,11 +114,12 @@ async def _check_splits(store: ObjectStore, notes: Notes) -> None:
         notes.finding(SPLITS_KEY, f"is torn or altered: {error}")
 
 
-async def _check_withdrawals(store: ObjectStore, notes: Notes) -> None:
+async def _read_withdrawals(store: ObjectStore, notes: Notes) -> Withdrawals:
     try:
-        await read_withdrawals(store)
+        return await read_withdrawals(store)
     except Damaged as error:
         notes.finding(WITHDRAWN_KEY, f"is torn or altered: {error}")
+        return Withdrawals()
 
 
 async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:

@@ -21,7 +21,7 @@ from schemas.tables.tables import arrow_schema
 from storage.audit.inventory import Inventory
 from storage.audit.report import Notes
 from storage.lake.file_access import checkpoint_key, entry_key
-from storage.maintenance.merge_shards import COMPACT
+from storage.lake.shard_upload import COMPACT
 from storage.objects.batch_get import get_many
 from storage.objects.protocol import Missing, ObjectStore
 

@@ -13,7 +13,7 @@ from storage import engine_limits, run_file, served, work_log
 from storage.audit.report import Notes
 from storage.lake import retention, split_record, versions, withdrawals
 from storage.lake.delta_table import STAGED
-from storage.maintenance.merge_shards import COMPACT
+from storage.lake.shard_upload import COMPACT
 from storage.objects.protocol import ObjectStore
 
 _TABLE = rf"tables/(?P<table>{'|'.join(TABLES)})"

@@ -7,6 +7,8 @@ without pictures, of the episodes that are not complete yet.
 The steps of an episode are checked as soon as the last one has come: they are numbered from 0 and
 one more than its actions, each picture has the size and hash that its row states, and together they
 have the hash in the episode's row. Each step has one observation, and calls are numbered from 0.
+
+Rows of withdrawn episodes may be there or not, and are not looked at; their units are whole by the record of them.
 """
 
 import io
@@ -25,6 +27,8 @@ from schemas.tables.tables import Row, from_row
 from schemas.tasks.task import Task
 from schemas.verdicts.verdict import Review, Verdict
 from storage.audit.report import Notes
+from storage.lake.withdrawals import KEY as WITHDRAWN
+from storage.lake.withdrawals import Withdrawals
 from storage.run_file import RunFile
 
 ORDER = ("episodes", "tasks", "prompts", "steps", "observations", "calls", "verdicts", "reviews")
@@ -50,9 +54,11 @@ class EpisodeHead:
 
 
 class RowChecks:
-    """Checks each row of a run, and then all of them together."""
+    """Checks each row of a run, but for those of withdrawn episodes, and then all of them together."""
 
-    def __init__(self, run: RunFile | None, notes: Notes) -> None:
+    def __init__(
+        self, run: RunFile | None, notes: Notes, withdrawn: Withdrawals | None = None
+    ) -> None:
         self.unread: set[tuple[str, str]] = set()
         """The first and the last unit that may have rows in each file that could not be read."""
         self._run = run
@@ -60,6 +66,8 @@ class RowChecks:
         self._episodes: dict[str, EpisodeHead] = {}
         self._attempts: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)  # by unit, task
         self._unit_keys: dict[str, str] = {}
+        gone = withdrawn or Withdrawals()
+        self._withdrawn = gone.ids
         self._tasks: dict[str, tuple[str, str]] = {}  # to the hash of the row, and its goal
         self._repeated: dict[str, str] = {}  # tasks with several rows, to the key of a later one
         self._prompts: set[str] = set()
@@ -79,9 +87,16 @@ class RowChecks:
             "verdicts": self._check_verdict,
             "reviews": self._check_review,
         }
+        for unit_id, tasks in gone.units.items():
+            self._attempts[unit_id] = {task_id: set() for task_id in tasks}
+            self._unit_keys[unit_id] = WITHDRAWN
+        for one in gone.episodes:
+            self._attempts[one.unit_id][one.task_id].add(one.attempt)
 
     def check(self, table: str, key: str, row: Row) -> None:
         """Check a row of the file `key`."""
+        if row.get("episode_id") in self._withdrawn:
+            return
         try:
             self._checks[table](key, row)
         except ValueError as error:
@@ -122,7 +137,7 @@ class RowChecks:
             task_id
             for attempts in self._attempts.values()
             for task_id, made in attempts.items()
-            if min(made) >= ids.SERVED_ATTEMPTS
+            if min(made, default=0) >= ids.SERVED_ATTEMPTS
         }
         for task_id, key in self._repeated.items():  # each unit of served episodes has its tasks
             if task_id not in served:
@@ -134,7 +149,7 @@ class RowChecks:
     def _check_unit(self, unit_id: str, attempts: Mapping[str, set[int]]) -> None:
         if self._run is None or self._is_unread(unit_id):
             return
-        if min(min(made) for made in attempts.values()) >= ids.SERVED_ATTEMPTS:
+        if min(min(made, default=0) for made in attempts.values()) >= ids.SERVED_ATTEMPTS:
             self._check_served(unit_id, attempts)
             return
         number = self._run.identity.get("tasks.attempts")

@@ -15,19 +15,16 @@ from storage.audit.inventory import Inventory, shard_key
 from storage.audit.report import Notes
 from storage.audit.rows import ORDER, RowChecks
 from storage.lake.delta_stats import statistics
-from storage.lake.shard_upload import ShardName
-from storage.maintenance.merge_shards import COMPACT
+from storage.lake.shard_upload import COMPACT, ShardName
 from storage.objects.protocol import Missing, ObjectStore
-from storage.run_file import RunFile
 
 _ROWS_AT_ONCE = 32
 
 
 async def read_committed(
-    store: ObjectStore, histories: Histories, *, run: RunFile | None, notes: Notes
+    store: ObjectStore, histories: Histories, *, checks: RowChecks, notes: Notes
 ) -> None:
     """Read every committed shard; check its bytes, and then the rows of all of them together."""
-    checks = RowChecks(run, notes)
     for table in ORDER:
         history = histories[table]
         for path in sorted(history.needed, key=_in_order):

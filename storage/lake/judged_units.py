@@ -26,6 +26,7 @@ from schemas.base import parse_json
 from storage.lake import readers
 from storage.lake.delta_table import AsyncDeltaTable
 from storage.lake.file_access import checkpoint_key, entry_key
+from storage.lake.withdrawals import read_withdrawals
 from storage.objects.batch_get import get_many
 from storage.objects.error_messages import read_error
 from storage.objects.protocol import Missing, ObjectStore
@@ -63,10 +64,12 @@ class ResumeIndex:
             Damaged: the log, or a file that holds several units, cannot be read.
         """
         stats = await self._tables["episodes"].file_stats()
-        return set() if stats is None else set(await asyncio.to_thread(rows_by_unit, *stats))
+        units = set() if stats is None else set(await asyncio.to_thread(rows_by_unit, *stats))
+        # A compaction has removed the rows of withdrawn episodes, and they are not made again.
+        return units | (await read_withdrawals(self._store)).units.keys()
 
     async def committed_episodes(self) -> dict[str, set[str]]:
-        """Return the committed episodes by unit, in one pass over two columns.
+        """Return the committed episodes by unit, withdrawn ones too, in one pass over two columns.
 
         Raises:
             Damaged: the log or a file cannot be read.
@@ -76,6 +79,8 @@ class ResumeIndex:
         units: defaultdict[str, set[str]] = defaultdict(set)
         for head in heads:
             units[head["unit_id"]].add(head["episode_id"])
+        for one in (await read_withdrawals(self._store)).episodes:
+            units[one.unit_id].add(one.episode)
         return dict(units)
 
     async def judged_units(self, panel: str) -> set[str]:

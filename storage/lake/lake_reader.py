@@ -63,7 +63,7 @@ class Snapshot:
         Raises:
             Damaged: the record cannot be read.
         """
-        return frozenset(one.episode for one in await read_withdrawals(self.store))
+        return await _withdrawn(self.store)
 
     async def add_splits(self, splits: Mapping[str, str]) -> None:
         """Record the splits of templates that have none yet (see `storage.lake.split_record`).
@@ -74,6 +74,10 @@ class Snapshot:
             Unwritable: the run cannot be written.
         """
         await add_splits(self.store, splits)
+
+
+async def _withdrawn(store: ObjectStore) -> frozenset[str]:
+    return (await read_withdrawals(store)).ids
 
 
 class LakeReader:
@@ -169,6 +173,14 @@ class LakeReader:
         else:
             dataset = await (await self.snapshot(version)).dataset("verdicts")
         return await asyncio.to_thread(readers.read_verdicts, dataset, units=units)
+
+    async def withdrawn(self) -> frozenset[str]:
+        """Return the ids of the run's episodes that were withdrawn; the tables may have no row of them.
+
+        Raises:
+            Damaged: the record cannot be read.
+        """
+        return await _withdrawn(self._store)
 
     async def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a sealed version, the last one by default.

@@ -4,6 +4,8 @@ A version that is about to be published is kept for ever. An unpublished version
 is old, and then its files may be removed. The first decision about a version stands: a publication that
 comes too late is refused, and a clean-up that comes too late leaves the files. Most versions have no
 such file, and are readable.
+
+One thing overrules a decision: rows of withdrawn episodes must go, and the versions that have them go too.
 """
 
 import re
@@ -53,6 +55,15 @@ async def release(store: ObjectStore, number: int) -> bool:
     return not await _decide(store, number, kept=False)
 
 
+async def take_back(store: ObjectStore, number: int) -> None:
+    """Release version `number`, which has rows of withdrawn episodes, even if it was to be kept.
+
+    Raises:
+        Unwritable: the store cannot be written.
+    """
+    await store.put(retention_key(number), _record(kept=False))
+
+
 async def is_released(store: ObjectStore, number: int) -> bool:
     """Return whether version `number` was released."""
     try:
@@ -80,14 +91,18 @@ def parse_decision(data: bytes, key: str) -> bool:
 def released_error(store: ObjectStore, number: int) -> NotFound:
     """Return why version `number` cannot be read."""
     return NotFound(
-        f"{store.url}: version {number} was released: it was never published, and `stepmill compact` "
-        "keeps such versions for 30 days; take a later one"
+        f"{store.url}: version {number} was released: it was never published, and `stepmill compact` keeps "
+        "such versions for 30 days, or it had episodes that were withdrawn since; take a later one"
     )
 
 
 async def _decide(store: ObjectStore, number: int, *, kept: bool) -> bool:
     """Record whether version `number` is kept unless that is decided; return the decision."""
     key = retention_key(number)
-    if await store.put_new(key, canonical_json({"kept": kept}).encode() + b"\n"):
+    if await store.put_new(key, _record(kept=kept)):
         return kept
     return parse_decision(await store.get(key), key)
+
+
+def _record(*, kept: bool) -> bytes:
+    return canonical_json({"kept": kept}).encode() + b"\n"

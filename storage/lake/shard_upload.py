@@ -18,6 +18,9 @@ from storage.lake.parquet_writer import ParquetWriter, Shard
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
+COMPACT = "compact"
+"""The application transaction of every compaction, and the first part of the names of its shards."""
+
 _PART_BYTES = 1 << 24
 """Bytes of an object per request."""
 

@@ -3,8 +3,8 @@
 A compaction removes from the spool what a kill left of committed units, merges the small shards of
 every table (`storage.maintenance.merge_shards`), seals a version of the result, and then removes the
 files that no kept version and no reader needs, with the writes that never ended (`Vacuum`). The rows
-of the run are the same before and after, and at every moment between. A compaction that was killed
-goes on when it is run again.
+of the run are the same before and after, and at every moment between, but for those of withdrawn
+episodes, which go. A compaction that was killed goes on when it is run again.
 
 In doubt a file stays. A shard stays if it is live, if it was live at any moment of the last 30 days (a
 reader may still use the table that it opened then), or if it is live in a version that is kept: the
@@ -14,8 +14,12 @@ one of its number is. Unfinished writes are removed after 7 days too, unless the
 All times are the store's own.
 
 A version that is not kept is released first, so that it cannot be published while its files are removed.
+
+A shard with rows of withdrawn episodes does not stay: it goes as soon as the tables have another in its place, and the
+versions that had it are released, published ones too.
 """
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +37,10 @@ from storage.lake.delta_table import STAGED, AsyncDeltaTable
 from storage.lake.file_access import access_to, entry_key, table_url
 from storage.lake.lake import Lake
 from storage.lake.parquet_writer import MEGABYTE
-from storage.lake.shard_upload import ShardName
-from storage.maintenance.merge_shards import COMPACT, SwapHandle, TableMerge
+from storage.lake.shard_upload import COMPACT, ShardName
+from storage.lake.withdrawals import read_withdrawals
+from storage.maintenance.merge_shards import SwapHandle, TableMerge
+from storage.maintenance.withdrawn_rows import WithdrawnRows
 from storage.objects.batch_get import get_many
 from storage.objects.protocol import ObjectInfo, ObjectStore
 from storage.spool import Spool
@@ -61,6 +67,8 @@ class TableReport(Record):
     """Shards that they were merged into."""
     bytes: int
     """Bytes of the shards written."""
+    withdrawn: int
+    """Rows of withdrawn episodes that were left out."""
 
 
 class CompactReport(Record):
@@ -75,7 +83,7 @@ class CompactReport(Record):
     removed_bytes: int
     """Bytes of them."""
     let_go: int
-    """Versions that were released: old, and never published."""
+    """Versions that were released: old and never published, or with rows of withdrawn episodes."""
     spooled: int
     """Committed units that were removed from the spool."""
     unfinished: int
@@ -98,17 +106,18 @@ async def compact(
     lake = Lake(url, store, storage)
     target = storage.shard_mb * MEGABYTE
     try:
+        withdrawn = WithdrawnRows(url, access, (await read_withdrawals(store)).episodes)
         spool = Spool(store)
         listed = await spool.listing()
         spooled = listed.keys() & await lake.committed_units() if listed else set[str]()
         for unit_id in sorted(spooled):
             await spool.discard(unit_id)
         merged = {
-            name: await TableMerge(store, handle, table, target=target).run()
+            name: await TableMerge(store, handle, table, target=target, withdrawn=withdrawn).run()
             for name, (handle, table) in tables.items()
         }
         version = await lake.seal()
-        vacuum = Vacuum(store, tables, now=now or await store_clock(store))
+        vacuum = Vacuum(store, tables, now=now or await store_clock(store), withdrawn=withdrawn)
         vacuumed = await vacuum.run()
     finally:
         await lake.close()
@@ -117,7 +126,12 @@ async def compact(
     return CompactReport(
         version=version,
         tables={
-            name: TableReport(merged=result.files, into=result.into, bytes=result.size)
+            name: TableReport(
+                merged=result.files,
+                into=result.into,
+                bytes=result.size,
+                withdrawn=result.dropped,
+            )
             for name, result in merged.items()
             if result.files
         },
@@ -164,10 +178,12 @@ class Vacuum:
         tables: Mapping[str, tuple[SwapHandle, AsyncDeltaTable]],
         *,
         now: datetime,
+        withdrawn: WithdrawnRows,
     ) -> None:
         self._store = store
         self._tables = tables
         self._now = now
+        self._withdrawn = withdrawn
 
     async def run(self) -> VacuumReport:
         """Remove the files that are no longer needed.
@@ -179,10 +195,13 @@ class Vacuum:
         kept, released = await self._kept_versions()
         tables = await self._table_files()
         unfinished = await self._remove_unfinished(tables)
+        holders = {name: await self._holders(name, tables[name]) for name in self._tables}
+        kept, taken_back = await self._take_back(kept, holders)
+        released += taken_back
         files = size = 0
         for name in self._tables:
-            pins = {version[name] for version in kept if name in version}
-            unneeded = await self._unneeded_shards(name, tables[name], pins)
+            pins = {at[name] for at in kept.values() if name in at}
+            unneeded = await self._unneeded_shards(name, tables[name], pins, holders[name])
             for batch in _batches(unneeded, _DELETE_BATCH):
                 live = await self._live_paths(name)
                 removable = [path for path in batch if path not in live]
@@ -202,7 +221,27 @@ class Vacuum:
             await self._store.delete(batch)
         return len(left) + await self._store.remove_unfinished(before)
 
-    async def _kept_versions(self) -> tuple[list[versions.Versions], int]:
+    async def _holders(self, name: str, files: TableFiles) -> frozenset[str]:
+        """Return the shards of a table with rows of withdrawn episodes that are not live."""
+        live = await self._live_paths(name)
+        sizes = {path: item.size for path, item in files.shards.items() if path not in live}
+        return await asyncio.to_thread(self._withdrawn.holders, name, sizes)
+
+    async def _take_back(
+        self, kept: Mapping[int, versions.Versions], holders: Mapping[str, frozenset[str]]
+    ) -> tuple[dict[int, versions.Versions], int]:
+        """Release the versions that have such a shard; return the others, and how many were released."""
+        left: dict[int, versions.Versions] = {}
+        for number, at in kept.items():
+            for name, paths in holders.items():
+                if name in at and paths and paths & await self._live_paths(name, at[name]):
+                    await retention.take_back(self._store, number)
+                    break
+            else:
+                left[number] = at
+        return left, len(kept) - len(left)
+
+    async def _kept_versions(self) -> tuple[dict[int, versions.Versions], int]:
         """Release old versions; return those that are kept, and how many were released."""
         items = [item async for item in self._store.list(versions.PREFIX)]
         made = {
@@ -217,14 +256,14 @@ class Vacuum:
             for match in map(retention.KEY.fullmatch, keys)
             if match
         }
-        kept: list[versions.Versions] = []
+        kept: dict[int, versions.Versions] = {}
         released = 0
         for number, modified in sorted(made.items()):
             stays = number == max(made) or modified > self._now - KEPT or decisions.get(number)
             if not stays and (number in decisions or await retention.release(self._store, number)):
                 released += number not in decisions
                 continue
-            kept.append(await versions.read_version(self._store, number))
+            kept[number] = await versions.read_version(self._store, number)
         return kept, released
 
     async def _table_files(self) -> Mapping[str, TableFiles]:
@@ -239,12 +278,16 @@ class Vacuum:
         return tables
 
     async def _unneeded_shards(
-        self, name: str, files: TableFiles, pins: Iterable[int]
+        self, name: str, files: TableFiles, pins: Iterable[int], holders: frozenset[str]
     ) -> list[str]:
-        """Return the shards of a table that are not needed."""
-        old = [path for path, item in files.shards.items() if item.modified < self._now - ORPHANED]
+        """Return the shards of a table that are not needed; none of a kept version is among `holders`."""
+        old = [
+            path
+            for path, item in files.shards.items()
+            if item.modified < self._now - ORPHANED and path not in holders
+        ]
         if not old:
-            return []
+            return sorted(holders)
         past = [n for n, item in files.entries.items() if item.modified <= self._now - KEPT]
         since = max(past, default=None)
         needed = set(await self._live_paths(name))
@@ -254,7 +297,10 @@ class Vacuum:
         if left:
             recent = [n for n in files.entries if since is None or n > since]
             needed |= await self._added_files(name, recent)
-        return [path for path in left if path not in needed and await self._is_obsolete(name, path)]
+        obsolete = [
+            path for path in left if path not in needed and await self._is_obsolete(name, path)
+        ]
+        return [*sorted(holders), *obsolete]
 
     async def _added_files(self, name: str, numbers: Sequence[int]) -> set[str]:
         """Return the files that these entries of a table's log added."""

@@ -7,7 +7,8 @@ twice; so each such commit carries the application transaction `compact` with th
 on the handle that commits. A compactor that finds the number taken reads the table again. A unit's
 commit in between is not a conflict: it adds a file, and only compactors remove files.
 
-Each shard is checked against the hash in its name before its rows are merged.
+Each shard is checked against the hash in its name before its rows are merged. Rows of withdrawn episodes are left out;
+a shard that has some is rewritten whatever its size.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from time import time
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import RemoveAction
@@ -28,17 +30,16 @@ from storage.lake.delta_scan import live_files
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.lake.parquet_writer import ParquetWriter
-from storage.lake.shard_upload import ShardName, object_sha256, put_shard, shard_name
+from storage.lake.shard_upload import COMPACT, ShardName, object_sha256, put_shard, shard_name
+from storage.maintenance.withdrawn_rows import OWNER, WithdrawnRows
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
-
-COMPACT = "compact"
-"""The application transaction of every compaction."""
 
 _SMALL = 0.5
 """A shard smaller than this share of the target is small; a merged one is not."""
 
 _BATCH_ROWS = 64
+_ONE_SHARD = 1 << 62
 _PAGE_BUFFER = 1 << 20
 _MAX_CONFLICTS = 20
 """How often another compactor may commit first."""
@@ -74,14 +75,22 @@ class Swap:
 
     number: int
     """The number of the compaction."""
-    added: AddedFile
-    """The new file."""
+    added: AddedFile | None
+    """The new file; None if no row is left."""
     removed: tuple[LiveFile, ...]
     """The old files."""
+    dropped: int = 0
+    """Rows of the old files that the new one does not have."""
+
+    def stands(self, live: frozenset[str]) -> bool:
+        """Return whether a table of these files is as this swap leaves it."""
+        if self.added is not None:
+            return self.added.path in live
+        return live.isdisjoint(file.path for file in self.removed)
 
 
 class SwapHandle(DeltaHandle):
-    """A Delta table whose files can be replaced by others that hold the same rows."""
+    """A Delta table whose files can be replaced by others that hold the same rows, or those of them that stay."""
 
     def state(self) -> TableState:
         """Return the state of the table now; without files if it does not exist yet."""
@@ -110,13 +119,13 @@ class SwapHandle(DeltaHandle):
         return frozenset() if table is None else _paths(table)
 
     def swap(self, swap: Swap) -> bool:
-        """Commit `swap` unless its number is taken; return whether its file is live afterwards."""
+        """Commit `swap` unless its number is taken; return whether the table is as it leaves it."""
         table = self.refresh()
         if table is None:
             return False
         live = _paths(table)
         if swap.number <= (table.transaction_version(COMPACT) or 0):
-            return swap.added.path in live  # our own commit, whose response was lost, or another's
+            return swap.stands(live)  # our own commit, whose response was lost, or another's
         if not live.issuperset(file.path for file in swap.removed):
             return False
         self.write_swap(table, swap)
@@ -125,12 +134,16 @@ class SwapHandle(DeltaHandle):
     def write_swap(self, table: DeltaTable, swap: Swap) -> None:
         """Write `swap` to the log with the handle that was asked for the number."""
         now = int(time() * 1_000)
+        changes = swap.dropped > 0
         removed = [
-            RemoveAction(path=file.path, data_change=False, deletion_timestamp=now, size=file.size)
+            RemoveAction(
+                path=file.path, data_change=changes, deletion_timestamp=now, size=file.size
+            )
             for file in swap.removed
         ]
+        added = [] if swap.added is None else [swap.added.action(data_change=changes)]
         table.create_write_transaction(
-            [*removed, swap.added.action(data_change=False)],
+            [*removed, *added],
             mode="append",
             schema=Schema.from_arrow(self._schema),
             commit_properties=CommitProperties(
@@ -149,15 +162,24 @@ class Merged:
     """Shards that were written."""
     size: int = 0
     """Bytes of the shards written."""
+    dropped: int = 0
+    """Rows of withdrawn episodes that were left out."""
 
 
 class TableMerge:
     """The compaction of one table."""
 
     def __init__(
-        self, store: ObjectStore, handle: SwapHandle, table: AsyncDeltaTable, *, target: int
+        self,
+        store: ObjectStore,
+        handle: SwapHandle,
+        table: AsyncDeltaTable,
+        *,
+        target: int,
+        withdrawn: WithdrawnRows | None = None,
     ) -> None:
         self._store = store
+        self._withdrawn = withdrawn
         self._handle = handle
         self._table = table
         self._target = target
@@ -165,7 +187,7 @@ class TableMerge:
         self._schema = arrow_schema(handle.name)
 
     async def run(self) -> Merged:
-        """Merge the shards that are small now, but not those that are committed meanwhile.
+        """Merge the shards that are small or hold withdrawn rows now, but not those that are committed meanwhile.
 
         Raises:
             Damaged: a shard does not match the hash in its name, or the log cannot be read.
@@ -174,21 +196,25 @@ class TableMerge:
         """
         done = Merged()
         wanted: frozenset[str] | None = None
+        holders: frozenset[str] | None = None
         conflicts = 0
         while conflicts < _MAX_CONFLICTS:
             state = await self._table.read(self._handle.state)
-            small = [file for file in state.files if file.size < self._target * _SMALL]
-            if wanted is None:
-                wanted = frozenset(file.path for file in small)
-            left = [file for file in small if file.path in wanted]
-            if len(left) < 2:  # noqa: PLR2004 - one file is not merged with itself
+            small = frozenset(f.path for f in state.files if f.size < self._target * _SMALL)
+            if wanted is None or holders is None:
+                holders = await self._holders(state.files)
+                wanted = small | holders
+            left = [file for file in state.files if file.path in wanted]
+            if len(left) < 2 and not any(file.path in holders for file in left):  # noqa: PLR2004 - one file is not merged with itself
                 return done
-            swap = await self._merge(state.number + 1, left)
-            if swap is None:
-                conflicts += 1
-            elif await self._table.retry(partial(self._handle.swap, swap)):
+            swap = await self._merge(state.number + 1, left, holders)
+            if swap is not None and await self._table.retry(partial(self._handle.swap, swap)):
+                written = (0, 0) if swap.added is None else (1, swap.added.size)
                 done = Merged(
-                    done.files + len(swap.removed), done.into + 1, done.size + swap.added.size
+                    done.files + len(swap.removed),
+                    done.into + written[0],
+                    done.size + written[1],
+                    done.dropped + swap.dropped,
                 )
             else:
                 conflicts += 1
@@ -196,31 +222,44 @@ class TableMerge:
             f"{self._handle.url}: other compactions kept committing first; run this again"
         )
 
-    async def _merge(self, number: int, files: Sequence[LiveFile]) -> Swap | None:
+    async def _holders(self, files: Sequence[LiveFile]) -> frozenset[str]:
+        """Return the files that hold rows of withdrawn episodes."""
+        if self._withdrawn is None:
+            return frozenset()
+        sizes = {file.path: file.size for file in files}
+        return await asyncio.to_thread(self._withdrawn.holders, self._handle.name, sizes)
+
+    async def _merge(
+        self, number: int, files: Sequence[LiveFile], holders: frozenset[str]
+    ) -> Swap | None:
         """Write as many of `files` as fit into one shard; None if one was removed meanwhile."""
         writer = ParquetWriter(
             self._schema,
-            shard_bytes=4 * self._target,  # `_full` decides when it is closed
+            shard_bytes=_ONE_SHARD,  # `_full` decides when it is closed
             begin=partial(self._store.draft, self._folder),
         )
         merged: list[LiveFile] = []
+        dropped = 0
         try:
             for file in files:
                 full = await asyncio.to_thread(self._full, writer, file.size)
-                if full and len(merged) > 1:
+                if full and (len(merged) > 1 or (merged and merged[0].path in holders)):
                     break
-                await self._copy(file, writer)
+                dropped += await self._copy(file, writer)
                 merged.append(file)
             shard = await asyncio.to_thread(writer.close)
         except Missing:
             return None
         finally:
             writer.discard()
-        if shard is None or shard.rows != sum(file.rows for file in merged):
+        kept = 0 if shard is None else shard.rows
+        if kept + dropped != sum(file.rows for file in merged):
             raise Damaged(f"{self._handle.url}: the files have other numbers of rows than the log")
+        if shard is None:
+            return Swap(number, None, tuple(merged), dropped)
         key = f"{self._folder}/{shard_name(COMPACT, number, shard)}"
         added = await put_shard(self._store, key, shard)
-        return Swap(number, added, tuple(merged))
+        return Swap(number, added, tuple(merged), dropped)
 
     def _full(self, writer: ParquetWriter, more: int) -> bool:
         """Return whether `more` bytes do not fit; buffered rows are flushed to learn their size."""
@@ -229,8 +268,8 @@ class TableMerge:
         writer.flush()
         return writer.file_bytes > 0 and writer.file_bytes + more > self._target
 
-    async def _copy(self, file: LiveFile, writer: ParquetWriter) -> None:
-        """Write a shard's rows to `writer`, after its bytes were checked in a draft."""
+    async def _copy(self, file: LiveFile, writer: ParquetWriter) -> int:
+        """Write a shard's rows to `writer`, after its bytes were checked in a draft; return how many were left out."""
         key = f"{self._folder}/{file.path}"
         draft = await asyncio.to_thread(self._store.draft, self._folder)
         try:
@@ -240,14 +279,24 @@ class TableMerge:
                     f"{self._store.url}/{key}: is torn or altered; nothing was merged with it: "
                     "see `stepmill audit --deep`"
                 )
-            await asyncio.to_thread(self._write, draft, key, writer)
+            return await asyncio.to_thread(self._write, draft, key, writer)
         finally:
             await asyncio.to_thread(draft.close)
 
-    def _write(self, draft: Draft, key: str, writer: ParquetWriter) -> None:
+    def _write(self, draft: Draft, key: str, writer: ParquetWriter) -> int:
+        dropped = 0
         with draft.reader() as reader, pq.ParquetFile(reader, buffer_size=_PAGE_BUFFER) as file:
             for batch in file.iter_batches(_BATCH_ROWS):
-                writer.write(self._conform(batch, key))
+                stay = self._conform(self._without_withdrawn(batch), key)
+                dropped += batch.num_rows - stay.num_rows
+                writer.write(stay)
+        return dropped
+
+    def _without_withdrawn(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if self._withdrawn is None or OWNER not in batch.schema.names:
+            return batch
+        wanted = pa.array(sorted(self._withdrawn.episodes), pa.string())
+        return batch.filter(pc.invert(pc.is_in(batch[OWNER], value_set=wanted)))
 
     def _conform(self, batch: pa.RecordBatch, key: str) -> pa.RecordBatch:
         """Return rows with the current columns; those that the file lacks are null."""

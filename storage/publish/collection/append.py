@@ -97,7 +97,8 @@ async def append(
         OtherRun: the place holds the dataset of one run.
         Unwritable: the place holds something else, or cannot be written.
         Unfinished: the publication had begun, and the place cannot be written any longer.
-        Conflict: other nights ended there again and again, or somebody changed a file that was published.
+        Conflict: other nights ended there again and again, or one did where one writer is taken at a time, or
+            somebody changed a file that was published.
         Damaged: the run's tables, or the collection's, are not complete.
     """
     refuse_unknown_licence(source.terms.license)
@@ -108,7 +109,7 @@ async def append(
         try:
             return await _Append(source, place).run(existing, progress)
         except Conflict as error:
-            if not left:
+            if not left or place.one_writer:
                 raise
             LOG.info("%s; the night is planned anew on top of it", error)
     raise AssertionError("a loop without an end has ended")

@@ -13,7 +13,12 @@ from schemas.tasks.task import SPLITS
 from storage.publish.card.escape import python_string
 from storage.publish.card.loading import DatasetName, default_config, loading_lines
 from storage.publish.destinations.ownership import OwnedListing
-from storage.publish.destinations.protocol import Destination, is_version, version_path
+from storage.publish.destinations.protocol import (
+    ONE_WRITER,
+    Destination,
+    is_version,
+    version_path,
+)
 from storage.publish.plan.config_columns import DATASET_CONFIGS
 from storage.publish.plan.manifest import COLLECTION, MANIFEST, PublishedFile, rows_by_config
 
@@ -39,7 +44,8 @@ async def check_unchanged(place: Destination, existing: OwnedListing, owner: str
     """
     now = await place.owned_listing(owner)
     if now.texts.get(MANIFEST) != existing.texts.get(MANIFEST):
-        raise Conflict(f"{place.address}: another publication ended here meanwhile")
+        alone = f", and {ONE_WRITER}" if place.one_writer else ""
+        raise Conflict(f"{place.address}: another publication ended here meanwhile{alone}")
 
 
 async def end_version(place: Destination, existing: OwnedListing) -> None:

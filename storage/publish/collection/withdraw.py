@@ -109,15 +109,17 @@ async def withdraw(
         Unwritable: the place cannot be written.
         Unfinished: it had begun, and the place cannot be written any longer; run again, it goes on.
         Damaged: a file of the dataset cannot be read.
-        Conflict: publications ended there again and again, or somebody changed a file that was published.
+        Conflict: publications ended there again and again, or one did where one writer is taken at a time, or
+            somebody changed a file that was published.
     """
     for left in reversed(range(MAX_TRIES)):
-        withdrawing = _Withdrawing(open_place(), ids, reason)
+        place = open_place()
+        withdrawing = _Withdrawing(place, ids, reason)
         existing = await withdrawing.read_listing()
         try:
             return await withdrawing.run(existing)
         except Conflict:
-            if not left:
+            if not left or place.one_writer:
                 raise
     raise AssertionError("a loop without an end has ended")
 

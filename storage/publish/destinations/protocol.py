@@ -19,6 +19,11 @@ from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, 
 from storage.publish.plan.config_columns import DATASET_CONFIGS
 from storage.publish.plan.manifest import TEXTS
 
+ONE_WRITER = (
+    "a bucket on the Hub takes one writer at a time; run this again when no other is under way"
+)
+"""What is said to a second writer where one is taken at a time."""
+
 _OURS = re.compile(
     rf"data/(?:{'|'.join(DATASET_CONFIGS)})/(?:train|validation|test)-(?:[0-9a-f]{{8}}-)?\d{{5,}}-\d{{3,}}-"
     r"([0-9a-f]{16})\.parquet"
@@ -64,6 +69,11 @@ class Destination(Protocol):
     @property
     def has_tags(self) -> bool:
         """Whether `finish` tags each version, so that no file need list its files."""
+        return False
+
+    @property
+    def one_writer(self) -> bool:
+        """Whether it takes one writer at a time, so that a second one is refused and nothing is planned anew."""
         return False
 
     @property

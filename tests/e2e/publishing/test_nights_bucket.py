@@ -131,19 +131,39 @@ def _meanwhile(hub: LocalHub, body: str, *, after: bool = False) -> None:
     [("data/steps/", False), ("versions/", True), ("manifest.json", True)],
     ids=["data", "list", "manifest"],
 )
-def test_a_night_that_another_one_overtakes_is_planned_anew_on_top_of_it(
+def test_a_night_that_another_one_overtakes_is_refused_and_goes_on_when_it_is_run_again(
     hub: LocalHub, body: str, *, after: bool
 ) -> None:
     _added(hub, 1)
     _meanwhile(hub, body, after=after)
 
-    report = _added(hub, 3)
+    with pytest.raises(Conflict, match="takes one writer at a time; run this again"):
+        _added(hub, 3)
 
     assert hub.faults[0].times == 0
+    assert [one.run for one in _manifest(hub).nights] == [run_id(1), run_id(2)]
+    report = _added(hub, 3)
     there = _manifest(hub)
     assert [one.run for one in there.nights] == [run_id(n) for n in (1, 2, 3)]
     assert report.night == 3
     _assert_whole(hub, 3)
+
+
+def test_a_withdrawal_that_a_night_overtakes_is_refused_and_goes_on_when_it_is_run_again(
+    hub: LocalHub,
+) -> None:
+    _added(hub, 1)
+    gone = _first_episode(hub)
+    _meanwhile(hub, "manifest.json", after=True)
+
+    with pytest.raises(Conflict, match="takes one writer at a time; run this again"):
+        take_out_of(lambda: _place(hub), gone)
+
+    assert [one.run for one in _manifest(hub).nights] == [run_id(1), run_id(2)]
+    take_out_of(lambda: _place(hub), gone)
+    assert [one.episode for one in _manifest(hub).withdrawn] == [gone]
+    audit = asyncio.run(verify_published(_place(hub), deep=True))
+    assert (audit.findings, audit.leftovers) == ((), ())
 
 
 def test_a_second_writer_that_is_seen_while_it_is_tidied_is_left_alone(hub: LocalHub) -> None:

@@ -11,6 +11,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from conftest import GOLDEN, Golden
 from support.runs.commands import called, contents
@@ -132,6 +133,39 @@ def test_it_is_gone_on_with_and_nothing_is_made_twice(run: Path) -> None:
     assert said.answer["rolled_out"] == 12 - len(before) - len(waiting)
     assert after.items() >= (before | waiting).items()
     assert called("audit", str(run), "--deep").code == 0
+
+
+@pytest.mark.browser
+def test_what_was_withdrawn_from_it_is_gone_after_a_compaction_and_not_made_again(
+    run: Path, tmp_path: Path
+) -> None:
+    """A whole unit that is judged, and one episode of a unit that owes verdicts."""
+    place = Place(str(run))
+    units: dict[str, list[str]] = {}
+    for row in place.rows("episodes", "episode_id", "unit_id"):
+        units.setdefault(row["unit_id"], []).append(row["episode_id"])
+    judged, owing = sorted(units.values(), key=len, reverse=True)[:2]
+    gone = {*judged, owing[0]}
+
+    for command in (
+        ("withdraw", str(run), *sorted(gone), "--reason=shows a name"),
+        ("compact", str(run)),
+        ("audit", str(run), "--deep"),
+        (*COMMAND, f"--run={run}"),
+        ("audit", str(run), "--deep"),
+        ("publish", str(run), f"--to={tmp_path / 'to'}", "--no-prefect"),
+    ):
+        said = called(*command)
+        assert said.code == 0, said.err
+
+    assert gone.isdisjoint(_episodes(run))
+    assert len(_episodes(run)) == 12 - len(gone)
+    for path in (run / "tables").glob("*/*.parquet"):
+        if "episode_id" in pq.read_schema(path).names:
+            held = pq.read_table(path, columns=["episode_id"])["episode_id"].to_pylist()
+            assert gone.isdisjoint(held), path
+    assert called("withdraw", str(run), *gone, "--reason=again").code == 0
+    assert called(*COMMAND, f"--run={run}").answer["rolled_out"] == 0
 
 
 def _episodes(run: Path) -> dict[str, str]:

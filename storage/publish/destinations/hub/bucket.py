@@ -22,7 +22,7 @@ from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.hub.bucket_files import BucketFiles
 from storage.publish.destinations.hub.checks import parse_bucket_url, refuse_read_only
 from storage.publish.destinations.ownership import MARK, Listing
-from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.protocol import ONE_WRITER, Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 
@@ -55,6 +55,11 @@ class BucketDestination(Destination):
     def name(self) -> DatasetName:
         """The bucket's URL, which readers give in full."""
         return DatasetName(self.address, by_file=True)
+
+    @property
+    @override
+    def one_writer(self) -> bool:
+        return True
 
     @override
     async def listing(self) -> Listing:
@@ -164,8 +169,7 @@ class BucketDestination(Destination):
         """
         if await self._files.read(MANIFEST) != self._manifest:
             raise Conflict(
-                f"{self.address}: another publication ended here meanwhile, and a bucket on the Hub takes one "
-                "writer at a time; run this again when no other is under way"
+                f"{self.address}: another publication ended here meanwhile, and {ONE_WRITER}"
             )
         if self._manifest is None and await self._files.read(MARK) != self._mark:
             raise OtherRun(

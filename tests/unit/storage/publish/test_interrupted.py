@@ -44,6 +44,7 @@ class _Interrupted:
         self.address = self._folder.address
         self.name, self.local_name = self._folder.name, self._folder.local_name
         self.has_tags = self._folder.has_tags
+        self.one_writer = self._folder.one_writer
 
     async def listing(self) -> Listing:
         return await self._folder.listing()

@@ -5,10 +5,20 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from effort import THOROUGH
-from support.runs.memory_run import TEST, TRAIN, MemoryRun, MemorySnapshot, commit_unit, published
+from support.runs.memory_run import (
+    RULE,
+    TEST,
+    TRAIN,
+    MemoryRun,
+    MemorySnapshot,
+    commit_unit,
+    make_run_file,
+    published,
+)
 from support.stores.faulty_lake import Cut
 from support.stores.faulty_store import Fuse, FusedStore
 from support.stores.memory_store import MemoryStore
@@ -26,10 +36,12 @@ from support.stores.nights import (
     with_goal,
 )
 
+from schemas.configuration.sections import PublishSection
 from schemas.errors import BadConfig, BadTasks, OtherRun
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source
+from storage.publish.collection.append import NightSource, append
 from storage.publish.destinations.store import StoreDestination
 from storage.publish.plan.manifest import MANIFEST
 from storage.publish.verify import verify_published
@@ -93,6 +105,26 @@ def test_a_run_that_went_on_renews_its_night(store: ObjectStore) -> None:
     ids = [row["episode_id"] for row in rows_of(store, "attempts")]
     assert len(ids) == len(set(ids)) == len(first) + 4
     assert [one.version for one in manifest_of(store).nights] == [2, 1]
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_clock_that_is_a_day_off_changes_no_order(store: ObjectStore, days: int) -> None:
+    run = make_run_file(run_id(2), name="night 2")
+    begun = run.created_at + timedelta(days=days)
+    off = run.model_copy(update={"created_at": begun})
+    terms = PublishSection(append=True)
+    add(night(1), store, 1)
+
+    source = NightSource(night(2), off, RULE, terms, shard_mb=64)
+    report = asyncio.run(append(source, lambda: StoreDestination(store)))
+    again = asyncio.run(append(source, lambda: StoreDestination(store)))
+    add(night(3), store, 3)
+
+    assert (report.night, again.put) == (2, 0)
+    there = manifest_of(store)
+    assert [one.run for one in there.nights] == [run_id(n) for n in (1, 2, 3)]
+    assert there.nights[1].begun == f"{begun:%Y-%m-%d}"
+    assert there.version == 3
 
 
 def test_what_cannot_be_added_is_refused_before_anything_is_written(store: ObjectStore) -> None:

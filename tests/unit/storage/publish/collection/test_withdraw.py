@@ -29,7 +29,13 @@ from support.stores.nights import (
 )
 
 from schemas.errors import Damaged, NotFound
-from storage.lake.withdrawals import Withdrawal, add_withdrawals, read_withdrawals
+from storage.lake.withdrawals import (
+    RunWithdrawal,
+    Withdrawals,
+    add_withdrawals,
+    read_withdrawals,
+    withdrawals_of,
+)
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.publish.collection.tidy import tidy
@@ -259,17 +265,25 @@ def test_a_run_leaves_out_what_was_withdrawn_from_it(tmp_path: Path) -> None:
 
 def test_a_run_records_its_withdrawals_once(tmp_path: Path) -> None:
     store: ObjectStore = LocalStore(tmp_path)
-    one, two = (Withdrawal(episode=x * 32, reason="why", day="2026-01-02") for x in "ab")
-    assert asyncio.run(read_withdrawals(store)) == ()
+    one, two = (
+        RunWithdrawal(
+            episode=x * 32, reason="why", day="2026-01-02", task_id="t", attempt=0, unit_id="u"
+        )
+        for x in "ab"
+    )
+    heads = [{"unit_id": "u", "task_id": task} for task in ("s", "t", "s")]
+    assert asyncio.run(read_withdrawals(store)) == Withdrawals()
 
-    assert asyncio.run(add_withdrawals(store, [one])) == 1
-    assert asyncio.run(add_withdrawals(store, [one, two])) == 1
-    assert asyncio.run(add_withdrawals(store, [two])) == 0
+    assert asyncio.run(add_withdrawals(store, withdrawals_of([one], heads))) == 1
+    assert asyncio.run(add_withdrawals(store, withdrawals_of([one, two], heads[:1]))) == 1
+    assert asyncio.run(add_withdrawals(store, withdrawals_of([two], heads))) == 0
 
-    assert asyncio.run(read_withdrawals(store)) == (one, two)
+    found = asyncio.run(read_withdrawals(store))
+    assert found.episodes == (one, two)
+    assert found.units == {"u": ("s", "t")}
     path = tmp_path / "withdrawn.json"
     told = json.loads(path.read_text())
-    told["withdrawn"].pop()
+    told["episodes"].pop()
     path.write_text(json.dumps(told))
     with pytest.raises(Damaged, match=r"withdrawn\.json: cannot be read"):
         asyncio.run(read_withdrawals(store))
