@@ -31,10 +31,10 @@ from schemas.base import content_hash, sha256_hex
 from schemas.configuration.sections import AcceptSection, StorageSection
 from schemas.tables.tables import Row
 from storage.diff.diff import diff
-from storage.diff.place import open_dataset, open_place
 from storage.diff.sides import dataset_side
 from storage.publish.plan.config_columns import config_schema
 from storage.publish.plan.manifest import MANIFEST, Counts, Manifest, PublishedFile
+from storage.reading.place import open_dataset, open_place
 
 MAX_SECONDS = 60.0
 MAX_MB = 500.0

@@ -14,14 +14,14 @@ from flows.resources.authorities import trust_authorities
 from schemas.errors import BadConfig
 from schemas.tasks.task import SPLITS
 from schemas.verdicts.full_episode import FullEpisode
-from stepmill.published_episodes import read_episodes
 from stepmill.rows import Rows, refuse_unknown
 from stepmill.waiting import wait_for
-from storage.diff.place import OpenDataset, open_place
-from storage.diff.place import open_dataset as open_published
-from storage.diff.row_files import read_errors
 from storage.publish.plan.config_columns import DATASET_CONFIGS, config_schema
 from storage.publish.plan.manifest import Manifest
+from storage.reading.place import OpenDataset, open_place
+from storage.reading.place import open_dataset as open_published
+from storage.reading.published_episodes import read_episodes
+from storage.reading.row_files import read_errors
 from storage.run_file import KEY
 
 

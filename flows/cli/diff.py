@@ -26,8 +26,8 @@ from schemas.errors import NotFound
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.diff.diff import DiffReport, Progress, diff
 from storage.diff.episode_facts import EpisodeFacts
-from storage.diff.place import StorePlace, open_dataset, open_place
 from storage.diff.sides import Side, dataset_side, open_run_side
+from storage.reading.place import StorePlace, open_dataset, open_place
 from storage.run_file import KEY
 
 _AT_VERSION = re.compile(r"(?P<url>.+)@(?P<version>[1-9][0-9]{0,17})")

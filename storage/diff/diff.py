@@ -10,9 +10,9 @@ from schemas.base import Record
 from schemas.verdicts.acceptance import AcceptanceStatus
 from storage.diff.episode_facts import EpisodeFacts
 from storage.diff.matching import Matches, Pair, match
-from storage.diff.row_files import RowFiles, read_errors
 from storage.diff.rows import KEYS, RowChanges, RowComparison, missing_key
 from storage.diff.sides import Side, SideInfo
+from storage.reading.row_files import RowFiles, read_errors
 
 Progress = Callable[[int, int], None]
 """Called with the number of files read and the number of all."""

@@ -20,9 +20,9 @@ from schemas.verdicts.acceptance import (
     accept_all,
     deciding_reason,
 )
-from storage.diff.row_files import RowFiles, stretches, table_files
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.verdict_reader import Judged, judged_episodes
+from storage.reading.row_files import RowFiles, stretches, table_files
 
 _NEEDED = ("episode_id", "task_id", "policy", "attempt")
 _EPISODES = (*_NEEDED, "failure_kind", "n_steps", "content_sha256")

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.base import Record
-from storage.diff.row_files import RowFile, RowFiles, stretches
+from storage.reading.row_files import RowFile, RowFiles, stretches
 
 _STEP = ("episode_id", "step")
 

@@ -7,10 +7,10 @@ from schemas.base import JsonObject, Record
 from schemas.configuration.sections import AcceptSection
 from schemas.tables.tables import TABLES
 from storage.diff.episode_facts import EpisodeFacts, facts_of_dataset, facts_of_run
-from storage.diff.place import OpenDataset
-from storage.diff.row_files import RowFiles, read_errors, table_files
 from storage.lake.lake_reader import Snapshot
 from storage.publish.plan.rows import open_tables
+from storage.reading.place import OpenDataset
+from storage.reading.row_files import RowFiles, read_errors, table_files
 
 
 class SideInfo(Record):

@@ -18,10 +18,10 @@ from support.runs.memory_run import (
 from schemas.configuration.sections import PublishSection
 from schemas.errors import NotFound
 from storage.diff.diff import DiffReport, diff
-from storage.diff.place import Place, open_dataset
 from storage.diff.sides import Side, dataset_side
 from storage.publish.destinations.hub.reading import BucketPlace, HubPlace
 from storage.publish.publish import publish
+from storage.reading.place import Place, open_dataset
 
 
 def _publish(snapshot: MemorySnapshot, to: str) -> None:

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from schemas.base import sha256_hex
 from schemas.tables.tables import Row
-from storage.diff.row_files import RowFile, RowFiles
 from storage.diff.rows import KEYS, RowChanges, RowComparison, missing_key
+from storage.reading.row_files import RowFile, RowFiles
 
 
 class _Sides:

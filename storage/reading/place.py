@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from schemas.base import Record
 from schemas.configuration.sections import StorageSection
 from schemas.errors import Damaged, NotFound
-from storage.diff.row_files import RowFiles, files_by_config
 from storage.lake.file_access import access_to
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store
@@ -31,6 +30,7 @@ from storage.publish.plan.manifest import (
     row_counts,
     total,
 )
+from storage.reading.row_files import RowFiles, files_by_config
 
 
 class Place(Protocol):
