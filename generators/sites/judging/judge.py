@@ -6,7 +6,8 @@ mistake of the task, not a failure of the policy, so it raises an error.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,26 +17,24 @@ from generators.sites.judging.answers import answer_matches
 from generators.sites.judging.matching import describe, value_matches
 from generators.sites.judging.protocol import REASON_BYTES, Judgement
 from generators.sites.judging.rules import (
-    changed_as_told,
+    RuleRows,
     find_tables,
-    fits_where,
-    mismatches,
+    match_rules,
     named_tables,
     row_name,
     show,
 )
-from generators.sites.judging.side_effects import side_effects
+from generators.sites.judging.side_effects import SideEffect, side_effects
 from generators.sites.judging.tables import Place, PlaceKind
-from schemas.episodes.state_delta import Change, ChangeOf, Delta
+from schemas.episodes.state_delta import ChangeOf, Delta
 from schemas.errors import BadExpectation
 from schemas.json_pointer import ABSENT, Found, find
 from schemas.redaction import MASK, redact
-from schemas.tasks.expectation import Expectation, Matcher, RowRule
+from schemas.tasks.expectation import Expectation, Matcher
 from schemas.truncation import truncate
 
 _SECRET = re.compile(r"(?i)passw|secret|token|credential|api_?key")
 _MAX_SHOWN = 5
-_MAX_COMPARED = 200
 
 
 class _Finding(NamedTuple):
@@ -66,7 +65,7 @@ def judge(
     """
     tables = find_tables(expectation, before=before, after=after)
     findings = [
-        *_judge_rules(expectation, tables, delta),
+        *map(_judge_rule, match_rules(expectation, tables, delta)),
         *(
             _judge_place(at, matcher, before=before, after=after)
             for at, matcher in expectation.values.items()
@@ -90,12 +89,10 @@ def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tu
     """
     if expectation.probe is not None:
         return ()
-    rules = (*expectation.added, *expectation.changed, *expectation.removed)
     changes = (*delta.added, *delta.changed, *delta.removed)
-    known = sorted({each.at for each in changes if each.of is ChangeOf.ROW})
-    tables = {rule.table: _known_table(rule.table, known) for rule in rules}
+    tables = known_tables(expectation, delta)
     findings = [
-        *_judge_rules(expectation, tables, delta),
+        *map(_judge_rule, match_rules(expectation, tables, delta)),
         *(
             _judge_value(each.at, expectation.values[each.at], each.after)
             for each in changes
@@ -106,12 +103,18 @@ def explain(expectation: Expectation, *, delta: Delta, answer: str | None) -> tu
         findings.append(_judge_rest(side_effects(expectation, tables, delta=delta, after=None)))
     if expectation.answer is not None:
         findings.append(_judge_answer(expectation.answer, answer))
-    hidden = _secret_values(expectation, changes)
+    hide = hide_secrets(expectation, delta)
     return tuple(
-        truncate(_mask(finding.reason, hidden), REASON_BYTES)
-        for finding in findings
-        if not finding.met
+        truncate(hide(finding.reason), REASON_BYTES) for finding in findings if not finding.met
     )
+
+
+def known_tables(expectation: Expectation, delta: Delta) -> dict[str, Place]:
+    """Return the table that each name in an expectation means, as far as the differing rows tell."""
+    changes = (*delta.added, *delta.changed, *delta.removed)
+    known = sorted({each.at for each in changes if each.of is ChangeOf.ROW})
+    rules = (*expectation.added, *expectation.changed, *expectation.removed)
+    return {rule.table: _known_table(rule.table, known) for rule in rules}
 
 
 def _known_table(name: str, known: Sequence[str]) -> Place:
@@ -120,54 +123,30 @@ def _known_table(name: str, known: Sequence[str]) -> Place:
     return Place(found[0] if len(found) == 1 else name, PlaceKind.ARRAY, None, None)
 
 
-def _secret_values(expectation: Expectation, changes: Sequence[Change]) -> set[str]:
-    """Return the values of members whose names mark them as credentials."""
+def hide_secrets(expectation: Expectation, delta: Delta) -> Callable[[str], str]:
+    """Return what masks, in a text, the values of members whose names mark them as credentials."""
     rules = (*expectation.added, *expectation.changed, *expectation.removed)
     stated = [pair for rule in rules for pair in (*rule.where.items(), *rule.set.items())]
+    changes = (*delta.added, *delta.changed, *delta.removed)
     rows = [row for each in changes for row in (each.before, each.after) if isinstance(row, dict)]
     members = [*stated, *(pair for row in rows for pair in row.items())]
-    return {
+    hidden = {
         str(value)
         for name, value in members
         if _SECRET.search(name) and isinstance(value, str | int) and str(value)
     }
+    return partial(_mask, hidden=sorted(hidden, key=len, reverse=True))
 
 
-def _mask(reason: str, hidden: set[str]) -> str:
-    for value in sorted(hidden, key=len, reverse=True):
-        reason = reason.replace(value, MASK)
-    return redact(reason)
+def _mask(text: str, *, hidden: Sequence[str]) -> str:
+    for value in hidden:
+        text = text.replace(value, MASK)
+    return redact(text)
 
 
-def _judge_rules(
-    expectation: Expectation, tables: Mapping[str, Place], delta: Delta
-) -> Iterator[_Finding]:
-    """Judge the rules about added, changed and removed rows, in that order."""
-    for rule in expectation.added:
-        yield _judge_rows(rule, tables[rule.table], delta.added, "added")
-    for rule in expectation.changed:
-        yield _judge_changed(rule, tables[rule.table], delta)
-    for rule in expectation.removed:
-        yield _judge_rows(rule, tables[rule.table], delta.removed, "removed")
-
-
-def _judge_rows(rule: RowRule, table: Place, changes: Sequence[Change], verb: str) -> _Finding:
-    """Judge a rule about rows that only one of the states has."""
-    rows = [each for each in changes if each.of is ChangeOf.ROW and each.at == table.at]
-    found = [each for each in rows if fits_where(rule, each)]
-    return _count(rule, table, verb, found=len(found), others=rows)
-
-
-def _judge_changed(rule: RowRule, table: Place, delta: Delta) -> _Finding:
-    rows = [each for each in delta.changed if each.of is ChangeOf.ROW and each.at == table.at]
-    found = [each for each in rows if changed_as_told(rule, each)]
-    return _count(rule, table, "changed", found=len(found), others=rows)
-
-
-def _count(
-    rule: RowRule, table: Place, verb: str, *, found: int, others: Sequence[Change]
-) -> _Finding:
-    met = found == rule.count
+def _judge_rule(found: RuleRows) -> _Finding:
+    """Judge a rule about rows."""
+    rule, verb = found.rule, found.verb
     meant = [f"{field} is {describe(matcher)}" for field, matcher in rule.where.items()]
     if rule.key is not None:
         meant.insert(0, f"the key is {describe(rule.key)}")
@@ -175,21 +154,20 @@ def _count(
     became = [f"{field} becomes {describe(matcher)}" for field, matcher in rule.set.items()]
     so = f" so that {' and '.join(became)}" if became else ""
     rows = "row" if rule.count == 1 else "rows"
-    text = f"expected {rule.count} {rows} {verb} in {table.at or 'the state'}{where}{so}, found {found}"
-    nearest = _nearest(rule, others, verb) if found < rule.count else ""
-    return _Finding(met, f"{text}{nearest}")
+    count = len(found.fitting)
+    text = f"expected {rule.count} {rows} {verb} in {found.table.at or 'the state'}{where}{so}, found {count}"
+    return _Finding(found.met, f"{text}{_nearest(found) if count < rule.count else ''}")
 
 
-def _nearest(rule: RowRule, rows: Sequence[Change], verb: str) -> str:
+def _nearest(found: RuleRows) -> str:
     """Return how the most similar row misses the rule."""
-    if not rows:
-        return f"; no row was {verb} there"
-    misses = {n: list(mismatches(rule, row)) for n, row in enumerate(rows[:_MAX_COMPARED])}
-    unfit = [n for n, missed in misses.items() if missed]
-    if not unfit:
+    if not found.rows:
+        return f"; no row was {found.verb} there"
+    nearest = found.nearest()
+    if nearest is None:
         return ""
-    best = min(unfit, key=lambda n: len(misses[n]))
-    return f"; of the row {row_name(rows[best])} {' and '.join(map(str, misses[best]))}"
+    row, missed = nearest
+    return f"; of the row {row_name(row)} {' and '.join(map(str, missed))}"
 
 
 def _judge_place(at: str, matcher: Matcher, *, before: JsonValue, after: JsonValue) -> _Finding:
@@ -213,8 +191,8 @@ def _judge_answer(matcher: Matcher, answer: str | None) -> _Finding:
     return _Finding(met, f"expected {describe(matcher)} as the answer, found {show(answer)}")
 
 
-def _judge_rest(found: Iterator[str]) -> _Finding:
-    shown = list(islice(found, _MAX_SHOWN))
+def _judge_rest(found: Iterator[SideEffect]) -> _Finding:
+    shown = [effect.text for effect in islice(found, _MAX_SHOWN)]
     if not shown:
         return _Finding(met=True, reason="expected nothing else to differ, and nothing does")
     more = sum(1 for _ in found)

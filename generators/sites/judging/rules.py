@@ -14,7 +14,7 @@ from generators.sites.judging.compare import same
 from generators.sites.judging.matching import describe, value_matches
 from generators.sites.judging.tables import Place, places
 from schemas.base import canonical_json
-from schemas.episodes.state_delta import Change
+from schemas.episodes.state_delta import Change, ChangeOf, Delta
 from schemas.errors import BadExpectation
 from schemas.json_pointer import ABSENT, Found, find, split_pointer
 from schemas.tasks.expectation import Expectation, Matcher, RowRule
@@ -22,6 +22,7 @@ from schemas.truncation import truncate
 
 _MAX_SHOWN_BYTES = 160
 _MAX_TABLES_SHOWN = 20
+_MAX_COMPARED = 200
 
 Parts = tuple[str, ...]
 """A pointer, split into its parts."""
@@ -92,6 +93,8 @@ class Mismatch(NamedTuple):
     """The found value."""
     matcher: Matcher
     """The rule's expectation."""
+    field: str | None = None
+    """The member that was to get a value; None: the key, or a member by which the row is chosen."""
 
     def __str__(self) -> str:
         return f"{self.what} is {show(self.value)}, expected {describe(self.matcher)}"
@@ -102,7 +105,7 @@ def mismatches(rule: RowRule, change: Change) -> Iterator[Mismatch]:
     yield from _where_mismatches(rule, change)
     for field, matcher in rule.set.items():
         if not value_matches(matcher, value := member(change.after, field)):
-            yield Mismatch(f"the new {field}", value, matcher)
+            yield Mismatch(f"the new {field}", value, matcher, field)
 
 
 def _where_mismatches(rule: RowRule, change: Change) -> Iterator[Mismatch]:
@@ -119,6 +122,55 @@ def member(row: JsonValue, field: str) -> Found:
     if field.startswith("/"):
         return find(row, field)
     return row.get(field, ABSENT) if isinstance(row, dict) else ABSENT
+
+
+class RuleRows(NamedTuple):
+    """A rule, and how the differing rows of its table fit it."""
+
+    rule: RowRule
+    """The rule."""
+    table: Place
+    """The table that it names."""
+    verb: str
+    """`added`, `changed` or `removed`."""
+    fitting: tuple[Change, ...]
+    """The rows that fit it."""
+    rows: tuple[Change, ...]
+    """All rows of the table that differ in this way."""
+
+    @property
+    def met(self) -> bool:
+        """Whether as many rows fit as the rule says."""
+        return len(self.fitting) == self.rule.count
+
+    def nearest(self) -> tuple[Change, tuple[Mismatch, ...]] | None:
+        """Return the row that misses the rule in the fewest parts, and these; None if every row fits."""
+        misses = ((row, tuple(mismatches(self.rule, row))) for row in self.rows[:_MAX_COMPARED])
+        unfit = [(row, missed) for row, missed in misses if missed]
+        return min(unfit, key=lambda each: len(each[1]), default=None)
+
+
+def match_rules(
+    expectation: Expectation, tables: Mapping[str, Place], delta: Delta
+) -> Iterator[RuleRows]:
+    """Yield each rule about added, changed and removed rows, in that order, with the rows that fit it.
+
+    Args:
+        expectation: the task's expectation.
+        tables: the table of each name in it.
+        delta: the differences.
+    """
+    parts: Sequence[tuple[str, Sequence[RowRule], Sequence[Change]]] = (
+        ("added", expectation.added, delta.added),
+        ("changed", expectation.changed, delta.changed),
+        ("removed", expectation.removed, delta.removed),
+    )
+    for verb, rules, changes in parts:
+        fits = changed_as_told if verb == "changed" else fits_where
+        for rule in rules:
+            table = tables[rule.table]
+            rows = tuple(c for c in changes if c.of is ChangeOf.ROW and c.at == table.at)
+            yield RuleRows(rule, table, verb, tuple(c for c in rows if fits(rule, c)), rows)
 
 
 def field_parts(field: str) -> Parts:

@@ -6,6 +6,7 @@ task leaves unchecked, and those of its `values`, may differ.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -25,10 +26,23 @@ from schemas.json_pointer import WILDCARD, covers, find, split_pointer
 from schemas.tasks.expectation import Expectation, RowRule
 
 
+class SideEffect(NamedTuple):
+    """A difference that no rule covers."""
+
+    text: str
+    """It in words."""
+    verb: str
+    """`added`, `changed` or `removed`."""
+    change: Change
+    """The change that it is a part of."""
+    fields: tuple[Parts, ...] = ()
+    """For a changed row: the places in it that no rule covers; else empty."""
+
+
 def side_effects(
     expectation: Expectation, tables: Mapping[str, Place], *, delta: Delta, after: JsonValue
-) -> Iterator[str]:
-    """Yield in words each difference that no rule covers and that the task checks.
+) -> Iterator[SideEffect]:
+    """Yield each difference that no rule covers and that the task checks.
 
     Args:
         expectation: the task's expectation.
@@ -55,7 +69,7 @@ def side_effects(
                 yield from _row_effects(verb, change, meant, free)
             elif _counts(change, touched) and not free.has(split_pointer(change.at)):
                 what = "the order of " if change.of is ChangeOf.ORDER else ""
-                yield f"{what}{change.at or 'the state'} {verb}"
+                yield SideEffect(f"{what}{change.at or 'the state'} {verb}", verb, change)
 
 
 def _counts(change: Change, touched: Collection[str]) -> bool:
@@ -65,21 +79,22 @@ def _counts(change: Change, touched: Collection[str]) -> bool:
 
 def _row_effects(
     verb: str, change: Change, meant: Sequence[RowRule], free: "Free"
-) -> Iterator[str]:
+) -> Iterator[SideEffect]:
     row = free.row_place(change)
     name = f"row {row_name(change)} of {change.at or 'the state'}"
     if verb != "changed":
         if not meant and not free.has(row):
-            yield f"{name} {verb}"
+            yield SideEffect(f"{name} {verb}", verb, change)
         return
     told = [field_parts(field) for rule in meant for field in rule.set]
     untold = [
-        "/".join(path)
+        path
         for path in differences(change)
         if not any(starts(path, field) for field in told) and not free.has((*row, *path))
     ]
     if untold:
-        yield f"{', '.join(untold)} of {name} changed"
+        what = ", ".join("/".join(path) for path in untold)
+        yield SideEffect(f"{what} of {name} changed", verb, change, tuple(untold))
 
 
 class Free:
